@@ -11,7 +11,6 @@ import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
-import { createKnowledgeFinder } from "./knowledge/retrieval/finder.ts";
 import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -19,7 +18,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { batchBodyLimits, createRateRules, uploadBodyLimits, webhookBodyLimits } from "./limits/rules.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
@@ -27,6 +26,7 @@ import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
+import { openKnowledge } from "./open-knowledge.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
@@ -157,7 +157,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const knowledge = createKnowledgeFinder({ store, near: null, log, measurements });
+  const knowledge = openKnowledge({ store, clock, log, measurements, ...config.knowledge });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -209,10 +209,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
-    uploadBodies: createBodyBudget(uploadBodyLimits),
-    indexing: { wake: () => undefined },
-    knowledge,
-    knowledgeSearch: knowledge,
+    ...knowledge.services,
     heartbeats,
     measurements,
     clock,
