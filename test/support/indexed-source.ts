@@ -2,7 +2,13 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { ClaimedSource, EditionFacts, NewSource, SourceUpload } from "../../src/store/contract/knowledge.ts";
+import type {
+  ClaimedSource,
+  EditionFacts,
+  NewSource,
+  SourceFailure,
+  SourceUpload,
+} from "../../src/store/contract/knowledge.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {
@@ -18,6 +24,20 @@ export function newSource(fields: Partial<NewSource> = {}): NewSource {
 export function newFacts(fields: Partial<EditionFacts> = {}): EditionFacts {
   const sums = { chunks: 1, bytes: 5, tokens: 2, words: 1 };
   return { title: "Terms", ...sums, contentHash: "hash", notice: null, refreshAt: null, ...fields };
+}
+
+export function newFailure(fields: Partial<SourceFailure> = {}): SourceFailure {
+  return { sentence: "It did not work.", again: false, dueAt: null, edition: null, ...fields };
+}
+
+/** Null if there is no such upload. */
+export async function readUpload(world: StoreWorld, id: string): Promise<string | null> {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const piece = await world.store.knowledge.readUpload(id, pieces.length);
+    if (piece === null) return pieces.length === 0 ? null : Buffer.concat(pieces).toString();
+    pieces.push(piece);
+  }
 }
 
 export async function makeSource(

@@ -1,15 +1,10 @@
 /** Editions of sources: made in slices, published, and given other vectors. */
 import { maxChunks } from "../../domain/knowledge.ts";
-import type {
-  EditionFacts,
-  EditionSlice,
-  KnowledgeStore,
-  UnembeddedEdition,
-  VectorBlock,
-} from "../contract/knowledge.ts";
+import type { EditionFacts, EditionSlice, KnowledgeStore, VectorBlock } from "../contract/knowledge.ts";
 import { encodePart } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { QueueDependencies } from "./knowledge-queue.ts";
+import { createUnembeddedList } from "./knowledge-unembedded.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { knowledgeDocuments } from "./schema/knowledge.ts";
 
@@ -23,19 +18,6 @@ interface ClaimRow {
   companionId: string;
   uploadId: string | null;
 }
-
-const unembedded = (condition: string) => `SELECT e.number AS edition, s.chunks, e.model, s.account_id AS accountId,
-    s.companion_id AS companionId, c.created_by_key_id AS keyId
-  FROM knowledge_editions e INDEXED BY knowledge_editions_embedded
-  CROSS JOIN knowledge_sources s ON s.number = e.source_number AND s.edition = e.number
-  CROSS JOIN companions c ON c.id = s.companion_id
-  WHERE ${condition} LIMIT ?`;
-
-export const unembeddedQueries = {
-  unfinished: unembedded("e.is_embedded = 0"),
-  before: unembedded("e.is_embedded = 1 AND e.model < ?"),
-  after: unembedded("e.is_embedded = 1 AND e.model > ?"),
-};
 
 export function createKnowledgeEditions(
   engine: SqliteEngine,
@@ -77,9 +59,6 @@ export function createKnowledgeEditions(
        error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = NULL,
        pages_done = NULL, pages_total = NULL WHERE number = ?`,
   );
-  const selectUnfinished = engine.query<UnembeddedEdition, [number]>(unembeddedQueries.unfinished);
-  const selectBefore = engine.query<UnembeddedEdition, [string, number]>(unembeddedQueries.before);
-  const selectAfter = engine.query<UnembeddedEdition, [string, number]>(unembeddedQueries.after);
   const setModel = engine.query<null, [string | null, number, number]>(
     "UPDATE knowledge_editions SET model = ?, is_embedded = ? WHERE number = ?",
   );
@@ -168,13 +147,7 @@ export function createKnowledgeEditions(
 
     listDocuments: (edition) => engine.read(() => selectDocuments.all(edition)),
 
-    listUnembedded: (model, limit) =>
-      engine.read(() => {
-        const found = selectUnfinished.all(limit);
-        if (found.length < limit) found.push(...selectBefore.all(model, limit - found.length));
-        if (found.length < limit) found.push(...selectAfter.all(model, limit - found.length));
-        return found;
-      }),
+    listUnembedded: createUnembeddedList(engine),
 
     async replaceVectors(edition, model, vectors, isLast) {
       const live = await engine.read(() => selectLive.get(edition));
