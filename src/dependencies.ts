@@ -8,6 +8,7 @@ import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Instances } from "./instances/instances.ts";
+import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
@@ -107,6 +108,7 @@ export interface Services {
   /** Memory for the bodies of uploads, until they are stored. */
   readonly uploadBodies: BodyBudget;
   readonly indexing: Indexing;
+  readonly knowledge: KnowledgeFinder;
   readonly knowledgeSearch: KnowledgeSearch;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;

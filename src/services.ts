@@ -157,6 +157,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
+  const knowledge = openKnowledge({ store, clock, log, measurements, ...config.knowledge });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -208,7 +209,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
-    ...openKnowledge(),
+    ...knowledge.services,
     heartbeats,
     measurements,
     clock,
