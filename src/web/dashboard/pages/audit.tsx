@@ -30,7 +30,6 @@ const actions: Record<string, string> = {
   "source.update": "Replaced a source of knowledge",
   "source.refresh": "Had a source read again",
   "source.delete": "Deleted a source of knowledge",
-  "unanswered.answer": "Answered an open question",
   "unanswered.dismiss": "Dismissed an open question",
   "budget.create": "Created a budget",
   "budget.update": "Changed a budget",
