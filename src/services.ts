@@ -177,7 +177,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     llm.close();
     embeddings?.close();
     instances.close();
-    // Closed before the store, which its last work needs.
+    // Closed before the store, which their last work needs.
+    await knowledge.close();
     await voice.close();
     await uses.close();
     await store.close();
