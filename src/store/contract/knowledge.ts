@@ -8,12 +8,24 @@ import type {
   IndexedPassage,
   LiveEdition,
   Posting,
-  PublishVerdict,
-  SourceFailure,
+  UnembeddedEdition,
   VectorBlock,
-} from "./knowledge-editions.ts";
+} from "./editions.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
+
+export type {
+  EditionDocument,
+  EditionFacts,
+  EditionPart,
+  EditionSlice,
+  IndexedPassage,
+  LiveEdition,
+  Posting,
+  StoredChunk,
+  UnembeddedEdition,
+  VectorBlock,
+} from "./editions.ts";
 
 export interface NewSource {
   id: string;
@@ -60,6 +72,20 @@ export interface Claim {
   /** Accounts that are being served: theirs are left alone. */
   exceptAccountIds: readonly string[];
 }
+
+/** A source whose reading has failed is `ready` with the sentence while an earlier state answers, otherwise `failed`. */
+export interface SourceFailure {
+  /** Public. */
+  sentence: string;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
+  /** The edition that was begun. */
+  edition: number | null;
+}
+
+export type PublishVerdict = "published" | "outdated" | "too_many_chunks";
 
 /**
  * A source has at most one edition that answers. An edition never changes once it is published, so what was read of it may
@@ -155,15 +181,4 @@ export interface KnowledgeStore {
    * `isLast`: it has all. False if it is gone.
    */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
-}
-
-export interface UnembeddedEdition {
-  edition: number;
-  chunks: number;
-  /** Of the vectors that it has; null for none. */
-  model: string | null;
-  accountId: string;
-  companionId: string;
-  /** The key that made the companion, for usage. */
-  keyId: string | null;
 }

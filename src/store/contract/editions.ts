@@ -1,4 +1,4 @@
-/** Indexed states of sources: what they are made of, and what is found in them. */
+/** Editions: the indexed states of sources, and what they consist of. */
 import type { Passage, PassageRef } from "../../domain/knowledge.ts";
 
 /** What an edition was made of. */
@@ -68,20 +68,6 @@ export interface EditionFacts {
   refreshAt: number | null;
 }
 
-/** A source whose reading has failed is `ready` with the sentence while an earlier state answers, otherwise `failed`. */
-export interface SourceFailure {
-  /** Public. */
-  sentence: string;
-  /** Whether it is tried again soon, since the cause may pass. */
-  again: boolean;
-  /** When it is read again; null: when asked to. */
-  dueAt: number | null;
-  /** The edition that was begun. */
-  edition: number | null;
-}
-
-export type PublishVerdict = "published" | "outdated" | "too_many_chunks";
-
 /** An indexed state that answers now. */
 export interface LiveEdition {
   edition: number;
@@ -95,3 +81,14 @@ export interface LiveEdition {
 
 /** A passage by its name in the index. */
 export interface IndexedPassage extends Passage, PassageRef {}
+
+export interface UnembeddedEdition {
+  edition: number;
+  chunks: number;
+  /** Of the vectors that it has; null for none. */
+  model: string | null;
+  accountId: string;
+  companionId: string;
+  /** The key that made the companion, for usage. */
+  keyId: string | null;
+}
