@@ -11,18 +11,21 @@ const partsPerChunk = 40;
 const vectorsPerChunk = 16;
 const piecesPerChunk = 4;
 
-/** By place in the table, so that the plan is the same however many rows there are. */
+/** By place in the table, and found in the order of an index, so that the plan is the same however many rows there are. */
 const deleteSome = (table: string, condition: string, limit: number) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit}))`;
 
 // Words first. All are keyed by the edition.
 const ofEdition = [
-  { table: "knowledge_parts", limit: partsPerChunk },
-  { table: "knowledge_vectors", limit: vectorsPerChunk },
-  { table: "knowledge_documents", limit: postingsPerChunk },
-  { table: "knowledge_postings", limit: postingsPerChunk },
-].map(({ table, limit }) => ({ limit, text: deleteSome(table, "edition = $1", limit) }));
-const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1", piecesPerChunk);
+  { table: "knowledge_parts", order: "first_ordinal", limit: partsPerChunk },
+  { table: "knowledge_vectors", order: "first_ordinal", limit: vectorsPerChunk },
+  { table: "knowledge_documents", order: "place", limit: postingsPerChunk },
+  { table: "knowledge_postings", order: "term, block", limit: postingsPerChunk },
+].map(({ table, order, limit }) => ({
+  limit,
+  text: deleteSome(table, `edition = $1 ORDER BY edition, ${order}`, limit),
+}));
+const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1 ORDER BY upload_id, piece", piecesPerChunk);
 const deleteTurns = deleteSome("knowledge_turns", "conversation_number = ANY ($1::bigint[])", turnsPerChunk);
 const removeDetached = (nowMs: string) => `INSERT INTO removals (kind, target_id, target_number, created_at)
   SELECT 'edition', d.number::text, d.number, ${nowMs} FROM detached d ORDER BY d.number`;
