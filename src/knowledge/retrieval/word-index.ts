@@ -9,6 +9,8 @@ import { type EditionPostings, type EditionSize, rankByWords, type WordRanking }
 /** At once, as the store has it. */
 const maxEditions = 64;
 const maxTerms = 48;
+/** At once: each is a list that is looked for, and takes a few microseconds. */
+const maxLookups = 1_000;
 /** Far more than an edition may have. */
 const maxBlocks = 1024;
 
@@ -23,9 +25,8 @@ export async function rankWords(
   const asked = terms.slice(0, maxTerms);
   const lists = new Map(asked.map((term) => [termNumberOf(term), { term, lists: [] as EditionPostings[] }]));
   const numbers = [...lists.keys()];
-  for (let at = 0; at < editions.length && numbers.length > 0; at += maxEditions) {
+  for (const group of numbers.length === 0 ? [] : groupsOf(editions, numbers.length)) {
     if (slices.isOver) await slices.pause();
-    const group = editions.slice(at, at + maxEditions).map(({ edition }) => edition);
     for (const { edition, block, term, entries } of await store.findPostings(group, numbers)) {
       lists.get(term)?.lists.push({ edition: edition * maxBlocks + block, bytes: entries });
     }
@@ -35,6 +36,20 @@ export async function rankWords(
   for (; !step.done; step = ranking.next()) if (slices.isOver) await slices.pause();
   const { ranked, frequencies } = step.value;
   return { ranked: ranked.map(toEdition), frequencies };
+}
+
+function* groupsOf(editions: readonly LiveEdition[], terms: number): Generator<number[]> {
+  let group: number[] = [];
+  let lookups = 0;
+  for (const { edition, chunks } of editions) {
+    group.push(edition);
+    lookups += terms * Math.ceil(chunks / passagesPerBlock);
+    if (lookups < maxLookups && group.length < maxEditions) continue;
+    yield group;
+    group = [];
+    lookups = 0;
+  }
+  if (group.length > 0) yield group;
 }
 
 function toBlocks({ edition, chunks, words }: LiveEdition): EditionSize[] {
