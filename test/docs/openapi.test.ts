@@ -72,7 +72,7 @@ const objectNames = `
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
   Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
