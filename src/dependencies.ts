@@ -15,6 +15,7 @@ import type { Log } from "./lib/log.ts";
 import type { Sealing } from "./lib/sealing.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { RateRules } from "./limits/rules.ts";
+import type { EmbeddingProvider } from "./llm/embeddings.ts";
 import type { LlmProvider } from "./llm/provider.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -90,6 +91,8 @@ export interface Services {
   /** Running replies that clients can come back to. */
   readonly replies: NamedReplies;
   readonly llm: LlmProvider;
+  /** Null where the operator has named no model for it: knowledge is then found by its words alone. */
+  readonly embeddings: EmbeddingProvider | null;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */

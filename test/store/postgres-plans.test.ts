@@ -5,8 +5,14 @@ import { companionWalkQueries } from "../../src/store/postgres/companion-reader.
 import { companionQueries } from "../../src/store/postgres/companions.ts";
 import { conversationWalkQueries } from "../../src/store/postgres/conversation-reader.ts";
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
+import { editionQueries } from "../../src/store/postgres/knowledge-editions.ts";
+import { queueQueries } from "../../src/store/postgres/knowledge-queue.ts";
+import { sourceQueries } from "../../src/store/postgres/knowledge-sources.ts";
+import { uploadQueries } from "../../src/store/postgres/knowledge-uploads.ts";
+import { vectorQueries } from "../../src/store/postgres/knowledge-vectors.ts";
 import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
+import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
 import { usageQueries } from "../../src/store/postgres/usage.ts";
 import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
 import { visitorKeyQueries } from "../../src/store/postgres/visitor-keys.ts";
@@ -23,8 +29,8 @@ async function explain(text: string): Promise<string> {
   try {
     await connection.send(`PREPARE asked AS ${text}`);
     const parameters = new Set(text.match(/\$\d/g)).size;
-    const nothing = Array(parameters).fill("NULL").join(", ");
-    const rows = await connection.send(`EXPLAIN EXECUTE asked (${nothing})`);
+    const nothing = parameters === 0 ? "" : `(${Array(parameters).fill("NULL").join(", ")})`;
+    const rows = await connection.send(`EXPLAIN EXECUTE asked ${nothing}`);
     await connection.send("DEALLOCATE asked");
     return rows.map((row) => (row as Record<string, string>)["QUERY PLAN"]).join("\n");
   } finally {
@@ -78,6 +84,20 @@ const cases: [name: string, text: string, index: string][] = [
   ["the newest label that is not in the index", labelQueries.newest, "Scan Backward using usage_labels_account"],
   ["whose labels they are", labelQueries.companions, "usage_labels_pkey"],
   ["what labels say", labelQueries.metadata, "usage_labels_pkey"],
+  ["a source", sourceQueries.one, "knowledge_sources_id_unique"],
+  ["the sources of a companion", sourceQueries.pages.desc, "knowledge_sources_companion"],
+  ["the source whose turn it is", queueQueries.claim, "Index Scan using knowledge_sources_turns"],
+  ["when a source is due", queueQueries.nextDue, "Index Scan using knowledge_sources_due"],
+  ["a piece of an upload", uploadQueries.piece, "knowledge_uploads_upload_id_piece_pk"],
+  ["what answers", editionQueries.live, "knowledge_sources_companion"],
+  ["the postings of words", editionQueries.postings, "knowledge_postings_edition_term_block_pk"],
+  ["where passages come from", editionQueries.places, "knowledge_sources_pkey"],
+  ["passages by name", editionQueries.bodies, "Index Scan Backward using knowledge_parts_edition_first_ordinal_pk"],
+  ["passages in order", editionQueries.parts, "knowledge_parts_edition_first_ordinal_pk"],
+  ["what an edition was made of", editionQueries.documents, "knowledge_documents_edition_place_pk"],
+  ["vectors", vectorQueries.read, "knowledge_vectors_edition_first_ordinal_pk"],
+  ["what turns found", unansweredQueries.seen, "knowledge_turns_conversation"],
+  ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
   ["the keys of visitors' tokens", visitorKeyQueries.list, "visitor_keys_account"],
 ];
 

@@ -14,6 +14,7 @@ const contracts = new Set([
   "src/limits/limiter.ts",
   "src/limits/rules.ts",
   "src/llm/provider.ts",
+  "src/llm/embeddings.ts",
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",

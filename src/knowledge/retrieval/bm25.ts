@@ -69,12 +69,14 @@ export function* rankByWords(
   const scores = new Float64Array(chunks);
   const norms = normsFor(termLength / Math.max(1, chunks));
   const frequencies = new Map<string, number>();
-  const opened = postings.map(({ term, lists }) => {
+  const opened: { term: string; readers: OpenList[]; frequency: number }[] = [];
+  for (const { term, lists } of postings) {
     const readers = openLists(lists, places);
     const frequency = readers.reduce((sum, { reader }) => sum + reader.entries, 0);
     frequencies.set(term, frequency);
-    return { term, readers, frequency };
-  });
+    opened.push({ term, readers, frequency });
+    yield;
+  }
   let read = 0;
   for (const { term, readers, frequency } of opened) {
     if (!counts(term, frequencies, parts)) continue;

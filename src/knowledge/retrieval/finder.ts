@@ -54,23 +54,30 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
 
   async function findInWhole(search: Search, editions: readonly LiveEdition[], terms: QueryTerms): Promise<boolean> {
     if (terms.isSmallTalk) return false;
-    const { frequencies } = await rankWords(knowledge, editions, [...terms.significant], 0);
-    if (isFoundByWords(terms.significant, frequencies, countPassages(editions))) return true;
+    const { significant, parts } = terms;
+    const { frequencies } = await rankWords(
+      knowledge,
+      editions,
+      { terms: [...significant, ...parts.keys()], parts },
+      0,
+    );
+    if (isFoundByWords(significant, frequencies, countPassages(editions), parts)) return true;
     return near !== null && (await askNear(near, search, editions))?.isNear === true;
   }
 
   async function rank(
     search: Search,
     editions: readonly LiveEdition[],
-    { terms, significant, isSmallTalk }: QueryTerms,
+    terms: QueryTerms,
   ): Promise<{ refs: readonly Ranked[]; isFound: boolean }> {
     const count = near === null ? search.limit : Math.max(search.limit, fusedPassages);
     const asking = near === null ? null : askNear(near, search, editions);
     const byWords = await rankWords(knowledge, editions, terms, count);
     const byMeaning = await asking;
     const isFound =
-      !isSmallTalk &&
-      (isFoundByWords(significant, byWords.frequencies, countPassages(editions)) || byMeaning?.isNear === true);
+      !terms.isSmallTalk &&
+      (isFoundByWords(terms.significant, byWords.frequencies, countPassages(editions), terms.parts) ||
+        byMeaning?.isNear === true);
     if (byMeaning === null) return { refs: byWords.ranked, isFound };
     return { refs: fuseRankings([byWords.ranked, byMeaning.ranked], search.limit), isFound };
   }

@@ -1,6 +1,7 @@
 /** Reads the lists of words from the store in small steps, and ranks passages by them. */
 import { passagesPerBlock } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, LiveEdition } from "../../store/store.ts";
+import type { QueryTerms } from "../words/query-terms.ts";
 import { termNumberOf } from "../words/term-number.ts";
 import { type EditionPostings, type EditionSize, rankByWords, type WordRanking } from "./bm25.ts";
 
@@ -16,7 +17,7 @@ const sliceMs = 3;
 export async function rankWords(
   store: Pick<KnowledgeStore, "findPostings">,
   editions: readonly LiveEdition[],
-  terms: readonly string[],
+  { terms, parts }: Pick<QueryTerms, "terms" | "parts">,
   limit: number,
 ): Promise<WordRanking> {
   const asked = terms.slice(0, maxTerms);
@@ -30,7 +31,7 @@ export async function rankWords(
     }
   }
   const { ranked, frequencies } = await inSlices(
-    rankByWords({ editions: editions.flatMap(toBlocks) }, [...lists.values()], limit),
+    rankByWords({ editions: editions.flatMap(toBlocks) }, [...lists.values()], limit, parts),
   );
   return { ranked: ranked.map(toEdition), frequencies };
 }

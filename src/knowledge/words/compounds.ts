@@ -13,6 +13,9 @@ const compounding: ReadonlySet<Language> = new Set(["de", "nl", "sv", "da", "no"
 const minPart = 4;
 /** Shorter ones are seldom compounds. */
 const minWord = 9;
+const maxWord = 40;
+/** Of a question; the look-ups for more would not fit into a query. */
+const maxWords = 6;
 /** Of long words only the places near the end are tried: the last part says what the thing is. */
 const maxPlaces = 10;
 
@@ -24,8 +27,10 @@ export function mayHaveCompounds(guessed: readonly Language[]): boolean {
 export function partsOf(words: Iterable<string>): Parts {
   const parts = new Map<string, Set<string>>();
   const add = (part: string, beside: string) => parts.set(part, (parts.get(part) ?? new Set()).add(beside));
+  let left = maxWords;
   for (const word of words) {
-    if (word.length < minWord || !/^[a-z]+$/.test(word)) continue;
+    if (word.length < minWord || word.length > maxWord || !/^[a-z]+$/.test(word)) continue;
+    if (left-- === 0) break;
     const last = word.length - minPart;
     for (let at = Math.max(minPart, last - maxPlaces + 1); at <= last; at++) {
       // The sound between the parts, as in "Zahlungsarten", goes with the ending of the first.

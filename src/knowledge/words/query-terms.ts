@@ -67,11 +67,19 @@ function read(message: string): Reading {
     if (weight === "detail") details.add(term);
     else {
       compounds.add(word);
-      if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
+      const other = withUmlauts(word);
+      if (mayBeGerman && other !== word) scan(other, (spelling) => words.add(spelling));
     }
   });
   if (isSmallTalk) {
     return { words: new Set(), details: new Set(), stopWords: new Set([...words, ...dropped]), parts: new Map() };
+  }
+  // "die casting", "hat size": of so few words, the one that is a stop word somewhere may be none here.
+  if (dropped.size === 1 && words.size <= 2) {
+    for (const term of dropped) {
+      words.add(term);
+      details.add(term);
+    }
   }
   const parts = partsOf(mayHaveCompounds(guessed) ? compounds : []);
   return { words: middleOut(words), details, stopWords: dropped, parts };

@@ -21,8 +21,8 @@ type EditionMethods = Pick<
   "append" | "listDocuments" | "readEdition" | "listEditions" | "findPostings" | "readPassages" | "listPassages"
 >;
 
-/** A few dozen passages each. */
-const partsAtOnce = 2;
+/** A few dozen passages each at most. */
+const partsAtOnce = 4;
 
 const documentColumns = mapColumns(knowledgeDocuments);
 
@@ -122,7 +122,7 @@ export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods 
 
     readEdition: (edition, firstOrdinal) => readParts(engine.heavy, edition, firstOrdinal, partsAtOnce),
 
-    listEditions: (companionId) => engine.quick.all<LiveEdition>(editionQueries.live, [companionId]),
+    listEditions: async (companionId) => [...(await engine.quick.all<LiveEdition>(editionQueries.live, [companionId]))],
 
     async findPostings(editions, terms) {
       if (editions.length === 0 || terms.length === 0) return [];

@@ -3,6 +3,7 @@ import { maxChunks } from "../../domain/knowledge.ts";
 import type { ClaimedSource, KnowledgeStore } from "../contract/knowledge.ts";
 import { toFailedStatus, toSource } from "../rows/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { detachBegunOf } from "./knowledge-removal.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
@@ -17,16 +18,21 @@ type QueueMethods = Pick<
 export const queueQueries = {
   // In the order of its index, of which entries that are not due are passed over without their rows.
   claim: `WITH next AS MATERIALIZED (
-      SELECT number FROM knowledge_sources WHERE account_id > $1 AND account_id < $2 AND due_at <= $3
-      ORDER BY account_id, due_at, number LIMIT 1 FOR UPDATE SKIP LOCKED
-    )
-    UPDATE knowledge_sources s SET failures = s.failures + CASE WHEN s.status = 'indexing' THEN 1 ELSE 0 END,
-      status = 'indexing', revision = s.revision + 1, due_at = $4, pages_done = NULL, pages_total = NULL
-    FROM next WHERE s.number = next.number
-    RETURNING ${sourceColumns.select("s")},
-      (SELECT c.created_by_key_id FROM companions c WHERE c.id = s.companion_id) AS "keyId"`,
-  nextDue: `SELECT due_at::float8 AS "dueAt" FROM knowledge_sources WHERE due_at IS NOT NULL
-    ORDER BY due_at, number LIMIT 1`,
+      SELECT s.number FROM knowledge_sources s WHERE s.account_id > $1 AND s.account_id < $2 AND s.due_at <= $3
+        AND EXISTS (SELECT FROM companions c WHERE c.id = s.companion_id)
+      ORDER BY s.account_id, s.due_at, s.number LIMIT 1 FOR UPDATE OF s SKIP LOCKED
+    ), claimed AS (
+      UPDATE knowledge_sources s SET failures = s.failures + CASE WHEN s.status = 'indexing' THEN 1 ELSE 0 END,
+        status = 'indexing', revision = s.revision + 1, due_at = $4, pages_done = NULL, pages_total = NULL
+      FROM next WHERE s.number = next.number RETURNING s.*
+    ), ${detachBegunOf("claimed", "$3")}
+    SELECT ${sourceColumns.select("s")},
+      (SELECT c.created_by_key_id FROM companions c WHERE c.id = s.companion_id) AS "keyId",
+      EXISTS (SELECT FROM detached) AS "isLeft"
+    FROM claimed s`,
+  nextDue: `SELECT s.due_at::float8 AS "dueAt" FROM knowledge_sources s
+    WHERE s.due_at IS NOT NULL AND EXISTS (SELECT FROM companions c WHERE c.id = s.companion_id)
+    ORDER BY s.due_at, s.number LIMIT 1`,
 };
 
 /** Of a claim: nobody asked for anything else, or took it, since. */
@@ -50,6 +56,8 @@ const noteFailure = `UPDATE knowledge_sources SET status = $2, error = $3, due_a
     failures = failures + 1, pages_done = NULL, pages_total = NULL, upload_id = $6
   WHERE number = $1`;
 
+/** `isLeft`: a server that has stopped has begun an edition. */
+type TakenRow = StoredSource & { keyId: string | null; isLeft: boolean };
 type LockedRow = Pick<StoredSource, "number" | "edition" | "uploadId">;
 
 /** Ids of accounts are between these. */
@@ -85,11 +93,9 @@ export function createKnowledgeQueue(
     async claim({ nowMs, leaseMs, afterAccountId, exceptAccountIds }) {
       for (const [above, below] of toRanges(afterAccountId, exceptAccountIds)) {
         const parameters = [above, below, nowMs, nowMs + leaseMs];
-        const row = await engine.quickPool.once.get<StoredSource & { keyId: string | null }>(
-          queueQueries.claim,
-          parameters,
-        );
+        const row = await engine.quickPool.once.get<TakenRow>(queueQueries.claim, parameters);
         if (row === null) continue;
+        if (row.isLeft) removals.start();
         const { accountId, revision, uploadId, kind, edition, failures, keyId } = row;
         return { source: toSource(row), accountId, revision, uploadId, kind, edition, failures, keyId };
       }
@@ -120,7 +126,7 @@ export function createKnowledgeQueue(
       engine.write(async (transaction) => {
         const row = await lock(transaction, claimed);
         if (row === null) return null;
-        // What a server that was killed has begun.
+        // What a server that was cut off has begun meanwhile.
         await remover.dropEditions(transaction, [row.number], row.edition, nowMs);
         return (await transaction.get<{ number: number }>(insertEdition, [row.number, model, nowMs]))?.number ?? null;
       }),

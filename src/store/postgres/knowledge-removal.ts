@@ -11,31 +11,39 @@ const partsPerChunk = 40;
 const vectorsPerChunk = 16;
 const piecesPerChunk = 4;
 
-/** By place in the table, so that the plan is the same however many rows there are. */
+/** By place in the table, and found in the order of an index, so that the plan is the same however many rows there are. */
 const deleteSome = (table: string, condition: string, limit: number) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit}))`;
 
 // Words first. All are keyed by the edition.
 const ofEdition = [
-  { table: "knowledge_parts", limit: partsPerChunk },
-  { table: "knowledge_vectors", limit: vectorsPerChunk },
-  { table: "knowledge_documents", limit: postingsPerChunk },
-  { table: "knowledge_postings", limit: postingsPerChunk },
-].map(({ table, limit }) => ({ limit, text: deleteSome(table, "edition = $1", limit) }));
-const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1", piecesPerChunk);
+  { table: "knowledge_parts", order: "first_ordinal", limit: partsPerChunk },
+  { table: "knowledge_vectors", order: "first_ordinal", limit: vectorsPerChunk },
+  { table: "knowledge_documents", order: "place", limit: postingsPerChunk },
+  { table: "knowledge_postings", order: "term, block", limit: postingsPerChunk },
+].map(({ table, order, limit }) => ({
+  limit,
+  text: deleteSome(table, `edition = $1 ORDER BY edition, ${order}`, limit),
+}));
+const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1 ORDER BY upload_id, piece", piecesPerChunk);
 const deleteTurns = deleteSome("knowledge_turns", "conversation_number = ANY ($1::bigint[])", turnsPerChunk);
+const removeDetached = (nowMs: string) => `INSERT INTO removals (kind, target_id, target_number, created_at)
+  SELECT 'edition', d.number::text, d.number, ${nowMs} FROM detached d ORDER BY d.number`;
 /**
  * Without a source: it answers no more, and nothing can be added to it. Its row stays until its remains are gone: servers
  * of the version before do not know the kind of removal, and take it as done.
  */
 const detach = (condition: string) => `WITH detached AS (
-    UPDATE knowledge_editions SET source_number = 0 WHERE source_number <> 0 AND ${condition} RETURNING number
-  )
-  INSERT INTO removals (kind, target_id, target_number, created_at)
-  SELECT 'edition', number::text, number, $1::bigint FROM detached ORDER BY number`;
-const detachOthers = detach("source_number = ANY ($2::bigint[]) AND number IS DISTINCT FROM $3::bigint");
-const detachBegun = detach(`number = $2::bigint
-    AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.number = source_number AND s.edition = $2::bigint)`);
+    UPDATE knowledge_editions e SET source_number = 0 WHERE e.source_number <> 0 AND ${condition} RETURNING e.number
+  ) ${removeDetached("$1::bigint")}`;
+const detachOthers = detach("e.source_number = ANY ($2::bigint[]) AND e.number IS DISTINCT FROM $3::bigint");
+const detachBegun = detach(`e.number = $2::bigint
+    AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.number = e.source_number AND s.edition = e.number)`);
+/** The same for those of `claimed` sources, in the middle of a statement. */
+export const detachBegunOf = (claimed: string, nowMs: string) => `detached AS (
+      UPDATE knowledge_editions e SET source_number = 0 FROM ${claimed} s
+      WHERE e.source_number = s.number AND e.number IS DISTINCT FROM s.edition RETURNING e.number
+    ), removed AS (${removeDetached(nowMs)})`;
 const deleteEdition = "DELETE FROM knowledge_editions WHERE number = $1 AND source_number = 0";
 const deleteSources = `DELETE FROM knowledge_sources WHERE number = ANY (ARRAY (
     SELECT number FROM knowledge_sources WHERE companion_id = $1 ORDER BY number LIMIT ${sourcesPerChunk} FOR UPDATE

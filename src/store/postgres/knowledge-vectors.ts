@@ -9,12 +9,15 @@ const bytesAtOnce = 1024 * 1024;
 const mostBlocks = 1_024;
 
 export const vectorQueries = {
-  // Of a block that is left out, only the length is read. The first always fits.
+  // Of a block that is left out, only the length is read. The first always fits. No block says where it ends.
   read: `SELECT "firstOrdinal", vectors FROM (
       SELECT v.first_ordinal AS "firstOrdinal", v.vectors,
         sum(octet_length(v.vectors)) OVER (ORDER BY v.first_ordinal) - octet_length(v.vectors) AS before
       FROM (
-        SELECT first_ordinal, vectors FROM knowledge_vectors WHERE edition = $1 AND first_ordinal >= $2
+        SELECT first_ordinal, vectors FROM knowledge_vectors WHERE edition = $1 AND first_ordinal >= coalesce(
+          (SELECT max(b.first_ordinal) FROM knowledge_vectors b WHERE b.edition = $1 AND b.first_ordinal <= $2), 0)
+          AND $2 < coalesce((SELECT s.chunks FROM knowledge_editions e
+            JOIN knowledge_sources s ON s.number = e.source_number AND s.edition = e.number WHERE e.number = $1), $2 + 1)
         ORDER BY edition, first_ordinal LIMIT ${mostBlocks}
       ) AS v
     ) AS summed WHERE before < ${bytesAtOnce} ORDER BY "firstOrdinal"`,
@@ -35,10 +38,13 @@ const writeVectors = `INSERT INTO knowledge_vectors (edition, first_ordinal, vec
 
 export function createKnowledgeVectors(engine: PostgresEngine): VectorMethods {
   return {
-    readVectors: (edition, firstOrdinal) => engine.quick.all<VectorBlock>(vectorQueries.read, [edition, firstOrdinal]),
+    readVectors: async (edition, firstOrdinal) => [
+      ...(await engine.quick.all<VectorBlock>(vectorQueries.read, [edition, firstOrdinal])),
+    ],
 
-    listUnembedded: (model, afterEdition, limit) =>
-      engine.heavy.all<UnembeddedEdition>(selectUnembedded, [model, afterEdition, limit]),
+    listUnembedded: async (model, afterEdition, limit) => [
+      ...(await engine.heavy.all<UnembeddedEdition>(selectUnembedded, [model, afterEdition, limit])),
+    ],
 
     replaceVectors: (edition, model, vectors, isLast) =>
       engine.writeHeavy(async (transaction) => {

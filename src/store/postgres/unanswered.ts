@@ -1,7 +1,6 @@
 /** What turns found in knowledge, and unanswered questions, in PostgreSQL. */
 import { maxAskings, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import type { IndexedPassage, KnowledgeStore } from "../contract/knowledge.ts";
-import { type ListOrder, toPage } from "../contract/page.ts";
 import type { SeenPassage, ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -38,23 +37,15 @@ const question = `(SELECT m.text FROM knowledge_turns t
   WHERE t.companion_id = $1 AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
   ORDER BY t.created_at DESC, t.number DESC LIMIT 1)`;
 
-function selectPage(order: ListOrder): string {
-  const [comparison, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  return `WITH g AS MATERIALIZED (${groups("")})
-    SELECT page.*, ${question.replaceAll("g.id", "page.id")} AS question FROM (
-      SELECT * FROM g WHERE $2::text IS NULL
-        OR ("lastAskedAt", id) ${comparison} (SELECT after."lastAskedAt", after.id FROM g AS after WHERE after.id = $2)
-      ORDER BY "lastAskedAt" ${direction}, id ${direction} LIMIT $3
-    ) AS page ORDER BY page."lastAskedAt" ${direction}, page.id ${direction}`;
-}
-
 export const unansweredQueries = {
+  page: `SELECT g.*, ${question} AS question FROM (${groups("")}
+    HAVING (max(t.created_at), t.group_id) < ($2, $3) ORDER BY max(t.created_at) DESC, t.group_id DESC LIMIT $4) AS g
+    ORDER BY g."lastAskedAt" DESC, g.id DESC`,
   one: `SELECT g.*, ${question} AS question FROM (${groups("AND t.group_id = $2")}) AS g`,
   seen: `SELECT t.message_id AS "messageId", t.seen, t.companion_id AS "companionId" FROM knowledge_turns t
     WHERE t.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1)
       AND t.message_id = ANY($2::text[]) AND t.seen IS NOT NULL`,
 };
-const pages = { asc: selectPage("asc"), desc: selectPage("desc") };
 const deleteAskings = "DELETE FROM knowledge_turns WHERE companion_id = $1 AND group_id = $2 AND group_id IS NOT NULL";
 
 type GroupRow = Omit<UnansweredQuestion, "companionId" | "question"> & { question: string | null };
@@ -70,9 +61,9 @@ export function createUnansweredStore(
   { changes }: StoreParts,
   { sources, uploads, readPassages }: UnansweredParts,
 ): UnansweredStore {
-  const toQuestion = (companionId: string, { question, ...group }: GroupRow): UnansweredQuestion => {
-    return { ...group, companionId, question: question ?? "" };
-  };
+  /** Null if all its words are gone, as in the middle of an erasure. */
+  const toQuestion = (companionId: string, { question, ...group }: GroupRow): UnansweredQuestion | null =>
+    question === null ? null : { ...group, companionId, question };
 
   const isOwn = async (queries: Queries, accountId: string, companionId: string) =>
     (await queries.get(sourceQueries.companion, [companionId, accountId])) !== null;
@@ -122,13 +113,16 @@ export function createUnansweredStore(
       return new Map(seen.map((row) => [row.messageId, row.passages.map(show)]));
     },
 
-    async list(accountId, companionId, { limit, afterId, order = "desc" }) {
+    async list(accountId, companionId, { limit, afterId, afterUpdatedAt }) {
       if (!(await isOwn(engine.quick, accountId, companionId))) return null;
-      const rows = await engine.heavy.all<GroupRow>(pages[order], [companionId, afterId, limit + 1]);
-      return toPage(
-        rows.map((row) => toQuestion(companionId, row)),
-        limit,
-      );
+      const place = [afterUpdatedAt ?? Number.MAX_SAFE_INTEGER, afterId ?? ""];
+      const rows = await engine.heavy.all<GroupRow>(unansweredQueries.page, [companionId, ...place, limit + 1]);
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return {
+        items: page.flatMap((row) => toQuestion(companionId, row) ?? []),
+        ...{ nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null },
+      };
     },
 
     find: (accountId, companionId, id) => find(engine.quick, accountId, companionId, id),

@@ -19,7 +19,8 @@ export const greetings = `
 /** Those that are about something in another message: "good morning", and "breakfast in the morning". */
 export const smallTalk = `
   good morning afternoon evening night day welcome great cool nice perfect fine awesome sure well doing today name bot human real robot
-  chatbot there greetings
+  question questions frage fragen pregunta domanda pergunta vraag pytanie soru вопрос питання 質問 问题
+  chatbot there greetings lot lots much help helping helpful hilfe aide ayuda aiuto ajuda hulp pomoc yardım
   guten morgen mittag abend tag nacht dank schönen wiedersehen klar super toll prima alles gut schade entschuldigung liebe lieber freundlichen
   beaucoup bien revoir bonne journée soirée nuit accord parfait génial désolé enchanté
   buenos buenas días tardes noches luego vale bien perfecto genial encantado favor
