@@ -66,6 +66,7 @@ export type * from "./contract/conversations.ts";
 export type * from "./contract/embed-tokens.ts";
 export type * from "./contract/idempotency.ts";
 export type * from "./contract/knowledge.ts";
+export type * from "./contract/knowledge-editions.ts";
 export type * from "./contract/page.ts";
 export type * from "./contract/second-factors.ts";
 export type * from "./contract/sessions.ts";

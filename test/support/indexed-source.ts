@@ -2,13 +2,8 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type {
-  ClaimedSource,
-  EditionFacts,
-  NewSource,
-  SourceFailure,
-  SourceUpload,
-} from "../../src/store/contract/knowledge.ts";
+import type { ClaimedSource, NewSource, SourceUpload } from "../../src/store/contract/knowledge.ts";
+import type { EditionFacts, SourceFailure } from "../../src/store/contract/knowledge-editions.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {

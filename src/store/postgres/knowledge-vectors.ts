@@ -1,5 +1,6 @@
 /** Vectors of editions: which have none of the current model, and how they get them. */
-import type { KnowledgeStore, UnembeddedEdition, VectorBlock } from "../contract/knowledge.ts";
+import type { KnowledgeStore, UnembeddedEdition } from "../contract/knowledge.ts";
+import type { VectorBlock } from "../contract/knowledge-editions.ts";
 import type { PostgresEngine } from "./engine.ts";
 
 type VectorMethods = Pick<KnowledgeStore, "readVectors" | "listUnembedded" | "replaceVectors">;

@@ -1,5 +1,6 @@
 /** The queue of sources that are to be read: who reads what, and how it ended. */
-import type { ClaimedSource, KnowledgeStore, SourceFailure } from "../contract/knowledge.ts";
+import type { ClaimedSource, KnowledgeStore } from "../contract/knowledge.ts";
+import type { SourceFailure } from "../contract/knowledge-editions.ts";
 import { toFailedStatus, toSource } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
