@@ -47,6 +47,8 @@ export interface Config {
     /** The models that companions may choose, `model` first. */
     readonly models: readonly string[];
     readonly maxOutputTokens: number;
+    /** Of the provider of the plain settings; null: knowledge is found by words alone. */
+    readonly embeddingModel: string | null;
     /** For the provider of the plain settings alone. */
     readonly extra: JsonObject;
     /** An absolute path, or null without further providers. */
@@ -151,11 +153,17 @@ function readModels(
 /** Looks at what is given, not at what it says: a bad value is one problem, and not also a missing one. */
 function findConflicts(variables: ReadonlyMap<string, string>): string[] {
   const isGiven = (variable: string) => variables.has(variable) || variables.has(`${variable}_FILE`);
-  if (!isGiven("DATABASE_URL")) {
-    if (!isGiven("REDIS_URL")) return [];
-    return ["REDIS_URL needs DATABASE_URL: Redis only counts, and instances share everything else in PostgreSQL."];
-  }
   const conflicts: string[] = [];
+  if (isGiven("COMPANIOND_EMBEDDING_MODEL") && !isGiven("OPENAI_API_KEY") && !isGiven("OPENAI_BASE_URL")) {
+    conflicts.push("COMPANIOND_EMBEDDING_MODEL needs OPENAI_API_KEY or OPENAI_BASE_URL: it is that provider's model.");
+  }
+  if (!isGiven("DATABASE_URL")) {
+    if (!isGiven("REDIS_URL")) return conflicts;
+    conflicts.push(
+      "REDIS_URL needs DATABASE_URL: Redis only counts, and instances share everything else in PostgreSQL.",
+    );
+    return conflicts;
+  }
   if (!isGiven("COMPANIOND_SECRET_KEY")) {
     conflicts.push("DATABASE_URL needs COMPANIOND_SECRET_KEY: all instances open the same sealed secrets with it.");
   }
@@ -188,6 +196,7 @@ function toConfig(
       baseUrl: values.openaiBaseUrl,
       ...models,
       maxOutputTokens: values.maxOutputTokens,
+      embeddingModel: values.embeddingModel,
       extra: values.llmExtra,
     },
     prices,

@@ -8,12 +8,14 @@ import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Instances } from "./instances/instances.ts";
+import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Sealing } from "./lib/sealing.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { RateRules } from "./limits/rules.ts";
+import type { EmbeddingProvider } from "./llm/embeddings.ts";
 import type { LlmProvider } from "./llm/provider.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -89,6 +91,8 @@ export interface Services {
   /** Running replies that clients can come back to. */
   readonly replies: NamedReplies;
   readonly llm: LlmProvider;
+  /** Null where the operator has named no model for it: knowledge is then found by its words alone. */
+  readonly embeddings: EmbeddingProvider | null;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
@@ -107,6 +111,7 @@ export interface Services {
   /** Memory for the bodies of uploads, until they are stored. */
   readonly uploadBodies: BodyBudget;
   readonly indexing: Indexing;
+  readonly knowledge: KnowledgeFinder;
   readonly knowledgeSearch: KnowledgeSearch;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;

@@ -110,6 +110,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   });
 
   const jobs = startJobs(services);
+  services.indexing.wake();
   const idleMemory = startIdleMemory();
 
   function openMetrics(): MetricsListener | null {

@@ -12,20 +12,22 @@ import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
 import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
+import { closeOnFailure } from "./lib/close-on-failure.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { batchBodyLimits, createRateRules, uploadBodyLimits, webhookBodyLimits } from "./limits/rules.ts";
-import { checkModels, openLlm } from "./llm/registry.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
+import { checkEmbeddings, checkModels, openEmbeddings, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
+import { openKnowledge } from "./open-knowledge.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
@@ -86,6 +88,10 @@ export const checkProviders = {
   async llm(config: Config): ReturnType<typeof checkModels> {
     return await checkModels(config.llm, processLog());
   },
+  /** Null where no embedding model is named. Rejects with `upstream_error`, or the signal's reason. */
+  async embeddings(config: Config, signal: AbortSignal): ReturnType<typeof checkEmbeddings> {
+    return await checkEmbeddings(config.llm, { log: processLog(), signal });
+  },
   /** Rejects with `unavailable` and a sentence within 10 s. */
   async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
     const { checkRedis } = await import("./limits/redis/open.ts");
@@ -129,6 +135,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
   });
   const models = openLlm(config.llm, { log, calls, clock });
+  const embeddings = openEmbeddings(config.llm, { log });
   const llm = watchProvider(models.llm, { measurements, calls: models.tellsCalls ? null : calls });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const windows = await closeOnFailure(store, () =>
@@ -156,6 +163,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
+  const knowledge = openKnowledge({ store, clock, log, measurements, ...config.knowledge });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -167,8 +175,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.limiter.close();
     windows.close();
     llm.close();
+    embeddings?.close();
     instances.close();
-    // Closed before the store, which its last work needs.
+    // Closed before the store, which their last work needs.
+    await knowledge.close();
     await voice.close();
     await uses.close();
     await store.close();
@@ -197,6 +207,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     openTurns,
     replies,
     llm,
+    embeddings,
     providerHealth,
     voice,
     uses,
@@ -207,11 +218,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
-    uploadBodies: createBodyBudget(uploadBodyLimits),
-    indexing: { wake: () => undefined },
-    knowledgeSearch: {
-      search: () => Promise.reject(new AppError("unavailable", "Knowledge cannot be searched on this server yet.")),
-    },
+    ...knowledge.services,
     heartbeats,
     measurements,
     clock,
@@ -241,14 +248,4 @@ function toOpenOptions(
       if (forgotten !== null) throw new AppError("conflict", `${forgotten.detail} ${forgotten.advice}`);
     },
   };
-}
-
-/** Closes what was opened if a later step fails. */
-export async function closeOnFailure<Result>(opened: { close(): Promise<void> }, step: () => Result | Promise<Result>) {
-  try {
-    return await step();
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
 }

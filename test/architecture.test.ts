@@ -81,6 +81,7 @@ test.each([
   ["schemas in the domain", "src/domain/a.ts", 'import { Type } from "@sinclair/typebox";'],
   ["SQL in a room", "src/modules/chat/service.ts", 'import { Database } from "bun:sqlite";'],
   ["drizzle in the wiring", "src/app.ts", 'import { sql } from "drizzle-orm";'],
+  ["a parser of documents in the server", "src/knowledge/reading/a.ts", 'import { parseHTML } from "linkedom";'],
   ["openai beside its engine", "src/llm/demo.ts", 'import OpenAI from "openai";'],
   ["the environment beside config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
   ["Bun's environment", "src/cli/a.ts", "export const home = Bun.env.HOME;"],

@@ -45,6 +45,7 @@ test("has the documented defaults where nothing is set", () => {
       model: "gpt-5-mini",
       models: ["gpt-5-mini"],
       maxOutputTokens: 4096,
+      embeddingModel: null,
       extra: {},
       providersFile: null,
       providers: [],
@@ -87,6 +88,7 @@ test("takes every variable", () => {
     ELEVENLABS_BASE_URL: "http://127.0.0.1:1234",
     ELEVENLABS_WEBHOOK_SECRET: "wsec_1",
     COMPANIOND_TRUST_PROXY: "2",
+    COMPANIOND_EMBEDDING_MODEL: "embed-1",
     COMPANIOND_PRIVATE_SOURCES: "Wiki.internal:8080, 10.1.0.0/16",
     COMPANIOND_RATE_PER_TOKEN: "1",
     COMPANIOND_RATE_PER_IP: "2",
@@ -133,6 +135,7 @@ test("takes every variable", () => {
       model: "llama3",
       models: ["llama3", "qwen3", "mistral/large"],
       maxOutputTokens: 512,
+      embeddingModel: "embed-1",
       extra: { reasoning_effort: "minimal" },
       providersFile: join(dir, "every.json"),
       providers: [

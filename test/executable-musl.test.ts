@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { apiClient } from "./support/api-client.ts";
 import { chat } from "./support/chat.ts";
 import { cookieOf, testPassword, withCookie } from "./support/dashboard.ts";
+import { makePdf } from "./support/documents.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { isOnMusl, linkMuslRuntime } from "./support/musl-runtime.ts";
@@ -50,6 +51,14 @@ async function run(dataDir: string, args: string[], input = "") {
   return JSON.parse(done.stdout);
 }
 
+test("reads a document without network and files", async () => {
+  const pdf = makePdf([[["Words of a page", 10]]]);
+  const { exitCode, stdout } = await runExecutable(["read-document", "pdf"], { executable, env, input: pdf });
+  expect(exitCode).toBe(0);
+  expect(stdout).toStartWith('{"is":"confined"}\n');
+  expect(stdout).toContain("Words of a page");
+});
+
 test("prints its version", async () => {
   const { exitCode, stdout } = await runExecutable(["version", "--json"], { executable, env });
   expect(exitCode).toBe(0);
@@ -83,7 +92,9 @@ test("serves, takes commands beside it, ends on SIGTERM, and goes on from its ow
   const { checks } = JSON.parse(
     (await runExecutable(["doctor", "--json", "--data-dir", dataDir], { executable, env })).stdout,
   );
-  expect(checks.filter(({ status }: { status: string }) => status === "fail")).toEqual([]);
+  // What reads documents inherits no environment, and so not the way to this test's own library.
+  const failed = checks.filter(({ status }: { status: string }) => status === "fail");
+  expect(failed.map(({ name }: { name: string }) => name)).toEqual(["documents"]);
 
   const file = dir.file("backup.db");
   await run(dataDir, ["backup", file]);

@@ -5,7 +5,7 @@ import { examineData } from "./doctor/data.ts";
 import { examineDatabase } from "./doctor/database.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
-import { examineClock, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
+import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
 import { examineReading } from "./doctor/reading.ts";
 import { examineRedis } from "./doctor/redis.ts";
 
@@ -53,6 +53,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     ["proxy headers", () => examineProxy(config)],
     ["public URL", () => examinePublicUrl(config)],
     ["language model", () => examineLlm(config)],
+    ["embeddings", () => examineEmbeddings(config)],
     ["prices", () => examinePrices(config)],
     ["voice provider", () => examineVoice(config)],
     ["documents", examineReading],

@@ -108,6 +108,11 @@ export const settings = {
     parse: secret,
     about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
   }),
+  embeddingModel: optional({
+    variable: "COMPANIOND_EMBEDDING_MODEL",
+    parse: word,
+    about: "The provider's model for vectors, by which knowledge is also found; without it, by words alone.",
+  }),
   privateSources: setting<readonly AllowedHost[]>({
     variable: "COMPANIOND_PRIVATE_SOURCES",
     parse: allowedHosts,

@@ -114,6 +114,11 @@ export interface NumberedPassage extends Passage, PassageRef {
 /** Where a reply got something from, for whoever shows it. */
 export interface CitedSource extends Pick<NumberedPassage, "n" | "title" | "url" | "page"> {}
 
+/** Which passages a stream's events tell of: those that the reply cites, or, where it must not, all that the model saw. */
+export function toldSources({ citations }: { readonly citations: CitationMode }): "cited" | "seen" {
+  return citations === "none" ? "seen" : "cited";
+}
+
 /** A question that knowledge had no answer to, with all that ask the same. */
 export interface UnansweredQuestion {
   id: string;

@@ -1,4 +1,6 @@
 /** The stream of a client that comes back: each event carries how much of the reply's text the client has after it. */
+
+import type { SourcesEvent } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { EventStream } from "./sse.ts";
 
@@ -6,8 +8,8 @@ export class NumberedStream extends EventStream {
   /** UTF-16 code units. */
   #offset: number;
 
-  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, offset: number) {
-    super(signal, heartbeats);
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, offset: number, hasEvents = false) {
+    super(signal, heartbeats, hasEvents);
     this.#offset = offset;
   }
 
@@ -18,6 +20,10 @@ export class NumberedStream extends EventStream {
       frames += this.#number(super.frameText([delta]));
     }
     return frames;
+  }
+
+  protected override frameSources(event: SourcesEvent): string {
+    return this.#number(super.frameSources(event));
   }
 
   protected override frameDone(): string {

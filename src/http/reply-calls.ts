@@ -4,9 +4,11 @@
  */
 import type { Services } from "../dependencies.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
+import type { CitedSource } from "../domain/knowledge.ts";
 import type { ReplyCall } from "../instances/instances.ts";
 import type { StoredExchange } from "../store/store.ts";
 import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import type { SourcesEvent } from "../turns/events.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
 import { NumberedStream } from "./numbered-stream.ts";
@@ -50,12 +52,12 @@ export async function answerReplyCall(
 
 /** Answers from the store. */
 export async function answerStoredReply(
-  services: ReplyServices,
+  services: ReplyServices & Pick<Services, "store">,
   exchange: StoredExchange,
   call: ReplyCall,
   request: Request,
 ): Promise<Response> {
-  const reply = services.replies.open(exchange);
+  const reply = services.replies.open(exchange, await findSources(services, exchange, call));
   try {
     if (call.action === "follow") {
       requirePlace(reply, call.offset);
@@ -67,11 +69,32 @@ export async function answerStoredReply(
   }
 }
 
+/** Null where the client wants none, and where the model was given no passages. */
+async function findSources(
+  { store }: Pick<Services, "store">,
+  { conversationId, replyId, isComplete }: StoredExchange,
+  { sources: wanted }: ReplyCall,
+): Promise<SourcesEvent | null> {
+  if (wanted === null || replyId === null || !isComplete) return null;
+  const seen = (await store.unanswered.listSeen(conversationId, [replyId])).get(replyId);
+  if (seen === undefined) return null;
+  const sources: CitedSource[] = [];
+  for (const { n, isCited, source } of seen) {
+    // What was deleted since, or read anew, is told no more.
+    if (source !== null && (isCited || wanted === "seen")) sources.push({ n, ...pickSource(source) });
+  }
+  return { type: "sources", sources: sources.sort((a, b) => a.n - b.n) };
+}
+
+function pickSource({ title, url, page }: Omit<CitedSource, "n">): Omit<CitedSource, "n"> {
+  return { title, url, page };
+}
+
 /** The stream of a reply from the call's offset: with ids for who follows, the plain one for a repeated message. */
 export async function respondWithReply(
   { heartbeats, ids }: ReplyServices,
   reply: KeptReply,
-  { action, offset }: Pick<ReplyCall, "action" | "offset">,
+  { action, offset, sources }: Pick<ReplyCall, "action" | "offset" | "sources">,
   request: Request,
   run: (first: () => void) => void = (first) => first(),
 ): Promise<Response> {
@@ -79,8 +102,8 @@ export async function respondWithReply(
   const isFollowing = action === "follow";
   const follower = reply.follow(offset);
   const stream = isFollowing
-    ? new NumberedStream(request.signal, heartbeats, offset)
-    : new EventStream(request.signal, heartbeats);
+    ? new NumberedStream(request.signal, heartbeats, offset, sources !== null)
+    : new EventStream(request.signal, heartbeats, sources !== null);
   stream.onOpen = () => follower.advance();
   // Its first byte takes the head along.
   if (isFollowing) stream.comment("ping");

@@ -3,7 +3,8 @@
  * and handles visitors who stall or leave.
  */
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
-import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
+import { findPieceEnd } from "../lib/text-pieces.ts";
+import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 
 const doneFrame = "data: [DONE]\n\n";
@@ -31,13 +32,6 @@ export function frameDeltas(deltas: readonly string[]): string {
 
 /** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;
-
-/** Never splits a surrogate pair: each piece is encoded as UTF-8 by itself. */
-function findPieceEnd(text: string): number {
-  if (text.length <= maxPieceUnits) return text.length;
-  const last = text.charCodeAt(maxPieceUnits - 1);
-  return last >= 0xd800 && last < 0xdc00 ? maxPieceUnits - 1 : maxPieceUnits;
-}
 
 /**
  * One reply to one visitor. Everything written before Bun starts to read is kept and sent first.
@@ -69,11 +63,13 @@ export class EventStream implements TurnReader {
   #turn: FollowedTurn | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
+  readonly #hasEvents: boolean;
 
-  /** `signal` is the request's: it fires when the visitor has left. */
-  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
+  /** `signal` is the request's: it fires when the visitor has left. `hasEvents`: the client asked for named events. */
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, hasEvents = false) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
+    this.#hasEvents = hasEvents;
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
@@ -94,10 +90,10 @@ export class EventStream implements TurnReader {
   /** Sends the event; a returned promise means "stop reading the provider until it resolves". */
   take(event: TurnEvent): Promise<void> | undefined {
     if (event.type === "text") {
-      const sent = this.#send(this.frameText(event.deltas));
       this.firstTextAtMs ??= performance.now();
-      return sent;
+      return this.#send(this.frameText(event.deltas));
     }
+    if (event.type === "sources") return this.#hasEvents ? this.#send(this.frameSources(event)) : undefined;
     if (event.type === "waiting") this.#send(pingFrame);
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     // No terminator, but a comment for people who read the raw stream.
@@ -108,6 +104,10 @@ export class EventStream implements TurnReader {
 
   protected frameText(deltas: readonly string[]): string {
     return frameDeltas(deltas);
+  }
+
+  protected frameSources({ sources }: SourcesEvent): string {
+    return `event: sources\ndata: ${JSON.stringify({ sources })}\n\n`;
   }
 
   protected frameDone(): string {
@@ -190,7 +190,7 @@ export class EventStream implements TurnReader {
   #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
     try {
       while (this.#held !== "") {
-        const end = findPieceEnd(this.#held);
+        const end = findPieceEnd(this.#held, maxPieceUnits);
         const piece = this.#held.slice(0, end);
         this.#held = this.#held.slice(end);
         this.#lastWriteMs = performance.now();

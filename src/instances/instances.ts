@@ -17,6 +17,8 @@ export interface ReplyCall {
   readonly resume: boolean;
   /** For `follow`: UTF-16 code units received so far. */
   readonly offset: number;
+  /** Whether the client asked for named events, and of which passages they tell: those cited, or all that the model saw. */
+  readonly sources: "cited" | "seen" | null;
 }
 
 export interface OtherInstances {

@@ -14,10 +14,12 @@ export interface OpenAiClientOptions {
   apiKey: string | null;
   /** Up to and including `/v1`. */
   baseUrl: string;
+  /** Below it. */
+  path: "/chat/completions" | "/embeddings";
 }
 
-/** The shared part of every request for a reply. */
-export async function buildRequestHead({ apiKey, baseUrl }: OpenAiClientOptions): Promise<RequestHead> {
+/** The shared part of every request. */
+export async function buildRequestHead({ apiKey, baseUrl, path }: OpenAiClientOptions): Promise<RequestHead> {
   const client = new OpenAI({
     // The package insists on a key; without one we remove the header that would contain it.
     apiKey: apiKey ?? "none",
@@ -31,7 +33,7 @@ export async function buildRequestHead({ apiKey, baseUrl }: OpenAiClientOptions)
     webhookSecret: null,
     logLevel: "off",
   });
-  const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body: {} });
+  const { req, url } = await client.buildRequest({ method: "post", path, body: {} });
   return { url: new URL(url), method: "POST", headers: new Headers(req.headers) };
 }
 

@@ -4,17 +4,17 @@ import { AppError } from "../domain/errors.ts";
 import { plainProviderName } from "../domain/model-routes.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
-import { ConnectionError } from "../lib/http/connection.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
+import { openAiUrl } from "./openai-address.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import { removePrivateWords } from "./private-words.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
-import { ProviderFailure } from "./provider-failure.ts";
+import { toProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 
@@ -37,8 +37,6 @@ interface Opened {
   readRefusal: typeof readRefusal;
 }
 
-const openAiUrl = "https://api.openai.com/v1";
-
 const publicSentence = "The language model could not answer. Try again in a moment.";
 const publicSentenceInTime = "The language model did not answer in time. Try again in a moment.";
 
@@ -57,7 +55,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
 
   async function open(): Promise<Opened> {
     const { buildRequestHead, readRefusal } = await import("./openai-client.ts");
-    const head = await buildRequestHead({ apiKey, baseUrl });
+    const head = await buildRequestHead({ apiKey, baseUrl, path: "/chat/completions" });
     return { target: http.prepare(head), readRefusal };
   }
 
@@ -108,11 +106,11 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
       for (let retries = 0; !watch.isOver; retries++) {
         try {
           const outcome = await relayReply(await openWatched(request, watch), sink, watch);
-          const failure = outcome.failure === null ? null : toFailure(outcome.failure, clean);
+          const failure = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
           return { ...outcome, answeredBy, failure };
         } catch (error) {
           if (watch.isOver) break;
-          const failure = toFailure(error, clean);
+          const failure = toProviderFailure(error, clean);
           if (!failure.isTransient || retries === lastRetry)
             throw new AppError("upstream_error", publicSentence, { cause: failure });
           const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
@@ -135,17 +133,4 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
 /** A chain has asked others before, and all of them have one time together. */
 function within(deadlines: ReplyDeadlines, { firstTextMs, spentMs }: ReplyAttempt): ReplyDeadlines {
   return { ...deadlines, firstTextMs, totalMs: deadlines.totalMs - spentMs };
-}
-
-/** The private reason, cleaned for the log. */
-function toFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
-  if (error instanceof ProviderFailure) {
-    const { kind, isTransient, retryAfterMs, status } = error;
-    return new ProviderFailure(clean(error.message), { kind, isTransient, retryAfterMs, status });
-  }
-  if (error instanceof ConnectionError) {
-    return new ProviderFailure(clean(error.message), { kind: "unreachable", isTransient: true });
-  }
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new ProviderFailure(clean(reason), { kind: "provider_error" });
 }

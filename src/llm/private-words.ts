@@ -6,8 +6,12 @@ const longestReason = 2000;
 
 /** Validators often repeat their input, as it is or as JSON. */
 export function removePrivateWords(text: string, apiKey: string | null, request: ReplyRequest): string {
+  return removeWords(text, apiKey, [request.systemPrompt ?? "", ...request.messages.map(textOf)]);
+}
+
+/** The same for other requests. */
+export function removeWords(text: string, apiKey: string | null, said: readonly string[]): string {
   let rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
-  const said = [request.systemPrompt ?? "", ...request.messages.map(textOf)];
   const forms = said.flatMap((words) => [words.trim(), JSON.stringify(words.trim()).slice(1, -1)]);
   // The longest first: a message may be part of another one.
   for (const words of new Set(forms.toSorted((a, b) => b.length - a.length))) {

@@ -1,5 +1,6 @@
 /** Why a provider's reply failed or stayed incomplete: private, for the log; only its kind is public. */
 import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
+import { ConnectionError } from "../lib/http/connection.ts";
 
 export interface ProviderFailureOptions {
   /** By default derived from the status, or `malformed` without one. */
@@ -42,4 +43,17 @@ function kindOfStatus(status: number): FailureKind {
   // Some use 402 when the credit is used up.
   if (status === 429 || status === 402) return "rate_limited";
   return status >= 500 ? "provider_error" : "refused_request";
+}
+
+/** The private reason, cleaned for the log. */
+export function toProviderFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
+  if (error instanceof ProviderFailure) {
+    const { kind, isTransient, retryAfterMs, status } = error;
+    return new ProviderFailure(clean(error.message), { kind, isTransient, retryAfterMs, status });
+  }
+  if (error instanceof ConnectionError) {
+    return new ProviderFailure(clean(error.message), { kind: "unreachable", isTransient: true });
+  }
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new ProviderFailure(clean(reason), { kind: "provider_error" });
 }

@@ -75,7 +75,7 @@ export interface CallObserver {
 }
 
 /** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */
-export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind | null {
+export function kindOfOutcome({ complete, failure }: Pick<ReplyOutcome, "complete" | "failure">): FailureKind | null {
   return complete || failure === null ? null : (findFailureKind(failure) ?? "provider_error");
 }
 

@@ -9,7 +9,9 @@ import { type ChainEntry, type ChainOptions, createChains } from "./chain.ts";
 import { checkEntries, checkLlm, type EntryCheck } from "./check.ts";
 import { Circuit } from "./circuit.ts";
 import { createDemoProvider } from "./demo.ts";
+import type { EmbeddingProvider } from "./embeddings.ts";
 import { createOpenAiProvider } from "./openai.ts";
+import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
 import type { LlmProvider } from "./provider.ts";
 
 export interface LlmConfig {
@@ -114,6 +116,31 @@ function openEngines(config: ChainsConfig, log: Log): Map<string, AttemptingProv
   }
   for (const provider of providers) engines.set(provider.name, createOpenAiProvider({ ...provider, log }));
   return engines;
+}
+
+export interface EmbeddingConfig extends Pick<LlmConfig, "apiKey" | "baseUrl"> {
+  /** Of the plain settings' provider; null without embeddings. */
+  readonly embeddingModel: string | null;
+}
+
+/** Null where the operator has named no model. */
+export function openEmbeddings(config: EmbeddingConfig, { log }: { log: Log }): EmbeddingProvider | null {
+  const { apiKey, baseUrl, embeddingModel: model } = config;
+  return model === null ? null : createOpenAiEmbeddings({ apiKey, baseUrl, model, log });
+}
+
+/** For `doctor`: embeds a word. Null where the operator has named no model. */
+export async function checkEmbeddings(
+  config: EmbeddingConfig,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<{ dimensions: number } | null> {
+  const provider = openEmbeddings(config, { log });
+  try {
+    const embedded = await provider?.embed(["hello"], signal);
+    return embedded === undefined ? null : { dimensions: embedded.vectors[0]?.length ?? 0 };
+  } finally {
+    provider?.close();
+  }
 }
 
 /** For `doctor`: asks everyone whom replies may come from, or one model of a provider that nothing names. */

@@ -18,6 +18,10 @@ export interface RouteCounts {
 /** What becomes of a provider's call: failed is before the first text, broken after it, left by the visitor. */
 export type CallOutcome = "complete" | "failed" | "broken" | "left";
 
+/** Whether a passage spoke of what was asked; small talk asks nothing. */
+export const knowledgeOutcomes = ["found", "not_found", "small_talk"] as const;
+export type KnowledgeOutcome = (typeof knowledgeOutcomes)[number];
+
 export interface VerdictCounts {
   admitted: number;
   refused: number;
@@ -27,6 +31,7 @@ const requestBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const firstTextBounds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const streamBounds = [0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 600];
 const storeBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5];
+const knowledgeBounds = [0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.06, 0.1, 0.25, 0.5, 1, 2.5];
 const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 export class Measurements {
@@ -61,6 +66,12 @@ export class Measurements {
   readonly storeReadSeconds = new Histogram(storeBounds);
   readonly storeWriteSeconds = new Histogram(storeBounds);
   storeFailures = 0;
+  /** Looks into companions' knowledge, until the passages were read. */
+  readonly knowledgeSeconds = Object.fromEntries(
+    knowledgeOutcomes.map((outcome) => [outcome, new Histogram(knowledgeBounds)]),
+  ) as Record<KnowledgeOutcome, Histogram>;
+  /** Looks that had to do with words, although there are embeddings. */
+  knowledgeFallbacks = 0;
   readonly eventLoopLagSeconds = new Histogram(lagBounds);
   readonly backups = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
   /** Requests with a forwarded header although no proxy is trusted. */

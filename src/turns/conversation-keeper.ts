@@ -11,9 +11,11 @@ import {
 } from "../domain/conversation.ts";
 import type { ReachedBudget, SettledVisitor, StoredExchange } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
-import { type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
+import { type FoundKnowledge, type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
+
+const nobody = { model: null, provider: null };
 
 /** What is said in the conversation. */
 export interface KeptMessage {
@@ -40,6 +42,9 @@ export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
   #sentAt = 0;
   #conversationId = "";
+  /** Of what was stored; null for nothing. */
+  #questionId: string | null = null;
+  #replyId: string | null = null;
 
   constructor(
     private readonly services: KeeperServices,
@@ -67,6 +72,19 @@ export class ConversationKeeper implements TurnKeeper {
   async #storeVerified(result: TurnResult, visitor: VerifiedVisitor): Promise<readonly ReachedBudget[]> {
     const sealed = await this.services.visitors.seal(visitor);
     return await this.#store(result, { sealed, isLimited: this.companion.dailyPerVisitor !== null });
+  }
+
+  async noteKnowledge({ unansweredGroupId, seen }: FoundKnowledge): Promise<void> {
+    const [questionId, replyId] = [this.#questionId, this.#replyId];
+    const isUnanswered = unansweredGroupId !== null && questionId !== null;
+    const hasSeen = seen.length > 0 && replyId !== null;
+    if (!isUnanswered && !hasSeen) return;
+    await this.services.store.unanswered.note({
+      key: this.key,
+      unanswered: isUnanswered ? { messageId: questionId, groupId: unansweredGroupId } : null,
+      seen: hasSeen ? { messageId: replyId, passages: seen } : null,
+      atMs: this.services.clock.nowMs(),
+    });
   }
 
   #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
@@ -101,6 +119,7 @@ export class ConversationKeeper implements TurnKeeper {
     ]);
     const isAsBefore = isRerun ? stored !== null && runsAgain(stored) : stored === null;
     if (!isAsBefore) throw new RunsElsewhere();
+    this.#questionId = stored?.questionId ?? null;
     return earlier;
   }
 
@@ -111,11 +130,13 @@ export class ConversationKeeper implements TurnKeeper {
     if (this.message.named?.isRerun !== true) {
       const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message.text) } as const;
       messages.push({ ...asked, ...uncounted, complete: true, createdAt: this.#sentAt });
+      this.#questionId = asked.id;
     }
     if (reply.length === 0) return messages;
     const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
     const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
-    const counted = { inputTokens, outputTokens, tokensEstimated, ...answeredBy };
+    const counted = { inputTokens, outputTokens, tokensEstimated, ...(answeredBy ?? nobody) };
+    this.#replyId = said.id;
     messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
     return messages;
   }

@@ -1,4 +1,5 @@
 /** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
+import type { CitedSource } from "../domain/knowledge.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { ReplyEvent } from "../llm/provider.ts";
 
@@ -10,9 +11,16 @@ export type TurnEnd =
 /**
  * - A provider's event, passed on as it came.
  * - `waiting`: no text for a long time; the response begins all the same.
+ * - `sources`: where a complete reply has it from; once, after its last text. Only of companions with knowledge.
  * - `end`: nothing follows.
  */
-export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | TurnEnd;
+export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | SourcesEvent | TurnEnd;
+
+export interface SourcesEvent {
+  readonly type: "sources";
+  /** By number. */
+  readonly sources: readonly CitedSource[];
+}
 
 /** A reader of a turn's events. A turn may have none, one or several. */
 export interface TurnReader {

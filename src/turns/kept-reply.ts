@@ -5,7 +5,7 @@
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { After } from "../lib/spaced-queue.ts";
-import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import type { FollowedTurn, SourcesEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
 import { type FollowedReply, ReplyFollower } from "./reply-follower.ts";
 
@@ -42,6 +42,7 @@ export class KeptReply implements TurnReader, FollowedReply {
   readonly text: KeptText;
   /** How it ended; null while it runs. */
   end: TurnEnd | null = null;
+  sources: SourcesEvent | null = null;
   isLate = false;
   /** The registry's name for it. */
   readonly name: string;
@@ -104,7 +105,8 @@ export class KeptReply implements TurnReader, FollowedReply {
   }
 
   /** It ended earlier, like this. */
-  fill(text: string, end: TurnEnd): boolean {
+  fill(text: string, end: TurnEnd, sources: SourcesEvent | null): boolean {
+    this.sources = sources;
     this.text.add([text]);
     this.end = end;
     return this.text.hold();
@@ -155,6 +157,10 @@ export class KeptReply implements TurnReader, FollowedReply {
     if (event.type === "waiting") {
       this.isLate = true;
       for (const follower of this.#followers) follower.wait();
+      return;
+    }
+    if (event.type === "sources") {
+      this.sources = event;
       return;
     }
     if (event.type === "end") this.#finish(event);

@@ -2,7 +2,7 @@
 import { AppError } from "../domain/errors.ts";
 import { type After, afterTimeout } from "../lib/spaced-queue.ts";
 import type { StoredExchange } from "../store/store.ts";
-import type { TurnEnd } from "./events.ts";
+import type { SourcesEvent, TurnEnd } from "./events.ts";
 import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
 import { type KeptMemory, KeptText } from "./kept-text.ts";
 
@@ -26,7 +26,7 @@ export interface NamedReplies {
    */
   claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
   /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */
-  open(exchange: StoredExchange): KeptReply;
+  open(exchange: StoredExchange, sources: SourcesEvent | null): KeptReply;
   /** Stops all with `unavailable`, for the end of the process. */
   stopAll(): void;
   /** Replies held, running or not yet read to their end. */
@@ -79,12 +79,12 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     return reply;
   }
 
-  open({ question, reply, isComplete, endCode }: StoredExchange): KeptReply {
+  open({ question, reply, isComplete, endCode }: StoredExchange, sources: SourcesEvent | null): KeptReply {
     const opened = new KeptReply(this, "", new KeptText(this), question, true);
     const end: TurnEnd = isComplete
       ? { type: "end", outcome: "complete" }
       : { type: "end", outcome: "broken", code: endCode ?? "abandoned" };
-    if (!opened.fill(reply ?? "", end)) throw tooMuchHeld();
+    if (!opened.fill(reply ?? "", end, sources)) throw tooMuchHeld();
     this.#ended.add(opened);
     return opened;
   }

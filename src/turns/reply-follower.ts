@@ -1,5 +1,5 @@
 /** One client's way through a named reply, from where it is, at its own pace. */
-import type { FollowedTurn, TurnEnd, TurnReader } from "./events.ts";
+import type { FollowedTurn, SourcesEvent, TurnEnd, TurnReader } from "./events.ts";
 
 /** A reader that has so much and has not passed it on gets nothing more for now. */
 const maxAheadUnits = 32 * 1024;
@@ -10,6 +10,8 @@ export interface FollowedReply {
   read(offset: number): readonly string[];
   /** How it ended; null while it runs. */
   readonly end: TurnEnd | null;
+  /** Where a complete reply has it from, known when it has ended; null for nothing to tell. */
+  readonly sources: SourcesEvent | null;
   /** Whether it has been without text for so long that responses begin all the same. */
   readonly isLate: boolean;
   /** The follower wants nothing more: it has everything, or its client has left. */
@@ -73,9 +75,10 @@ export class ReplyFollower implements FollowedTurn {
   }
 
   #finish(reader: TurnReader): void {
-    const { end } = this.#reply;
+    const { end, sources } = this.#reply;
     if (end === null) return;
     this.leave();
+    if (sources !== null) reader.take(sources);
     reader.take(end);
   }
 }

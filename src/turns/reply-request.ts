@@ -8,12 +8,13 @@ import type { Services, Settings } from "../dependencies.ts";
 import { spendingFactsOf } from "../domain/budget.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
+import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
 import type { TokenUsage } from "../domain/usage.ts";
-import { kindOfOutcome, type ReplyOutcome, type ReplyRequest } from "../llm/provider.ts";
+import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
-import type { GivenPrompt, TurnResult, TurnStart } from "./turn-start.ts";
+import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
@@ -24,26 +25,41 @@ export function historyTokensOf(
   return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
 }
 
-/** `earlier` is newest first, and may be more than fits. */
+/** What is known when the model is about to be asked. */
+export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
+  readonly given: GivenPrompt | undefined;
+  /** Newest first, and may be more than fits. */
+  readonly earlier: readonly HistoryMessage[];
+  /** Goes before the visitor's message, beside what fits of the conversation; null for none. */
+  readonly passages: HistoryMessage | null;
+}
+
 export function toReplyRequest(
   { model, models, maxOutputTokens }: Settings["llm"],
   companion: Companion,
-  turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string; given?: GivenPrompt | undefined },
+  turn: PreparedTurn,
 ): ReplyRequest {
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
+  const messages = turn.given?.messages ?? [
+    ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
+    { role: "user", parts: textParts(turn.message) },
+  ];
   const request: ReplyRequest = {
     systemPrompt: companion.systemPrompt,
-    messages: turn.given?.messages ?? [
-      ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
-      { role: "user", parts: textParts(turn.message) },
-    ],
+    messages: turn.passages === null ? messages : withPassages(messages, turn.passages),
     model: offered ?? model,
     temperature: companion.temperature,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
   return turn.given === undefined ? request : narrow(request, turn.given);
+}
+
+/** A caller who keeps the conversation may end it with something else than a visitor's message, or have none. */
+function withPassages(messages: readonly HistoryMessage[], passages: HistoryMessage): readonly HistoryMessage[] {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  return last === -1 ? messages : messages.toSpliced(last, 0, passages);
 }
 
 function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTokens, stop }: GivenPrompt) {
@@ -60,7 +76,7 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
 }
 
 /** The provider's count, or an estimate if it sent none: at most what the provider was asked for, and budgets hold. */
-function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
+function countTokens(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
@@ -71,7 +87,7 @@ function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome)
 /** How a turn's reply ended. */
 export interface EndedReply {
   request: ReplyRequest;
-  outcome: ReplyOutcome;
+  outcome: TurnOutcome;
   end: TurnEnd;
   ticket: TurnTicket;
   /** Well-formed. */
@@ -90,11 +106,11 @@ export function toTurnResult(
 ): TurnResult {
   const { complete, answeredBy, finishReason } = outcome;
   const usage = countTokens(request, text, outcome);
-  const price = settings.prices.findTokenPrice(answeredBy);
-  const cost = price === null ? null : costOfTokens(price, usage);
+  const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
+  const cost = answeredBy === null ? noCost : price === null ? null : costOfTokens(price, usage);
   let spend: Spend | null = null;
   // Nothing is worked out for operators without prices: metadata, which is parsed where it is read, may be long.
-  if (cost !== null || reservationId !== null) {
+  if (price !== null || reservationId !== null) {
     const facts = spendingFactsOf({ companionId: companion.id, keyId, metadata: companion.metadata });
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }

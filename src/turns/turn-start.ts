@@ -9,8 +9,8 @@ import type { Cost } from "../domain/money.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
-import type { ReplyRequest } from "../llm/provider.ts";
-import type { ReachedBudget, Spend } from "../store/store.ts";
+import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
+import type { ReachedBudget, SeenPassage, Spend } from "../store/store.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -104,7 +104,20 @@ export interface TurnKeeper {
    * the turn was the first to reach.
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
+  /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
+  noteKnowledge?(found: FoundKnowledge): Promise<void>;
 }
+
+/** What a turn found in its companion's knowledge. */
+export interface FoundKnowledge {
+  /** Names the questions that ask the same; null if there was an answer, or no question. */
+  readonly unansweredGroupId: string | null;
+  /** What the model saw. */
+  readonly seen: readonly SeenPassage[];
+}
+
+/** How a reply ended; a turn may answer without asking anybody. */
+export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answeredBy: Answerer | null };
 
 /** A turn as it is stored. */
 export interface TurnResult {
@@ -119,7 +132,8 @@ export interface TurnResult {
   /** Why the server or the provider ended it early; null if it is complete, or all readers left. */
   readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
-  readonly answeredBy: Answerer;
+  /** As in `SettledTurn`. */
+  readonly answeredBy: Answerer | null;
   /** As in `ReplyOutcome`. */
   readonly finishReason: string | null;
   /** Null for a model without a price. */

@@ -3,19 +3,29 @@ import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { SpendingState } from "../domain/budget.ts";
 import { AppError } from "../domain/errors.ts";
+import { usesKnowledge } from "../domain/knowledge.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { Stop } from "../lib/stop-signal.ts";
-import type { ReplyEvent, ReplyOutcome, ReplyRequest, ReplySink } from "../llm/provider.ts";
+import type { ReplyEvent, ReplyRequest, ReplySink } from "../llm/provider.ts";
 import { enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
-import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
+import {
+  countFailedReply,
+  logRefusal,
+  type TurnEnding,
+  toIncompleteEnd,
+  toLogged,
+  toRefusedEnd,
+} from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { historyTokensOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
-import { RunsElsewhere, type TurnStart, type TurnText } from "./turn-start.ts";
+import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
+import type { TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
-export type TurnServices = SpendingServices & Pick<Services, "llm" | "coordination" | "openTurns" | "settings">;
+export type TurnServices = SpendingServices &
+  Pick<Services, "llm" | "coordination" | "openTurns" | "settings" | "knowledge">;
 
 /** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
@@ -31,13 +41,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Replaced with every change, because a reader may leave while an event is sent to all. */
   #readers: readonly TurnReader[] = [];
   /** Why the server stopped it; null if it did not, or if all readers left. */
-  #ending: { readonly code: StreamErrorCode; readonly error: AppError } | null = null;
+  #ending: TurnEnding | null = null;
   /** Whether the response has begun: from then on failures are reported only to the readers. */
   #hasBegun = false;
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
   #firstTextMs: number | null = null;
   #reservationId: string | null = null;
+  /** Null for a companion without any. */
+  #knowledge: TurnKnowledge | null = null;
 
   constructor(services: TurnServices, start: TurnStart) {
     this.#services = services;
@@ -114,14 +126,19 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   async #buildRequest(): Promise<ReplyRequest> {
     const { companion, message, given, requestId, keeper } = this.#start;
     const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
-    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId });
+    if (usesKnowledge(companion)) {
+      const reply = { earlier, sink: this, signal: this.#stop };
+      this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
+    }
+    const passages = this.#knowledge?.message ?? null;
+    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId, passages });
   }
 
   /** The token may have been revoked during a long wait, and each call to the provider costs. */
   async #permit(request: ReplyRequest, ticket: TurnTicket): Promise<void> {
     const spending = await this.#readRight();
     if (spending === null || this.isStopped) throw this.#stop.reason;
-    if (spending.isStopped || spending.hasBudgets) {
+    if (!this.#knowledge?.noAnswer && (spending.isStopped || spending.hasBudgets)) {
       this.#reservationId = await admitReply(this.#services, this.#start, ticket, { request, spending });
     }
     try {
@@ -134,14 +151,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
-  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
+  async #ask(request: ReplyRequest, day: string): Promise<TurnOutcome> {
     this.#askedAtMs = performance.now();
+    const knowledge = this.#knowledge;
+    if (knowledge?.noAnswer) return knowledge.answer(knowledge.noAnswer, this);
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
-      return await this.#services.llm.streamReply(request, this, this.#stop);
+      return await this.#services.llm.streamReply(request, knowledge?.reply ?? this, this.#stop);
     } catch (failure) {
-      await countFailedReply(this.#services, this.#start, { day, reservationId: this.#reservationId }, failure);
-      throw toUpstreamError(failure);
+      throw await countFailedReply(this.#services, this.#start, { day, reservationId: this.#reservationId }, failure);
     } finally {
       clearTimeout(this.#waitingTimer);
     }
@@ -170,12 +188,16 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
-  async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
+  async #settle(request: ReplyRequest, outcome: TurnOutcome, ticket: TurnTicket): Promise<void> {
+    const knowledge = this.#knowledge;
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
-    if (outcome.endsInHalf && this.#start.named) this.emit({ type: "text", deltas: ["\ufffd"] });
+    if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
+    if (knowledge !== null) knowledge.reply.end(outcome.complete);
     // Decided before it is stored: whoever stops it from now on changes nothing.
-    const end = this.#endOf(outcome);
+    const end: TurnEnd = outcome.complete
+      ? { type: "end", outcome: "complete" }
+      : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const told = { text: this.#text.toString(), firstTextMs: this.#firstTextMs, reservationId: this.#reservationId };
     const isTooLong = this.#ending?.code === "too_long";
     const result = toTurnResult(this.#services, this.#start, { ...told, request, outcome, end, ticket, isTooLong });
@@ -184,26 +206,18 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       const reached = await this.#start.keeper.settle(result);
       if (reached.length > 0) noteReached(this.#services, reached);
     } catch (error) {
-      this.#services.log.error("turn not kept", this.#logged(error));
+      this.#services.log.error("turn not kept", toLogged(this.#start, error));
       this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
       return;
     } finally {
       // Even if it is unknown whether the turn was stored.
       ticket.settle();
     }
-    this.#tell(end);
-  }
-
-  #endOf({ complete, failure }: ReplyOutcome): TurnEnd {
-    const { log } = this.#services;
-    if (complete) return { type: "end", outcome: "complete" };
-    if (this.#ending !== null) {
-      log.info("reply ended early", this.#logged(this.#ending.error));
-      return { type: "end", outcome: "broken", code: this.#ending.code };
+    if (knowledge !== null) {
+      await knowledge.note();
+      if (end.outcome === "complete") this.#tell({ type: "sources", sources: knowledge.listSources() });
     }
-    if (failure === null) return { type: "end", outcome: "stopped" };
-    log.warn("reply broke off", this.#logged(failure));
-    return { type: "end", outcome: "broken", code: "upstream_error" };
+    this.#tell(end);
   }
 
   /** Returns a promise if a reader does not keep up. */
@@ -227,22 +241,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     this.#open();
   }
 
-  /**
-   * There is nothing to store: reports an error to the caller if the response has not begun, and the end to its
-   * readers.
-   */
+  /** There is nothing to store: reports an error to the caller if the response has not begun, and the end to readers. */
   #refuse(error: unknown): void {
-    const isProviders = error instanceof AppError && error.code === "upstream_error";
-    if (this.#hasBegun && isProviders) this.#services.log.warn("reply failed", this.#logged(error));
-    else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
+    if (this.#hasBegun) logRefusal(this.#services, this.#start, error);
     this.#beginning.reject(error);
-    const code = this.#ending?.code ?? (isProviders ? "upstream_error" : "unavailable");
-    // The reply goes on where it runs: whoever has begun to read it here should come back.
-    const isElsewhere = error instanceof RunsElsewhere;
-    this.#tell(isElsewhere ? { type: "end", outcome: "stopped" } : { type: "end", outcome: "broken", code });
-  }
-
-  #logged(error: unknown) {
-    return { requestId: this.#start.requestId, companionId: this.#start.companion.id, error };
+    this.#tell(toRefusedEnd(error, this.#ending));
   }
 }

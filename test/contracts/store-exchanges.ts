@@ -49,6 +49,9 @@ export function exchangeStoreContract(open: OpenStore): void {
       const complete = { question: "What is a loom?", reply: "A machine.", isComplete: true, endCode: null };
       expect(await turns.findExchange(key, messageId)).toEqual({
         ...complete,
+        conversationId: whole.conversationId,
+        questionId: whole.messages[0]?.id ?? "",
+        replyId: whole.messages[1]?.id ?? "",
         endedAtMs: whole.messages[1]?.createdAt ?? 0,
       });
 
@@ -61,6 +64,9 @@ export function exchangeStoreContract(open: OpenStore): void {
       const left = world.turnOf(companion, { key, messageId: leftId, answered: null, endCode: "cancelled" });
       await turns.settle(left);
       expect(await turns.findExchange(key, leftId)).toEqual({
+        conversationId: whole.conversationId,
+        questionId: left.messages[0]?.id ?? "",
+        replyId: null,
         question: "Hello",
         reply: null,
         isComplete: false,
@@ -115,7 +121,7 @@ export function exchangeStoreContract(open: OpenStore): void {
       for (const endCode of ["cancelled", null, "unavailable"] as const) {
         await settleAgain({ answered: null, endCode });
         const ended = { question: "one", reply: null, isComplete: false, endCode, endedAtMs: atMs };
-        expect(await turns.findExchange(key, messageId)).toEqual(ended);
+        expect(await turns.findExchange(key, messageId)).toMatchObject(ended);
         expect(await listTexts()).toEqual(["one", "two", "three"]);
       }
       await settleAgain({ answered: "four" });

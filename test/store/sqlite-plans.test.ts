@@ -122,8 +122,10 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     exchangeQuery,
     [
       "SEARCH messages USING INDEX messages_client (conversation_number=? AND client_id=?)",
-      "SCALAR SUBQUERY 1",
+      "SCALAR SUBQUERY 2",
       "SEARCH conversations USING COVERING INDEX conversations_key (companion_id=? AND session_id=? AND visitor_id=?)",
+      "CORRELATED SCALAR SUBQUERY 1",
+      "SEARCH conversations USING INTEGER PRIMARY KEY (rowid=?)",
       "USE TEMP B-TREE FOR ORDER BY",
     ],
   ],

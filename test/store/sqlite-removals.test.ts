@@ -63,13 +63,10 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   await second.world.close();
 });
 
-test("empties the log behind a deletion whose messages an erasure has taken along already", async () => {
-  using directory = temporaryDirectory();
+async function openRemovals(directory: TemporaryDirectory) {
   const database = await openConnection(directory.path);
   await migrateDatabase(database, { dataDir: directory.path });
   const engine = new SqliteEngine(database);
-  let emptied = 0;
-  engine.emptyLog = async () => void emptied++;
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),
     knowledge: createKnowledgeRemover(engine),
@@ -77,8 +74,35 @@ test("empties the log behind a deletion whose messages an erasure has taken alon
     voiceAgents: createVoiceAgentKeeper(engine),
     log: createCapturedLog(),
   });
+  return { engine, removals };
+}
+
+test("empties the log behind a deletion whose messages an erasure has taken along already", async () => {
+  using directory = temporaryDirectory();
+  const { engine, removals } = await openRemovals(directory);
+  let emptied = 0;
+  engine.emptyLog = async () => void emptied++;
   removals.start();
   await eventually(() => emptied === 1);
+  removals.start();
+  await eventually(() => emptied > 1, { what: "the log to be emptied again" });
+  await removals.stop();
+  expect(emptied).toBe(2);
+  await engine.close();
+});
+
+test("empties the log once more if it was emptied while the last chunk waited for its commit", async () => {
+  using directory = temporaryDirectory();
+  const { engine, removals } = await openRemovals(directory);
+  let emptied = 0;
+  engine.emptyLog = async () => void emptied++;
+  const write = engine.write.bind(engine);
+  removals.start();
+  await write(() => removals.add("upload", "none", 0, 1));
+  engine.write = async (work) => {
+    await eventually(() => emptied === 1);
+    return await write(work);
+  };
   removals.start();
   await eventually(() => emptied > 1, { what: "the log to be emptied again" });
   await removals.stop();

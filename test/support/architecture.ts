@@ -14,6 +14,7 @@ const contracts = new Set([
   "src/limits/limiter.ts",
   "src/limits/rules.ts",
   "src/llm/provider.ts",
+  "src/llm/embeddings.ts",
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
@@ -51,6 +52,12 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   },
   { name: /^(drizzle-orm|bun:sqlite)/, places: /^src\/store\//, rule: "SQL belongs in store/" },
   { name: /^openai/, places: /^src\/llm\/openai[^/]*\.ts$/, rule: "openai belongs in llm/openai*.ts" },
+  {
+    name: /^(unpdf|mammoth|linkedom|@mozilla\/readability)$/,
+    places: /^src\/knowledge\/reading\/parsers\//,
+    rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
+  },
+  { name: /^bun:ffi$/, places: /^src\/knowledge\/reading\/confinement\.ts$/, rule: "C is called in confinement.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
 

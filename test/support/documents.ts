@@ -5,7 +5,10 @@ import { crc32, deflateRawSync } from "node:zlib";
 export type PdfPage = readonly (readonly [text: string, size: number])[] | null;
 
 /** ASCII only. A locked one says that it needs a password, which nobody knows. */
-export function makePdf(pages: readonly PdfPage[], options: { title?: string; isLocked?: boolean } = {}): Uint8Array {
+export function makePdf(
+  pages: readonly PdfPage[],
+  options: { title?: string; isLocked?: boolean } = {},
+): Uint8Array<ArrayBuffer> {
   const objects: string[] = [];
   const add = (body: string) => objects.push(body);
   add("<< /Type /Catalog /Pages 2 0 R >>");

@@ -137,7 +137,12 @@ export interface Finished {
 /** Runs one command to its end. */
 export async function runExecutable(
   args: readonly string[],
-  options: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string; executable?: string } = {},
+  options: {
+    env?: Readonly<Record<string, string>>;
+    cwd?: string;
+    input?: string | Uint8Array<ArrayBuffer>;
+    executable?: string;
+  } = {},
 ): Promise<Finished> {
   const executable = findExecutable(options.executable);
   using own = temporaryDirectory();

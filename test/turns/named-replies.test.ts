@@ -183,7 +183,8 @@ test("what all replies hold is bounded: those that ended longest ago are given u
 test("a stored reply is held only as long as somebody reads it", async () => {
   const replies = createNamedReplies();
   const stored = { question: "hello", isComplete: true, endCode: null, endedAtMs: 0 };
-  const reply = replies.open({ ...stored, reply: "x".repeat(100_000) });
+  const ids = { conversationId: "conversation-1", questionId: "message-1", replyId: "message-2" };
+  const reply = replies.open({ ...stored, ...ids, reply: "x".repeat(100_000) }, null);
   const reader = listen();
   reader.isStalled = true;
   const follower = reply.follow(0);

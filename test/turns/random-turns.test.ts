@@ -21,6 +21,7 @@ import type { TurnStart } from "../../src/turns/turn-start.ts";
 import { freeToSpend, outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noKnowledge } from "../support/no-knowledge.ts";
 import { createRandom } from "../support/random.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 import { countNothing, turnEntry } from "../support/turn-entry.ts";
@@ -129,6 +130,7 @@ function createWorld(seed: number) {
     log: createCapturedLog(),
     measurements,
     ids: systemIds,
+    knowledge: noKnowledge,
   };
 
   function makeTurn(index: number): Turn {

@@ -20,6 +20,7 @@ import { freeToSpend, outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noKnowledge } from "../support/no-knowledge.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
@@ -88,6 +89,7 @@ function createWorld() {
     log: world.log,
     measurements: new Measurements(),
     ids: systemIds,
+    knowledge: noKnowledge,
   };
   const make = (start: Partial<TurnStart> = {}) =>
     new Turn(services, {
@@ -142,7 +144,7 @@ function listen(take: () => Promise<void> | undefined = () => undefined): Listen
       return events
         .map((event) => {
           if (event.type === "text") return event.deltas.join("");
-          if (event.type === "waiting") return "(waiting)";
+          if (event.type === "waiting" || event.type === "sources") return `(${event.type})`;
           return `(${event.outcome === "broken" ? event.code : event.outcome})`;
         })
         .join("");

@@ -27,6 +27,22 @@ export async function examineLlm(config: Config): Promise<Finding[]> {
   });
 }
 
+/** Nothing where none are wanted. */
+export async function examineEmbeddings(config: Config): Promise<Finding[]> {
+  const name = "embeddings";
+  const { embeddingModel: model, baseUrl } = config.llm;
+  if (model === null) return [];
+  try {
+    const found = await checkProviders.embeddings(config, AbortSignal.timeout(4 * limitMs));
+    const where = nameProvider(baseUrl);
+    return [ok(name, `${model} answers at ${where} with ${found?.dimensions ?? 0} dimensions.`)];
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : {};
+    const reason = redact(describeFailure(cause ?? error));
+    return [fail(name, `${model} does not answer: ${reason}.`, "Check COMPANIOND_EMBEDDING_MODEL.")];
+  }
+}
+
 /** Nothing where nothing is priced. */
 export function examinePrices(config: Config): Finding[] {
   const name = "prices";

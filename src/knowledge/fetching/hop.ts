@@ -2,9 +2,10 @@
 import type { AllowedHost } from "../../lib/allowed-hosts.ts";
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
+import { readBody } from "../../lib/http/body-bytes.ts";
 import { ConnectionError } from "../../lib/http/connection.ts";
 import type { HttpResponse } from "../../lib/http/exchange.ts";
-import { readPinned, sendPinned } from "../../lib/http/pinned.ts";
+import { sendPinned } from "../../lib/http/pinned.ts";
 import { HttpProtocolError } from "../../lib/http/response-reader.ts";
 import { findAddresses, type Resolve } from "./addresses.ts";
 import { acceptedCodings, decompress } from "./decompression.ts";
@@ -38,7 +39,7 @@ export async function requestOnce(target: Target, options: HopOptions, signal: A
       body.cancel();
       return { status, headers, bytes: Buffer.alloc(0), isCut: false };
     }
-    const raw = await readPinned(body, options.maxBytes, signal);
+    const raw = await readBody(body, options.maxBytes, signal);
     const read = await decompress(raw, headers.get("content-encoding") ?? "", options.maxBytes, signal);
     return { status, headers, ...read };
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Gathers what a reading process reports, within bounds, and believes nothing about it. */
 import type { ReadDocument, ReadPage } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import { isFailureReason, ReadingFailure } from "./failure.ts";
 import { hasWords } from "./plain-text.ts";
 import { pieceLength } from "./report.ts";
@@ -42,6 +43,7 @@ export async function gatherReports(output: ReadableStream<Uint8Array>, maxBytes
 
 async function* splitLines(output: ReadableStream<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
+  const slices = new Slices();
   let rest = "";
   let takenBytes = 0;
   for await (const bytes of output) {
@@ -51,6 +53,8 @@ async function* splitLines(output: ReadableStream<Uint8Array>, maxBytes: number)
     rest = lines.pop() ?? "";
     if (rest.length > maxLineLength) throw new ReadingFailure("crashed");
     yield* lines;
+    // What has piled up in the pipe comes without a turn of the event loop in between.
+    if (slices.isOver) await slices.pause();
   }
 }
 

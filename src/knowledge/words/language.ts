@@ -1,6 +1,6 @@
 /** Guesses the language of a message: by its script, and by stop words where languages share one. */
 import { foldWidthAndCase, foldWord } from "./fold.ts";
-import { type Language, languages, stopWordsOf } from "./stop-words/stop-words.ts";
+import { type Language, languages, stopWords } from "./stop-words/stop-words.ts";
 
 /** Scripts that tell a language, the most telling first: Japanese has the characters of Chinese, Persian those of Arabic. */
 const scripts: readonly { readonly pattern: RegExp; readonly language: Language }[] = [
@@ -16,51 +16,46 @@ const scripts: readonly { readonly pattern: RegExp; readonly language: Language 
   { pattern: /[іїєґ]/u, language: "uk" },
   { pattern: /\p{Script=Cyrillic}/u, language: "ru" },
 ];
-const ofOwnScript = new Set(scripts.map(({ language }) => language));
-/** Those that share the Latin script. */
-const latin = languages.filter((language) => !ofOwnScript.has(language));
-
 /** Letters that few of them have. */
-const letters: readonly { readonly pattern: RegExp; readonly languages: readonly Language[] }[] = [
-  { pattern: /ß/, languages: ["de"] },
-  { pattern: /[äöü]/, languages: ["de"] },
-  { pattern: /[ñ¿¡]/, languages: ["es"] },
-  { pattern: /[ãõ]/, languages: ["pt"] },
-  { pattern: /[çœêèàùâî]/, languages: ["fr"] },
-  { pattern: /[ąćęłńśźż]/, languages: ["pl"] },
-  { pattern: /[čěřšůžď]/, languages: ["cs"] },
-  { pattern: /[ğışİ]/, languages: ["tr"] },
-  { pattern: /[őű]/, languages: ["hu"] },
-  { pattern: /[ășț]/, languages: ["ro"] },
-  { pattern: /[åäö]/, languages: ["sv"] },
-  { pattern: /[æø]/, languages: ["da", "no"] },
-  { pattern: /[ạảấầẩẫậắằặẹẻẽếềểễệịỉọỏốồổỗộớờởỡợụủứừửữựỳỵđơư]/, languages: ["vi"] },
+const letters: readonly { readonly pattern: RegExp; readonly of: readonly Language[] }[] = [
+  { pattern: /ß/, of: ["de"] },
+  { pattern: /[äöü]/, of: ["de"] },
+  { pattern: /[ñ¿¡]/, of: ["es"] },
+  { pattern: /[ãõ]/, of: ["pt"] },
+  { pattern: /[çœêèàùâî]/, of: ["fr"] },
+  { pattern: /[ąćęłńśźż]/, of: ["pl"] },
+  { pattern: /[čěřšůžď]/, of: ["cs"] },
+  { pattern: /[ğışİ]/, of: ["tr"] },
+  { pattern: /[őű]/, of: ["hu"] },
+  { pattern: /[ășț]/, of: ["ro"] },
+  { pattern: /[åäö]/, of: ["sv"] },
+  { pattern: /[æø]/, of: ["da", "no"] },
+  { pattern: /[ạảấầẩẫậắằặẹẻẽếềểễệịỉọỏốồổỗộớờởỡợụủứừửữựỳỵđơư]/, of: ["vi"] },
 ];
 
 /** More does not change the guess. */
 const maxUnits = 2_000;
 const letterWeight = 1.5;
 
-/** Null where nothing tells: a name, a number, a word that is in no list. */
+/** The first of those that are equally likely. Null where nothing tells: a name, a number, a word that is in no list. */
 export function guessLanguage(text: string): Language | null {
-  const best = guessLanguages(text);
-  return best.length === 1 ? (best[0] as Language) : null;
+  return guessLanguages(text)[0] ?? null;
 }
 
-/** Those that are equally likely; none where nothing tells. */
+/** Those that are equally likely, more widespread ones first; none where nothing tells. */
 export function guessLanguages(text: string): Language[] {
   const folded = foldWidthAndCase(text.slice(0, maxUnits));
   const script = scripts.find(({ pattern }) => pattern.test(folded));
   if (script !== undefined && !isMostlyLatin(folded)) return [script.language];
   const scores = new Map<Language, number>();
   for (const word of new Set(folded.match(/[\p{L}\p{M}]+/gu)?.map(foldWord))) {
-    for (const language of latin) if (stopWordsOf(language).has(word)) add(scores, language, 1);
+    for (const language of stopWords().get(word) ?? []) add(scores, language, 1);
   }
-  for (const { pattern, languages } of letters) {
-    if (pattern.test(folded)) for (const language of languages) add(scores, language, letterWeight);
+  for (const { pattern, of } of letters) {
+    if (pattern.test(folded)) for (const language of of) add(scores, language, letterWeight);
   }
   const best = Math.max(0, ...scores.values());
-  return best === 0 ? [] : [...scores].filter(([, score]) => score === best).map(([language]) => language);
+  return best === 0 ? [] : languages.filter((language) => scores.get(language) === best);
 }
 
 /** A name in another script within a sentence of Latin letters. */

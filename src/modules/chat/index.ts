@@ -2,6 +2,7 @@
 import type { TurnEntry } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
 import type { Companion } from "../../domain/companion.ts";
+import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
@@ -56,7 +57,7 @@ export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" 
 export async function streamReply(
   services: Services,
   { request, set, sessionId, visitor, work, ...start }: Sending,
-  { message, visitor_id, message_id, resume }: ChatRequest,
+  { message, visitor_id, message_id, resume, events }: ChatRequest,
 ): Promise<Response> {
   const { companion, right } = start;
   const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
@@ -75,10 +76,12 @@ export async function streamReply(
       spendWork: work && (() => work.spend(named && `${queueKeyOf(key)} ${named.messageId}`)),
     });
   if (!message_id) {
-    return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
+    const stream = new EventStream(request.signal, services.heartbeats, events === true);
+    return respondWithTurn(makeTurn(null), stream, set, context);
   }
   const messageId = message_id.toLowerCase();
-  const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0 } as const;
+  const sources = events === true ? toldSources(companion) : null;
+  const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0, sources } as const;
   return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
 }
 

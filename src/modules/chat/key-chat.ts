@@ -16,7 +16,7 @@ import type { VerifiedVisitor } from "../../visitors/visitors.ts";
 import { nameSession, streamReply } from "./index.ts";
 import { checkKeyMessage, type KeyChatRequest, keyChatRequest, toClaims } from "./model.ts";
 import { cancelReply, followReply, noSuchReply } from "./reply-responses.ts";
-import { describeConversation, describeMessage, describeOffset, readCall } from "./reply-routes.ts";
+import { describeConversation, describeEvents, describeMessage, describeOffset, readCall } from "./reply-routes.ts";
 
 const path = "/api/companions/{id}/chat/{message_id}";
 
@@ -116,7 +116,11 @@ export const keyChatRoutes: readonly Route[] = [
     tag: "Relayed chat",
     summary: "Go on with a reply whose stream was lost, for a platform",
     access: "chat:write",
-    query: { ...conversationQuery, offset: textQuery("offset", describeOffset) },
+    query: {
+      ...conversationQuery,
+      offset: textQuery("offset", describeOffset),
+      events: textQuery("events", describeEvents),
+    },
     document: () => ({
       description:
         "As on the public chat: streams what is left of the reply, with an `id` on each event. Any key of the account may " +
@@ -127,7 +131,7 @@ export const keyChatRoutes: readonly Route[] = [
     async handle({ services, principal, request, params, set, query }) {
       const companion = await getAnswering(services, principal, params.id);
       const visitor = await findVisitor(services, companion, query.visitorSub);
-      const call = readCall("follow", { request, params, companionId: companion.id, visitor });
+      const call = readCall("follow", { request, params, companion, visitor });
       const right = rightOfKey(services, principal, companion.id);
       return addHeaders(await followReply(services, call, request, right), set);
     },
@@ -148,7 +152,7 @@ export const keyChatRoutes: readonly Route[] = [
     async handle({ services, principal, request, params, set, query }) {
       const companion = await getAnswering(services, principal, params.id);
       const visitor = await findVisitor(services, companion, query.visitorSub);
-      const call = readCall("cancel", { request, params, companionId: companion.id, visitor });
+      const call = readCall("cancel", { request, params, companion, visitor });
       return addHeaders(await cancelReply(services, call, request), set);
     },
   }),

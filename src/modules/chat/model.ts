@@ -30,6 +30,14 @@ export const chatRequest = compileChecker(() =>
           }),
         ),
       ),
+      events: t.Optional(
+        t.Boolean({
+          default: false,
+          description:
+            "Whether the stream carries named events beside the text: before its end `event: sources`, with what a " +
+            "reply from the companion's knowledge cites.",
+        }),
+      ),
     },
     { $id: "ChatRequest" },
   ),

@@ -1,6 +1,8 @@
 /** `/api/embed/{token}/chat/{message_id}`: for clients that come back to a reply, or stop it. */
 import { Type as t } from "@sinclair/typebox";
+import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
+import { toldSources } from "../../domain/knowledge.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { rightOfToken } from "../../http/embed-guard.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -37,25 +39,36 @@ export const describeOffset = () =>
     description: "How much of the reply's text the client has, in UTF-16 code units. `Last-Event-ID` wins over it.",
   });
 
+export const describeEvents = () =>
+  t.Boolean({ default: false, description: "Whether the stream carries named events, as on the message itself." });
+
 interface Place {
   readonly request: Request;
   readonly params: { readonly messageId: string };
-  readonly companionId: string;
+  readonly companion: Pick<Companion, "id" | "citations">;
   /** Null unless verified. */
   readonly visitor: Pick<VerifiedVisitor, "id"> | null;
 }
 
 /** Throws `not_found` for ids that cannot be any reply's. */
-export function readCall(action: "follow" | "cancel", { request, params, companionId, visitor }: Place): ReplyCall {
+export function readCall(action: "follow" | "cancel", { request, params, companion, visitor }: Place): ReplyCall {
   const { searchParams } = new URL(request.url);
   const messageId = toUuid(params.messageId);
   const sessionId = toUuid(searchParams.get("session_id") ?? "");
   const sent = searchParams.get("visitor_id") || null;
   const visitorId = visitor !== null ? visitor.id : sent === null ? null : toUuid(sent);
   if (messageId === undefined || sessionId === undefined || visitorId === undefined) throw noSuchReply();
-  const key = { companionId, sessionId, visitorId };
-  const offset = action === "follow" ? readOffset(request, searchParams) : 0;
-  return { action, key, messageId, message: null, resume: false, offset };
+  const key = { companionId: companion.id, sessionId, visitorId };
+  const call = { action, key, messageId, message: null, resume: false } as const;
+  if (action === "cancel") return { ...call, offset: 0, sources: null };
+  const sources = readEvents(searchParams) ? toldSources(companion) : null;
+  return { ...call, offset: readOffset(request, searchParams), sources };
+}
+
+function readEvents(searchParams: URLSearchParams): boolean {
+  const sent = searchParams.get("events") || "false";
+  if (sent !== "true" && sent !== "false") throw invalidFields([{ param: "events", detail: "Must be true or false." }]);
+  return sent === "true";
 }
 
 function readOffset({ headers }: Request, searchParams: URLSearchParams): number {
@@ -90,12 +103,13 @@ export const replyRoutes: readonly Route[] = [
       query: {
         ...describeConversation(),
         offset: describeOffset(),
+        events: describeEvents(),
       },
       responses: { 200: eventStream, 204: { description: "The reply is complete, and the client has all of it." } },
       errors: ["invalid_request", "not_found"],
     }),
     async handle({ services, request, params, set, target, visitor }) {
-      const call = readCall("follow", { request, params, companionId: target.companion.id, visitor });
+      const call = readCall("follow", { request, params, companion: target.companion, visitor });
       const right = rightOfToken(services.store.companions, params.token);
       return addHeaders(await followReply(services, call, request, right), set);
     },
@@ -117,7 +131,7 @@ export const replyRoutes: readonly Route[] = [
       errors: ["not_found"],
     }),
     async handle({ services, request, params, set, target, visitor }) {
-      const call = readCall("cancel", { request, params, companionId: target.companion.id, visitor });
+      const call = readCall("cancel", { request, params, companion: target.companion, visitor });
       return addHeaders(await cancelReply(services, call, request), set);
     },
   }),

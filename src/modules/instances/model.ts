@@ -14,10 +14,13 @@ const replyCall = compileChecker(() =>
     message: Nullable(messageText()),
     resume: t.Boolean(),
     offset: t.Integer({ minimum: 0 }),
+    // Of a version that knows of them.
+    sources: t.Optional(Nullable(t.Union([t.Literal("cited"), t.Literal("seen")]))),
   }),
 );
 
 /** Throws `invalid_request`. */
 export function checkReplyCall(value: unknown): ReplyCall {
-  return replyCall.check(value);
+  const call = replyCall.check(value);
+  return { ...call, sources: call.sources ?? null };
 }

@@ -106,6 +106,17 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "Calls that failed because storage was unavailable.",
       measurements.storeFailures,
     ),
+    histograms(
+      "companiond_knowledge_seconds",
+      "Looks into companions' knowledge: found, not_found, or small_talk, which asks nothing.",
+      Object.entries(measurements.knowledgeSeconds).map(([outcome, seconds]) => [{ outcome }, seconds]),
+    ),
+    single(
+      "counter",
+      "companiond_knowledge_fallbacks_total",
+      "Looks that were made by words alone, because the provider of embeddings failed or was late.",
+      measurements.knowledgeFallbacks,
+    ),
     histograms("companiond_event_loop_lag_seconds", "How late timers fire.", [[{}, measurements.eventLoopLagSeconds]]),
     numbers("counter", "companiond_backups_total", "Scheduled backups, by how they ended.", [
       [{ outcome: "succeeded" }, backups.succeeded],

@@ -55,7 +55,6 @@ export interface EditionDocument {
   place: number;
   /** Null: the source's. */
   url: string | null;
-  /** Empty: the source's. */
   title: string;
   /** SHA-256, hex, of its text. */
   contentHash: string;

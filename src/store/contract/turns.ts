@@ -32,8 +32,8 @@ export interface SettledTurn {
   ticketId: TicketId;
   /** Of the whole turn; each message has its own share. */
   usage: TokenUsage;
-  /** Who replied, or was asked when it was stopped. */
-  answeredBy: Answerer;
+  /** Who replied, or was asked when it was stopped; null if nobody was asked. */
+  answeredBy: Answerer | null;
   /** Null for a model without a price. */
   cost: Cost | null;
   /** Null if it neither has a price nor a reservation. */
@@ -55,6 +55,11 @@ export interface SettledVisitor {
 
 /** An exchange that a client has named, as it was stored. */
 export interface StoredExchange {
+  conversationId: string;
+  /** Of the visitor's message. */
+  questionId: string;
+  /** Null if nothing of a reply was stored. */
+  replyId: string | null;
   question: string;
   /** Null if nothing of a reply was stored. */
   reply: string | null;
@@ -72,7 +77,8 @@ export interface UnkeptTurn {
   keyId: string | null;
   day: string;
   usage: TokenUsage;
-  answeredBy: Answerer;
+  /** As in `SettledTurn`. */
+  answeredBy: Answerer | null;
   cost: Cost | null;
   spend: Spend | null;
   failure: FailureKind | null;

@@ -14,7 +14,8 @@ export const turnQueries = {
   history: `SELECT role, "text" FROM read_history($1, $2, $3, $4)`,
   otherHistory: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
   // Sorted by what no index has: in their order, one would be read for the whole conversation.
-  exchange: `SELECT m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
+  exchange: `SELECT m.id, (SELECT o.id FROM conversations o WHERE o.number = m.conversation_number) AS "conversationId",
+    m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
     FROM messages m WHERE m.conversation_number = (
       SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
     ) AND m.client_id = $4 ORDER BY m.created_at + 0, m.number`,

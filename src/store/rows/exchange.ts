@@ -4,6 +4,8 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { StoredExchange } from "../contract/turns.ts";
 
 export interface ExchangeRow {
+  id: string;
+  conversationId: string;
   role: MessageRole;
   text: string;
   complete: boolean | number;
@@ -18,6 +20,9 @@ export function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null 
   const reply = rows.findLast(({ role }) => role === "assistant");
   const { endCode, createdAt } = reply ?? question;
   return {
+    conversationId: question.conversationId,
+    questionId: question.id,
+    replyId: reply?.id ?? null,
     question: question.text,
     reply: reply?.text ?? null,
     isComplete: Boolean(reply?.complete),

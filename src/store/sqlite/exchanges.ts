@@ -9,7 +9,8 @@ import type { MessageEraser } from "./message-eraser.ts";
 export type Exchanges = ReturnType<typeof createExchanges>;
 
 // Named, since SQLite would choose the index of all messages, which has the order.
-export const exchangeQuery = `SELECT number, role, text, complete, end_code AS endCode, created_at AS createdAt
+export const exchangeQuery = `SELECT number, id, role, text, complete, end_code AS endCode, created_at AS createdAt,
+    (SELECT id FROM conversations WHERE conversations.number = conversation_number) AS conversationId
   FROM messages INDEXED BY messages_client WHERE conversation_number =
     (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) AND client_id = ?
   ORDER BY created_at, number`;

@@ -64,8 +64,9 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
         isAskedAgain = false;
         // A write would be a commit; most checks find nothing.
         while (!isStopped && (await engine.read(() => selectAny.get() !== null))) {
-          isLogStale = true;
           await engine.write(removeChunk);
+          // Not before: the log may be emptied while the chunk waits for its commit.
+          isLogStale = true;
           await yieldToEventLoop();
         }
         emptyLogSoon();

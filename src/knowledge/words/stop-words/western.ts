@@ -1,12 +1,12 @@
 /** Words that say nothing about what a text is about, in the languages of western and northern Europe. */
 export const westernStopWords = {
   en: `a about after again all also am an and any anybody anyone anything are aren as at be because been before being but by can cannot
-    could couldn d did didn do does doesn doing don done each ever every for from get gets getting go going got had has hasn have haven
+    could couldn d did didn do does doesn doing don done each ever every for from get gets getting go goes going gone got had has hasn have haven
     having he her here hers him his how i if in into is isn it its just let ll m many may maybe me might mine more most much must my
     need no nor not now of off on once one only or other our ours out over own please possible re s same shall she should shouldn so some
     somebody someone something still such t take than that the their them then there these they thing things this those through to too
     under until up us ve very want wants wanted was wasn way we were what when where which while who whom whose why will wish with without won
-    would wouldn yes yet you your yours tell know like explain able already else both between`,
+    would wouldn yes yet you your yours tell know like explain able good best better new already else both between`,
   de: `aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bekomme bekommen bin bis bist bitte brauche
     da dabei dafür daher damit danach dann daran darauf darf darfst das dass davon dazu dein deine dem den denn der des dessen die dies
     diese diesem diesen dieser dieses doch dort du durch dürfen ein eine einem einen einer eines einfach er es etwas euch euer eure
@@ -18,7 +18,7 @@ export const westernStopWords = {
     weg weil welche welchem welchen welcher welches wenn wer werde werden weiß wie wieder will wir wird wirklich wo woher wohin wollen
     worden wurde würde würden zu zum zur zwar zwischen eigentlich irgendein gilt wieviel`,
   fr: `à ai aie ainsi alors après as au aucun aucune aura aussi autre autres aux avant avec avez avoir avons c car ce ceci cela celle
-    celui ces cet cette ceux chaque chez ci comme comment d dans de depuis des dois doit donc dont du elle elles en encore entre es est et
+    celui ces cet cette ceux chaque chez ci combien comme comment d dans de depuis des dois doit donc dont du elle elles en encore entre es est et
     étaient était être eu eux fait faire faites faut fois font ici il ils j je jusqu l la là le les leur leurs lors lui m ma mais me même mes
     moi moins mon n ne ni non nos notre nous on ont ou où oui par parce pas peu peut peux peuvent plus pour pourquoi pourrais pouvez pouvoir
     puis puisque qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si son sont sous suis sur t ta tant te tes toi ton tous tout

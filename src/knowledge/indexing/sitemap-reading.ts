@@ -1,0 +1,151 @@
+/** Reads all pages of a sitemap into one edition; pages that have not changed are taken over as they are. */
+import type { ReadDocument } from "../../domain/knowledge.ts";
+import type { EditionDocument } from "../../store/store.ts";
+import { FetchingFailure } from "../fetching/failure.ts";
+import { ReadingFailure } from "../reading/failure.ts";
+import type { EditionBuilder } from "./edition-builder.ts";
+import { hashDocument, hashDocuments } from "./hashes.ts";
+import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
+import { SourceProblem } from "./source-problem.ts";
+import { conditionsOf, openBuilder, readFetched, titleOf } from "./source-reading.ts";
+
+/** So many pages in a row that cannot be read: the website is down, and is left alone. */
+const mostFailuresInRow = 10;
+
+/** A page that is to be part of the edition: as it was, or read anew. */
+type Page =
+  | { isKnown: true; known: EditionDocument }
+  | ({ isKnown: false; url: string; document: ReadDocument } & Validators);
+
+/** Rejects as `readUploaded`. */
+export async function readSitemap(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
+  const { source, edition } = run.claimed;
+  const { urls, isCut, disallowed, origin } = await parts.fetcher.listPages(source.url ?? "", run.signal);
+  const earlier = edition === null ? [] : await parts.store.listDocuments(edition);
+  const writer = new SitemapEdition(parts, run, earlier);
+  const failed = await readPages(parts, run, { urls, origin, earlier, writer });
+  if (failed.all > 0 && writer.isEmpty) throw failed.first;
+  const notice = describe({ isCut, disallowed, read: urls.length - failed.all, failed: failed.all });
+  return { built: await writer.finish(new URL(origin).host), notice };
+}
+
+interface Pages {
+  urls: readonly string[];
+  origin: string;
+  earlier: readonly EditionDocument[];
+  writer: SitemapEdition;
+}
+
+async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, earlier, writer }: Pages) {
+  const knownByUrl = new Map(earlier.map((document) => [document.url, document]));
+  const failed = { all: 0, first: new SourceProblem("The sitemap names no page.", true) as Error };
+  let inRow = 0;
+  for (const [index, url] of urls.entries()) {
+    run.tell({ done: index, total: urls.length });
+    const known = knownByUrl.get(url);
+    try {
+      await writer.add(await readOne(parts, run, { url, origin, known }));
+      inRow = 0;
+    } catch (error) {
+      if (!isOfPage(error)) throw error;
+      if (failed.all++ === 0) failed.first = error;
+      // What was read of it before is better than nothing, while its website is only away.
+      if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
+      if (++inRow === mostFailuresInRow)
+        throw new SourceProblem(`${inRow} pages in a row could not be read: ${error.message}`, true);
+    }
+  }
+  return failed;
+}
+
+async function readOne(
+  parts: ReadingParts,
+  run: ReadingRun,
+  { url, origin, known }: { url: string; origin: string; known: EditionDocument | undefined },
+): Promise<Page> {
+  const politeness = { obeysRobots: true, onlyOrigin: origin };
+  const page = await parts.fetcher.fetch(url, { ...conditionsOf(known), ...politeness, signal: run.signal });
+  if (page.status === "unchanged" && known !== undefined) return { isKnown: true, known };
+  if (page.status === "unchanged") throw new SourceProblem("A page answered that it is unchanged, unasked.", true);
+  const document = await readFetched(parts, page, run.signal);
+  const isSame =
+    known !== undefined && known.contentHash === hashDocument(document) && known.title === titleOf(document, url);
+  if (isSame) return { isKnown: true, known };
+  return { isKnown: false, url, document, etag: page.etag, lastModified: page.lastModified };
+}
+
+/** Begins an edition with the first page that differs: a sitemap without changes costs nothing but its fetching. */
+class SitemapEdition {
+  readonly #parts: ReadingParts;
+  readonly #run: ReadingRun;
+  readonly #earlier: readonly EditionDocument[];
+  readonly #kept: EditionDocument[] = [];
+  #builder: EditionBuilder | null = null;
+
+  constructor(parts: ReadingParts, run: ReadingRun, earlier: readonly EditionDocument[]) {
+    this.#parts = parts;
+    this.#run = run;
+    this.#earlier = earlier;
+  }
+
+  get isEmpty(): boolean {
+    return this.#builder === null && this.#kept.length === 0;
+  }
+
+  async add(page: Page): Promise<void> {
+    if (page.isKnown && this.#builder === null) {
+      this.#kept.push(page.known);
+      return;
+    }
+    const builder = await this.#begin();
+    if (page.isKnown) return await this.#takeOver(builder, page.known);
+    const { url, document, etag, lastModified } = page;
+    const facts = { url, title: titleOf(document, url), contentHash: hashDocument(document), etag, lastModified };
+    await builder.addDocument(facts, document);
+  }
+
+  /** Null if everything is as it was. */
+  async finish(title: string): Promise<ReadSource["built"]> {
+    const isSame = this.#kept.length === this.#earlier.length;
+    if (this.#builder === null && isSame) return null;
+    const builder = await this.#begin();
+    return { ...(await builder.finish()), title, contentHash: hashDocuments(builder.documents) };
+  }
+
+  async #begin(): Promise<EditionBuilder> {
+    if (this.#builder !== null) return this.#builder;
+    this.#builder = await openBuilder(this.#parts, this.#run);
+    for (const known of this.#kept) await this.#takeOver(this.#builder, known);
+    return this.#builder;
+  }
+
+  #takeOver(builder: EditionBuilder, known: EditionDocument): Promise<void> {
+    return builder.copyDocument(known, this.#run.claimed.edition ?? 0);
+  }
+}
+
+/** Whether only this page is concerned. */
+function isOfPage(error: unknown): error is FetchingFailure | ReadingFailure | SourceProblem {
+  return error instanceof FetchingFailure || error instanceof ReadingFailure || error instanceof SourceProblem;
+}
+
+/** A document that cannot be read is as it is. */
+function isTransient(error: FetchingFailure | ReadingFailure | SourceProblem): boolean {
+  return !(error instanceof ReadingFailure) && error.isTransient;
+}
+
+interface Pass {
+  isCut: boolean;
+  disallowed: number;
+  read: number;
+  failed: number;
+}
+
+/** What is to be said of a sitemap that was read. */
+function describe({ isCut, disallowed, read, failed }: Pass): string | null {
+  const sentences: string[] = [];
+  if (isCut) sentences.push("The sitemap names more than 500 pages: the first 500 were read.");
+  if (disallowed > 0) sentences.push(`${disallowed} pages were left out, because robots.txt does not allow them.`);
+  if (failed > 0) sentences.push(`${failed} of ${read + failed} pages could not be read.`);
+  return sentences.length === 0 ? null : sentences.join(" ");
+}

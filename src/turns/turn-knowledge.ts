@@ -1,0 +1,104 @@
+/** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
+import type { Services } from "../dependencies.ts";
+import { type HistoryMessage, textOf } from "../domain/conversation.ts";
+import type { CitedSource } from "../domain/knowledge.ts";
+import { CitedReply } from "../knowledge/citations/cited-reply.ts";
+import type { Found } from "../knowledge/retrieval/found.ts";
+import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
+import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
+import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
+import type { ReplySink } from "../llm/provider.ts";
+import { toLogged } from "./failed-replies.ts";
+import type { FoundKnowledge, TurnOutcome, TurnStart } from "./turn-start.ts";
+
+type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
+
+const fenceCharacters = 20;
+
+export class TurnKnowledge {
+  /** The message with the passages; null if there are none, or no model is asked. */
+  readonly message: HistoryMessage | null = null;
+  /** What is said instead of asking a model; null: it is asked. */
+  readonly noAnswer: string | null = null;
+  /** Where the provider's reply goes. */
+  readonly reply: CitedReply;
+  readonly #services: KnowledgeServices;
+  readonly #start: TurnStart;
+  readonly #found: Found;
+
+  constructor(services: KnowledgeServices, start: TurnStart, found: Found, previous: string | null, sink: ReplySink) {
+    const { companion, message } = start;
+    this.#services = services;
+    this.#start = start;
+    this.#found = found;
+    if (companion.answerMode === "grounded" && !found.isFound && !found.isSmallTalk) {
+      this.noAnswer = companion.noAnswerText ?? noAnswerTextFor(message, previous);
+    } else if (found.passages.length > 0) {
+      this.message = toPassagesMessage(found.passages, companion, services.ids.secret(fenceCharacters));
+    }
+    this.reply = new CitedReply(sink, companion.citations, this.#listSeen());
+  }
+
+  /** Says what there is to say without a model. */
+  answer(text: string, sink: ReplySink): TurnOutcome {
+    sink.emit({ type: "text", deltas: [text] });
+    const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    return { complete: true, usage, answeredBy: null, finishReason: "stop", failure: null };
+  }
+
+  listSources(): CitedSource[] {
+    return this.reply.listSources();
+  }
+
+  /** Call it once the turn is stored. Never rejects: the reply is whole without it. */
+  async note(): Promise<void> {
+    try {
+      await this.#start.keeper.noteKnowledge?.(this.#toFacts());
+    } catch (error) {
+      this.#services.log.error("what a turn found is not noted", toLogged(this.#start, error));
+    }
+  }
+
+  #toFacts(): FoundKnowledge {
+    const { isFound, isSmallTalk, significant } = this.#found;
+    const isUnanswered = !isFound && !isSmallTalk;
+    return {
+      unansweredGroupId: isUnanswered ? nameQuestion(this.#start.companion.id, significant) : null,
+      seen: this.#listSeen().map(({ n, edition, ordinal }) => ({
+        n,
+        edition,
+        ordinal,
+        isCited: this.reply.isCited(n),
+      })),
+    };
+  }
+
+  #listSeen() {
+    return this.noAnswer === null ? this.#found.passages : [];
+  }
+}
+
+interface Consultation {
+  /** Newest first. */
+  readonly earlier: readonly HistoryMessage[];
+  /** Where the reply goes. */
+  readonly sink: ReplySink;
+  readonly signal: StopSignal;
+}
+
+/** Rejects as the store does. */
+export async function consultKnowledge(
+  services: KnowledgeServices,
+  start: TurnStart,
+  { earlier, sink, signal }: Consultation,
+): Promise<TurnKnowledge> {
+  const { companion, message, given } = start;
+  // Of a conversation that its caller keeps, the last is `message` itself.
+  const asked = given === undefined ? earlier : given.messages.toReversed();
+  const questions = asked.filter(({ role }) => role === "user");
+  const before = questions[given === undefined ? 0 : 1];
+  const previous = before === undefined ? null : textOf(before);
+  const found = await services.knowledge.find({ companion, last: message, previous, signal });
+  return new TurnKnowledge(services, start, found, previous, sink);
+}
