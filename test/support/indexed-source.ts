@@ -72,7 +72,14 @@ export async function writeEdition(
   const { knowledge } = world.store;
   const edition = await knowledge.openEdition(claimed, null, world.clock.nowMs());
   if (edition === null) throw new Error("the claim is outdated");
-  const place = { place: 0, url: null, title: "", contentHash: "hash", etag: null, lastModified: null };
+  const place = {
+    place: 0,
+    url: null,
+    title: claimed.source.title,
+    contentHash: "hash",
+    etag: null,
+    lastModified: null,
+  };
   await knowledge.append(edition, {
     documents: [{ ...place, firstOrdinal: 0, chunks: texts.length }],
     parts: [{ firstOrdinal: 0, chunks: texts.map((text) => ({ page: null, heading: null, text })) }],

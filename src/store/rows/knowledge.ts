@@ -120,12 +120,12 @@ export function findDocumentOf<Document extends Extent>(
   return documents.findLast(({ firstOrdinal, chunks }) => ordinal >= firstOrdinal && ordinal < firstOrdinal + chunks);
 }
 
-/** What a document does not say of itself, its source says. */
+/** A document without an address of its own has its source's. */
 export function toPassage(
   source: { id: string; title: string; url: string | null },
   document: Pick<EditionDocument, "title" | "url"> | undefined,
   { page, heading, text }: StoredChunk,
 ): Passage {
-  const title = document === undefined || document.title === "" ? source.title : document.title;
-  return { sourceId: source.id, title, url: document?.url ?? source.url, page, heading, text };
+  const { id, title, url } = source;
+  return { sourceId: id, title: document?.title ?? title, url: document?.url ?? url, page, heading, text };
 }
