@@ -26,7 +26,7 @@ export function newFailure(fields: Partial<SourceFailure> = {}): SourceFailure {
 }
 
 /** Null if there is no such upload. */
-export async function readUpload(world: StoreWorld, id: string): Promise<string | null> {
+export async function readUpload(world: Pick<StoreWorld, "store">, id: string): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   for (;;) {
     const piece = await world.store.knowledge.readUpload(id, pieces.length);
