@@ -163,7 +163,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const knowledge = openKnowledge({ store, clock, log, measurements, ...config.knowledge });
+  const knowledge = openKnowledge({ ...config, store, clock, ids, log, measurements, embeddings });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -175,7 +175,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.limiter.close();
     windows.close();
     llm.close();
-    embeddings?.close();
     instances.close();
     // Closed before the store, which their last work needs.
     await knowledge.close();
