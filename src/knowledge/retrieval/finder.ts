@@ -54,8 +54,14 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
 
   async function findInWhole(search: Search, editions: readonly LiveEdition[], terms: QueryTerms): Promise<boolean> {
     if (terms.isSmallTalk) return false;
-    const { frequencies } = await rankWords(knowledge, editions, terms, 0);
-    if (isFoundByWords(terms.significant, frequencies, countPassages(editions), terms.parts)) return true;
+    const { significant, parts } = terms;
+    const { frequencies } = await rankWords(
+      knowledge,
+      editions,
+      { terms: [...significant, ...parts.keys()], parts },
+      0,
+    );
+    if (isFoundByWords(significant, frequencies, countPassages(editions), parts)) return true;
     return near !== null && (await askNear(near, search, editions))?.isNear === true;
   }
 
