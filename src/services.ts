@@ -162,11 +162,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const settings = toSettings(config);
-  const knowledge = openKnowledge({
-    ...{ store, clock, ids, log, measurements, embeddings, prices: settings.prices },
-    ...config.knowledge,
-  });
+  const knowledge = openKnowledge({ ...config, store, clock, ids, log, measurements, embeddings });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -178,7 +174,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.limiter.close();
     windows.close();
     llm.close();
-    embeddings?.close();
     instances.close();
     // Closed before the store, which their last work needs.
     await knowledge.close();
@@ -188,7 +183,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   }
 
   return {
-    settings,
+    settings: toSettings(config),
     store,
     coordination,
     limiter: measureLimiter(windows.limiter, measurements),

@@ -2,113 +2,81 @@
 import type { Companion } from "../../domain/companion.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { EditionPart, Store, UnembeddedEdition } from "../../store/store.ts";
+import type { Store, UnembeddedEdition } from "../../store/store.ts";
 import type { CountedEmbedder } from "../embedding/counted-embedder.ts";
-import { packVectors, scaleBytes } from "../retrieval/vectors/quantised.ts";
+import { packVectors } from "../retrieval/vectors/quantised.ts";
+import { findMissing } from "./missing-vectors.ts";
 
 export interface EmbeddingPass {
   readonly model: string;
-  /** Embeds what lacks vectors. What fails is left alone for a while. Never rejects. */
+  /** Embeds what lacks vectors; resolves early where the provider fails, and then leaves it alone for a while. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** When to run again; null: when there is something new. */
   readonly retryAtMs: number | null;
 }
 
-interface PassParts {
-  store: Pick<Store, "knowledge" | "companions">;
-  embedder: CountedEmbedder;
-  clock: Pick<Clock, "nowMs">;
-  log: Pick<Log, "warn">;
+export interface EmbeddingPassParts {
+  readonly store: Pick<Store, "knowledge" | "companions">;
+  readonly embedder: CountedEmbedder;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly log: Log;
 }
 
 const editionsAtOnce = 20;
+/** Doubled with each failure in a row. */
 const firstRetryMs = 60_000;
-const longestRetryMs = 60 * 60_000;
+const lastRetryMs = 60 * 60_000;
+/** An account that may not spend is asked about again after this. */
+const refusedRetryMs = 15 * 60_000;
 
-/** Its account may not spend more at the moment: others go on. */
-class NotNow extends Error {}
-
-export function createEmbeddingPass({ store, embedder, clock, log }: PassParts): EmbeddingPass {
-  const { model } = embedder;
+export function createEmbeddingPass({ store, embedder, clock, log }: EmbeddingPassParts): EmbeddingPass {
   const { knowledge } = store;
-  /** Of the model's vectors; null before the first. */
-  let dimensions: number | null = null;
+  const { model } = embedder;
+  let failures = 0;
   let retryAtMs: number | null = null;
-  let retryMs = firstRetryMs;
+  /** Of the model; known with its first vector. */
+  let dimensions: number | null = null;
 
-  async function embed(companion: Companion, texts: readonly string[], signal: AbortSignal) {
-    signal.throwIfAborted();
-    const vectors = await embedder.embed(companion, texts, signal);
-    if (vectors === null) throw new NotNow();
-    dimensions = vectors[0]?.length ?? null;
-    return vectors;
-  }
-
-  async function embedEdition(edition: UnembeddedEdition, signal: AbortSignal): Promise<void> {
-    const companion = await store.companions.find(edition.accountId, edition.companionId);
-    if (companion === null) return;
-    for (const { from, to } of await findGaps(edition, companion, signal)) {
-      for (let at = from; at < to; ) {
-        const texts = await readTexts(edition.edition, at, Math.min(embedder.maxTexts, to - at));
-        if (texts.length === 0) return;
-        const vectors = packVectors(await embed(companion, texts, signal));
-        const isKept = await knowledge.replaceVectors(edition.edition, model, [{ firstOrdinal: at, vectors }], false);
-        if (!isKept) return;
-        at += texts.length;
+  /** False: the account may not spend. */
+  async function embedEdition(given: UnembeddedEdition, companion: Companion, signal: AbortSignal): Promise<boolean> {
+    const { edition } = given;
+    const documents = await knowledge.listDocuments(edition);
+    if (dimensions === null) {
+      const [known] = (await embedder.embed(companion, ["dimensions"], signal)) ?? [];
+      if (known === undefined) return false;
+      dimensions = known.length;
+    }
+    const missing = findMissing({ ...given, dimensions, isCurrent: given.model === model, documents, knowledge });
+    for await (const { firstOrdinal, texts } of missing) {
+      // A block never reaches into another document, which may be taken over into a later edition by itself.
+      for (let at = 0; at < texts.length; ) {
+        signal.throwIfAborted();
+        const batch = texts.slice(at, at + embedder.maxTexts);
+        const vectors = await embedder.embed(companion, batch, signal);
+        if (vectors === null) return false;
+        const block = { firstOrdinal: firstOrdinal + at, vectors: packVectors(vectors) };
+        if (!(await knowledge.replaceVectors(edition, model, [block], false))) return true;
+        at += batch.length;
       }
     }
-    await knowledge.replaceVectors(edition.edition, model, [], true);
+    await knowledge.replaceVectors(edition, model, [], true);
+    return true;
   }
 
-  /** Passages without a vector: those of pages that were taken over have theirs. */
-  async function findGaps(edition: UnembeddedEdition, companion: Companion, signal: AbortSignal): Promise<Gap[]> {
-    const gaps: Gap[] = [];
-    let at = 0;
-    while (edition.model === model) {
-      const blocks = await knowledge.readVectors(edition.edition, at);
-      if (blocks.length === 0) break;
-      // How long vectors are is known from one.
-      if (dimensions === null) await embed(companion, await readTexts(edition.edition, 0, 1), signal);
-      const stride = (dimensions ?? 0) + scaleBytes;
-      for (const { firstOrdinal, vectors } of blocks) {
-        if (firstOrdinal > at) gaps.push({ from: at, to: firstOrdinal });
-        at = firstOrdinal + Math.max(1, Math.floor(vectors.length / stride));
-      }
-    }
-    if (at < edition.chunks) gaps.push({ from: at, to: edition.chunks });
-    return gaps;
-  }
-
-  async function readTexts(edition: number, from: number, most: number): Promise<string[]> {
-    return textsFrom(await knowledge.readEdition(edition, from), from).slice(0, most);
-  }
-
-  /** False if it is to be tried again later. */
-  async function tryEdition(edition: UnembeddedEdition, signal: AbortSignal): Promise<boolean> {
-    try {
-      await embedEdition(edition, signal);
-      return true;
-    } catch (error) {
-      if (error instanceof NotNow) return false;
-      throw error;
-    }
-  }
-
-  async function embedAll(signal: AbortSignal): Promise<boolean> {
-    let isAll = true;
+  async function embedAll(signal: AbortSignal): Promise<void> {
+    const refused = new Set<string>();
     for (let after = 0; ; ) {
       const editions = await knowledge.listUnembedded(model, after, editionsAtOnce);
-      for (const edition of editions) {
-        if (!(await tryEdition(edition, signal))) isAll = false;
-        after = edition.edition;
+      for (const given of editions) {
+        signal.throwIfAborted();
+        after = given.edition;
+        if (refused.has(given.accountId)) continue;
+        const companion = await store.companions.find(given.accountId, given.companionId);
+        if (companion !== null && !(await embedEdition(given, companion, signal))) refused.add(given.accountId);
       }
-      if (editions.length < editionsAtOnce) return isAll;
+      if (editions.length < editionsAtOnce) break;
     }
-  }
-
-  function postpone(): void {
-    retryAtMs = clock.nowMs() + retryMs;
-    retryMs = Math.min(2 * retryMs, longestRetryMs);
+    retryAtMs = refused.size > 0 ? clock.nowMs() + refusedRetryMs : null;
   }
 
   return {
@@ -119,34 +87,14 @@ export function createEmbeddingPass({ store, embedder, clock, log }: PassParts):
     async run(signal) {
       if (retryAtMs !== null && clock.nowMs() < retryAtMs) return;
       try {
-        if (!(await embedAll(signal))) {
-          postpone();
-          return;
-        }
-        retryAtMs = null;
-        retryMs = firstRetryMs;
+        await embedAll(signal);
+        failures = 0;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn("passages are not embedded yet", { retryInMs: retryMs, error });
-        postpone();
+        const delayMs = Math.min(firstRetryMs * 2 ** failures++, lastRetryMs);
+        retryAtMs = clock.nowMs() + delayMs;
+        log.warn("passages are not embedded for now", { model, delayMs, error });
       }
     },
   };
-}
-
-interface Gap {
-  from: number;
-  /** Exclusive. */
-  to: number;
-}
-
-/** With its headings, as it is found by words. */
-function textsFrom(parts: readonly EditionPart[], from: number): string[] {
-  const texts: string[] = [];
-  for (const { firstOrdinal, chunks } of parts) {
-    for (const [index, { heading, text }] of chunks.entries()) {
-      if (firstOrdinal + index >= from) texts.push(heading === null ? text : `${heading}\n${text}`);
-    }
-  }
-  return texts;
 }
