@@ -59,7 +59,7 @@ async function runGate(): Promise<void> {
   const others = ofExecutable.filter((file) => !file.isMeasuring);
   await Promise.all([
     runParallel(runnable, servers !== undefined),
-    // One at a time, and most of it they wait for a deadline of the server's: so they end with the quick ones.
+    // One at a time: mostly they wait for a deadline of the server's, and so end before the others.
     runSome({ title: "tests of the executable", files: pathsOf(others), isBesideOthers: true }),
   ]);
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
