@@ -2,6 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
+import { measureKnowledge } from "./knowledge/measure.ts";
 import type { Load } from "./load/plan.ts";
 import { cpuSeconds, loadCore, startProvider } from "./load/processes.ts";
 import { type LoadName, loads, shortLoads } from "./loads.ts";
@@ -199,6 +200,11 @@ async function benchShared(report: Report): Promise<void> {
   report.shared = { rows, metadata: await measureMetadataOnPostgres() };
 }
 
+async function benchKnowledge(report: Report): Promise<void> {
+  say("knowledge: what words find");
+  report.knowledge = measureKnowledge();
+}
+
 const parts = {
   streams: benchStreams,
   memory: benchMemory,
@@ -208,6 +214,7 @@ const parts = {
   micro: benchMicro,
   metadata: benchMetadata,
   shared: benchShared,
+  knowledge: benchKnowledge,
 };
 
 async function main(): Promise<void> {
@@ -223,6 +230,7 @@ async function main(): Promise<void> {
     micro: null,
     metadata: null,
     shared: null,
+    knowledge: null,
   };
   for (const [name, bench] of Object.entries(parts)) {
     if (wanted.length === 0 || wanted.includes(name)) await bench(report);

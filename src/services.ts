@@ -18,7 +18,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { batchBodyLimits, createRateRules, uploadBodyLimits, webhookBodyLimits } from "./limits/rules.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
@@ -26,6 +26,7 @@ import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
+import { openKnowledge } from "./open-knowledge.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
@@ -207,11 +208,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
-    uploadBodies: createBodyBudget(uploadBodyLimits),
-    indexing: { wake: () => undefined },
-    knowledgeSearch: {
-      search: () => Promise.reject(new AppError("unavailable", "Knowledge cannot be searched on this server yet.")),
-    },
+    ...openKnowledge(),
     heartbeats,
     measurements,
     clock,

@@ -7,6 +7,7 @@ import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
+import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
 import { usageCalls } from "./resources/usage.ts";
 import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
@@ -21,6 +22,7 @@ export {
 export type * from "./generated/wire.ts";
 export type { CallOptions, Fetch } from "./request.ts";
 export type { ChangeOptions } from "./resources/companions.ts";
+export type { SourceFile } from "./resources/knowledge.ts";
 export type { CreateOptions } from "./transport.ts";
 
 export type CompaniondOptions = TransportOptions;
@@ -33,6 +35,9 @@ export type CompaniondOptions = TransportOptions;
 export class Companiond {
   readonly companions: ReturnType<typeof companionCalls>;
   readonly conversations: ReturnType<typeof conversationCalls>;
+  readonly sources: ReturnType<typeof sourceCalls>;
+  readonly knowledge: ReturnType<typeof knowledgeCalls>;
+  readonly unanswered: ReturnType<typeof unansweredCalls>;
   readonly keys: ReturnType<typeof keyCalls>;
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
@@ -45,6 +50,9 @@ export class Companiond {
     this.#transport = transport;
     this.companions = companionCalls(transport);
     this.conversations = conversationCalls(transport);
+    this.sources = sourceCalls(transport);
+    this.knowledge = knowledgeCalls(transport);
+    this.unanswered = unansweredCalls(transport);
     this.keys = keyCalls(transport);
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);

@@ -34,7 +34,7 @@ type QueryValue = string | number | boolean | null | undefined | { readonly [fie
 export type Query = { readonly [name: string]: QueryValue };
 
 export interface ApiCall {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parts of the path, each of which is escaped. */
   path: readonly string[];
   query?: Query | undefined;
@@ -43,6 +43,8 @@ export interface ApiCall {
   headers?: Readonly<Record<string, string>>;
   /** Another content than JSON. */
   text?: { type: string; content: string };
+  /** The same. Its boundary is a new one at each try, its name is not. */
+  form?: FormData | undefined;
   /** Once more, it could do another thing than the first time: then only a refusal is tried again. */
   isOnce?: boolean;
 }
@@ -109,14 +111,15 @@ export function createTransport(settings: TransportOptions): Transport {
 }
 
 /** A POST is named, so that it does its work once however often it is sent. */
-function toInit({ method, body, headers, text }: ApiCall, apiKey: string): RequestInit {
-  const content = text?.content ?? (body === undefined ? undefined : JSON.stringify(body));
+function toInit({ method, body, headers, text, form }: ApiCall, apiKey: string): RequestInit {
+  const content = form ?? text?.content ?? (body === undefined ? undefined : JSON.stringify(body));
+  const isTyped = content !== undefined && form === undefined;
   return {
     method,
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: "application/json",
-      ...(content === undefined ? {} : { "content-type": text?.type ?? "application/json" }),
+      ...(isTyped ? { "content-type": text?.type ?? "application/json" } : {}),
       ...(method === "POST" ? { "idempotency-key": makeUuid() } : {}),
       ...headers,
     },

@@ -16,7 +16,7 @@ async function callAll(value: object, calls: Promise<unknown>[]): Promise<void> 
   for (const [name, part] of Object.entries(value)) {
     if (typeof part === "object") await callAll(part, calls);
     if (typeof part !== "function") continue;
-    const made: unknown = name === "createMany" ? part([]) : part("ANY", "ANY");
+    const made: unknown = name === "createMany" ? part([]) : part("ANY", "ANY", "ANY");
     if (made instanceof Promise) calls.push(made);
     else if (isIterable(made)) calls.push(made[Symbol.asyncIterator]().next());
     if (isCancellable(made)) calls.push(made.cancel());

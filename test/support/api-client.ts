@@ -26,21 +26,22 @@ export interface ResponseBody {
 }
 
 export interface ApiClient {
-  /** `body` is sent as JSON; a string is sent unchanged. */
+  /** `body` is sent as JSON; a string and a form are sent unchanged. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 export function apiClient(url: string, key: string | null): ApiClient {
   return {
     async call(method, path, body, headers = {}) {
+      const isForm = body instanceof FormData;
       const response = await fetch(`${url}${path}`, {
         method,
         headers: {
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(body === undefined || isForm ? {} : { "content-type": "application/json" }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: typeof body === "string" || isForm ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
       return {

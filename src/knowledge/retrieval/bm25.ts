@@ -1,4 +1,5 @@
 /** Ranks passages by the words that they share with a question: Okapi BM25 over the lists of the index. */
+import type { Parts } from "../words/compounds.ts";
 import { brokenList, lengthsByClass, PostingsReader } from "./postings.ts";
 
 /** What is searched: the editions that answer for one companion. */
@@ -44,11 +45,17 @@ const b = 0.75;
 /** Between two yields: a fraction of a millisecond. */
 const entriesPerSlice = 20_000;
 
-/** In slices: whoever runs it lets other work go on at each yield. Lists of editions that are not of the corpus are passed over. */
+const noParts: Parts = new Map();
+
+/**
+ * In slices: whoever runs it lets other work go on at each yield. Lists of editions that are not of the corpus are passed
+ * over, and so are parts of words of which the other part stands nowhere.
+ */
 export function* rankByWords(
   corpus: Corpus,
   postings: readonly TermPostings[],
   limit: number,
+  parts: Parts = noParts,
 ): Generator<undefined, WordRanking> {
   const places = new Map<number, Place>();
   const editions = [...corpus.editions].sort((one, other) => one.edition - other.edition);
@@ -62,11 +69,15 @@ export function* rankByWords(
   const scores = new Float64Array(chunks);
   const norms = normsFor(termLength / Math.max(1, chunks));
   const frequencies = new Map<string, number>();
-  let read = 0;
-  for (const { term, lists } of postings) {
+  const opened = postings.map(({ term, lists }) => {
     const readers = openLists(lists, places);
     const frequency = readers.reduce((sum, { reader }) => sum + reader.entries, 0);
     frequencies.set(term, frequency);
+    return { term, readers, frequency };
+  });
+  let read = 0;
+  for (const { term, readers, frequency } of opened) {
+    if (!counts(term, frequencies, parts)) continue;
     const weight = Math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5));
     for (const { reader, start, chunks } of readers) {
       while (reader.next()) {
@@ -80,6 +91,14 @@ export function* rankByWords(
   }
   yield;
   return { ranked: best(scores, editions, limit), frequencies };
+}
+
+/** Whether it is no mere part, or one whose other part stands in the index. */
+function counts(term: string, frequencies: ReadonlyMap<string, number>, parts: Parts): boolean {
+  const beside = parts.get(term);
+  if (beside === undefined) return true;
+  for (const other of beside) if ((frequencies.get(other) ?? 0) > 0) return true;
+  return false;
 }
 
 /** Of an edition's passages among all. */
@@ -134,15 +153,21 @@ function locate(at: number, editions: readonly EditionSize[]): { edition: number
 const tellingShare = 1 / 5;
 const tellingPassages = 3;
 
-/** Whether a passage shares a telling word with the message whose significant terms these are. */
+/**
+ * Whether a passage shares a telling word with the message whose significant terms these are. A compound is shared by its parts,
+ * if there are passages for both.
+ */
 export function isFound(
   significant: ReadonlySet<string>,
   frequencies: ReadonlyMap<string, number>,
   passages: number,
+  parts: Parts = noParts,
 ): boolean {
-  for (const term of significant) {
+  const isTelling = (term: string) => {
     const frequency = frequencies.get(term) ?? 0;
-    if (frequency > 0 && (frequency <= tellingPassages || frequency <= passages * tellingShare)) return true;
-  }
+    return frequency > 0 && (frequency <= tellingPassages || frequency <= passages * tellingShare);
+  };
+  for (const term of significant) if (isTelling(term)) return true;
+  for (const term of parts.keys()) if (isTelling(term) && counts(term, frequencies, parts)) return true;
   return false;
 }

@@ -1,6 +1,6 @@
 /** Guesses the language of a message: by its script, and by stop words where languages share one. */
 import { foldWidthAndCase, foldWord } from "./fold.ts";
-import { type Language, languages, stopWordsOf } from "./stop-words/stop-words.ts";
+import { type Language, stopWords } from "./stop-words/stop-words.ts";
 
 /** Scripts that tell a language, the most telling first: Japanese has the characters of Chinese, Persian those of Arabic. */
 const scripts: readonly { readonly pattern: RegExp; readonly language: Language }[] = [
@@ -16,10 +16,6 @@ const scripts: readonly { readonly pattern: RegExp; readonly language: Language 
   { pattern: /[іїєґ]/u, language: "uk" },
   { pattern: /\p{Script=Cyrillic}/u, language: "ru" },
 ];
-const ofOwnScript = new Set(scripts.map(({ language }) => language));
-/** Those that share the Latin script. */
-const latin = languages.filter((language) => !ofOwnScript.has(language));
-
 /** Letters that few of them have. */
 const letters: readonly { readonly pattern: RegExp; readonly languages: readonly Language[] }[] = [
   { pattern: /ß/, languages: ["de"] },
@@ -54,7 +50,7 @@ export function guessLanguages(text: string): Language[] {
   if (script !== undefined && !isMostlyLatin(folded)) return [script.language];
   const scores = new Map<Language, number>();
   for (const word of new Set(folded.match(/[\p{L}\p{M}]+/gu)?.map(foldWord))) {
-    for (const language of latin) if (stopWordsOf(language).has(word)) add(scores, language, 1);
+    for (const language of stopWords().get(word) ?? []) add(scores, language, 1);
   }
   for (const { pattern, languages } of letters) {
     if (pattern.test(folded)) for (const language of languages) add(scores, language, letterWeight);

@@ -1,7 +1,8 @@
 /** The terms that a visitor's last two messages are searched by, and which of them show what the last is about. */
+import { mayHaveCompounds, type Parts, partsOf } from "./compounds.ts";
 import { guessLanguages } from "./language.ts";
 import { scan } from "./scan.ts";
-import { greetingWords, type Language, stopWordsOf } from "./stop-words/stop-words.ts";
+import { greetingWords, type Language, smallTalkWords, stopWords } from "./stop-words/stop-words.ts";
 
 /** Each is a look-up in the index. */
 const maxQueryTerms = 48;
@@ -9,10 +10,12 @@ const maxQueryTerms = 48;
 const maxUnits = 4_000;
 
 export interface QueryTerms {
-  /** At most 48, each once, those of the last message first. Stop words only where there is nothing else. */
+  /** At most 48, each once, those of the last message first, parts last. Stop words only where there is nothing else. */
   readonly terms: readonly string[];
   /** Those of the last message that can show by themselves that a passage is about it: no stop words, no greetings. */
   readonly significant: ReadonlySet<string>;
+  /** Those of the terms that are only parts of words of the last message. */
+  readonly parts: Parts;
   /** The last message consists of stop words, greetings and thanks: it is no question to the knowledge. */
   readonly isSmallTalk: boolean;
 }
@@ -26,9 +29,11 @@ export function queryTermsOf(lastMessage: string, previousMessage: string | null
   const significant = new Set([...last.words].filter((term) => !last.details.has(term)));
   // "42?" is about its number: there is nothing else that it could be about.
   if (significant.size === 0) for (const term of last.details) significant.add(term);
+  const parts = new Map([...last.parts].filter(([part]) => !terms.includes(part)));
   return {
-    terms: [...new Set(terms)].slice(0, maxQueryTerms),
+    terms: [...new Set([...terms, ...parts.keys()])].slice(0, maxQueryTerms),
     significant,
+    parts,
     isSmallTalk: significant.size === 0,
   };
 }
@@ -38,6 +43,8 @@ interface Reading {
   /** Among the words. */
   readonly details: ReadonlySet<string>;
   readonly stopWords: ReadonlySet<string>;
+  /** Of long words. */
+  readonly parts: Parts;
 }
 
 function read(message: string): Reading {
@@ -47,24 +54,38 @@ function read(message: string): Reading {
   const mayBeGerman = guessed.length === 0 || guessed.includes("de");
   const words = new Set<string>();
   const details = new Set<string>();
-  const stopWords = new Set<string>();
+  const dropped = new Set<string>();
+  const compounds = new Set<string>();
+  let isSmallTalk = true;
   scan(text, (term, word, weight) => {
     if (isStopWord(word)) {
-      stopWords.add(term);
+      dropped.add(term);
       return;
     }
+    if (!smallTalkWords().has(word)) isSmallTalk = false;
     words.add(term);
     if (weight === "detail") details.add(term);
-    else if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
+    else {
+      compounds.add(word);
+      if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
+    }
   });
-  return { words: middleOut(words), details, stopWords };
+  if (isSmallTalk) {
+    return { words: new Set(), details: new Set(), stopWords: new Set([...words, ...dropped]), parts: new Map() };
+  }
+  const parts = partsOf(mayHaveCompounds(guessed) ? compounds : []);
+  return { words: middleOut(words), details, stopWords: dropped, parts };
 }
 
 /** Where the language is not certain, a word is a stop word if it is one in any language that it could be. */
 function stopWordTest(guessed: readonly Language[]): (word: string) => boolean {
-  const lists = guessed.map(stopWordsOf);
-  // Letters alone say nothing: "s" of "what's", "l" of "l'article".
-  return (word) => lists.some((list) => list.has(word)) || greetingWords().has(word) || /^[a-z]$/.test(word);
+  return (word) =>
+    greetingWords().has(word) ||
+    // A letter alone says nothing: "s" of "what's", "l" of "l'article".
+    /^[a-z]$/.test(word) ||
+    stopWords()
+      .get(word)
+      ?.some((language) => guessed.includes(language)) === true;
 }
 
 /** "Ruecksendung" is typed where the keyboard has no Ü. Passages are written properly: only the question is read twice. */

@@ -20,6 +20,9 @@ import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeRemover } from "./knowledge-removal.ts";
+import { createKnowledgeSources } from "./knowledge-sources.ts";
+import { createKnowledgeUploads } from "./knowledge-uploads.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
@@ -106,6 +109,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const arrivals = createArrivalMarks(row?.snapshot ?? "");
   const erasures = createErasures(engine, arrivals);
   const holdings = createHoldingsKeeper();
+  const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
   const voiceAgents = createVoiceAgentKeeper();
   return {
@@ -114,9 +118,10 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     changes: createChangeRecorder(holdings),
     conversations: createConversationWriter(),
     holdings,
+    knowledge,
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
-    removals: createRemovals(engine, { voiceAgents, erasures, log }),
+    removals: createRemovals(engine, { voiceAgents, knowledge, erasures, log }),
     erasures,
     settling: createSettling(engine, tickets),
     spending: createSpendingLedger(),
@@ -128,6 +133,9 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   const { changes, removals, settling } = parts;
+  const uploads = createKnowledgeUploads(engine, removals);
+  const sources = createKnowledgeSources(engine, parts, uploads);
+  const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -135,8 +143,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     challenges: createChallengeStore(engine),
-    knowledge: createKnowledgeStore(engine),
-    unanswered: createUnansweredStore(engine),
+    knowledge,
+    unanswered: createUnansweredStore(engine, parts, { sources, uploads, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),

@@ -6,6 +6,7 @@ import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
@@ -15,7 +16,7 @@ import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
+/** Deletes the remains of what was deleted in chunks, in the background. */
 export interface Removals {
   /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
   add(transaction: Queries, kind: RemovalKind, targetId: string, targetNumber: number, nowMs: number): Promise<void>;
@@ -34,6 +35,7 @@ export interface StoreParts {
   conversations: ConversationWriter;
   erasures: Erasures;
   holdings: HoldingsKeeper;
+  knowledge: KnowledgeRemover;
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;

@@ -1,6 +1,7 @@
 /** One chunk of what deletions leave, bounded in rows. */
 import type { InferSelectModel } from "drizzle-orm";
-import type { Removals } from "./parts.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
+import { addRemoval } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { removals } from "./schema/conversations.ts";
 import type { Transaction } from "./transaction.ts";
@@ -31,15 +32,21 @@ const deleteConversations = "DELETE FROM conversations WHERE number = ANY ($1::b
 const selectAnyConversation = "SELECT 1 AS one FROM conversations WHERE companion_id = $1 LIMIT 1";
 const deleteRemovals = "DELETE FROM removals WHERE number = ANY ($1::bigint[])";
 
+export interface ChunkDependencies {
+  voiceAgents: VoiceAgentKeeper;
+  knowledge: KnowledgeRemover;
+}
+
 /** Returns a function that deletes the next chunk of the removals, which the transaction has locked. */
-export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals["add"]) {
+export function createChunkRemover({ voiceAgents, knowledge }: ChunkDependencies) {
   async function removeAccountChunk(transaction: Transaction, removal: RemovalRow): Promise<boolean> {
     const companions = await transaction.all<{ number: number; id: string }>(selectCompanions, [removal.targetId]);
     const ids = companions.map(({ id }) => id);
     if (ids.length > 0) {
       await voiceAgents.dismiss(transaction, ids, removal.createdAt);
       await transaction.run("DELETE FROM companions WHERE id = ANY ($1::text[])", [ids]);
-      for (const { id, number } of companions) await add(transaction, "companion", id, number, removal.createdAt);
+      for (const { id, number } of companions)
+        await addRemoval(transaction, "companion", id, number, removal.createdAt);
     }
     const deleted = await transaction.run(deleteIndexRows, [removal.targetNumber]);
     if (ids.length > 0 || deleted === rowsPerChunk) return false;
@@ -49,21 +56,36 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
     return index < rowsPerChunk && labels < rowsPerChunk;
   }
 
-  async function removeCompanionChunk(transaction: Transaction, { targetId }: RemovalRow): Promise<boolean> {
+  async function removeCompanionChunk(transaction: Transaction, removal: RemovalRow): Promise<boolean> {
+    const { targetId } = removal;
     // Behind the turns that are just being settled: they may have seen the companion (`share_companions`).
     await transaction.lock(`companion ${targetId}`);
+    if (!(await knowledge.removeSources(transaction, targetId, removal.createdAt))) return false;
     await transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]);
     const conversations = await transaction.all<{ number: number }>(selectConversations, [targetId]);
     const numbers = conversations.map(({ number }) => number);
     if (numbers.length > 0) {
-      const deleted = await transaction.run(deleteMessages, [numbers]);
-      if (deleted < rowsPerChunk) await transaction.run(deleteConversations, [numbers]);
+      if (await removeMessages(transaction, numbers)) await transaction.run(deleteConversations, [numbers]);
       return false;
     }
     if ((await transaction.get(selectAnyConversation, [targetId])) !== null) return false;
     await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]);
     return (await transaction.run(deleteVisitorDays, [targetId])) < rowsPerChunk;
   }
+
+  /** Also what turns found, beside them. False if some are left. */
+  async function removeMessages(transaction: Transaction, conversations: readonly number[]): Promise<boolean> {
+    if ((await transaction.run(deleteMessages, [conversations])) === rowsPerChunk) return false;
+    return await knowledge.removeTurns(transaction, conversations);
+  }
+
+  const removers = {
+    account: removeAccountChunk,
+    companion: removeCompanionChunk,
+    edition: (transaction: Transaction, { targetNumber }: RemovalRow) =>
+      knowledge.removeEdition(transaction, targetNumber),
+    upload: (transaction: Transaction, { targetId }: RemovalRow) => knowledge.removeUpload(transaction, targetId),
+  };
 
   async function finish(transaction: Transaction, removals: readonly RemovalRow[]): Promise<void> {
     await transaction.run(deleteRemovals, [removals.map(({ number }) => number)]);
@@ -75,11 +97,9 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
     if (first.kind === "conversation") {
       const conversations = rows.filter(({ kind }) => kind === "conversation");
       const numbers = conversations.map(({ targetNumber }) => targetNumber);
-      const deleted = await transaction.run(deleteMessages, [numbers]);
-      if (deleted < rowsPerChunk) await finish(transaction, conversations);
+      if (await removeMessages(transaction, numbers)) await finish(transaction, conversations);
       return;
     }
-    const remove = first.kind === "account" ? removeAccountChunk : removeCompanionChunk;
-    if (await remove(transaction, first)) await finish(transaction, [first]);
+    if (await removers[first.kind](transaction, first)) await finish(transaction, [first]);
   };
 }

@@ -1,23 +1,21 @@
-/** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
+/** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Erasures } from "./erasures.ts";
 import type { Removals } from "./parts.ts";
-import { createChunkRemover, type RemovalRow, removalColumns } from "./removal-chunks.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
+import { type ChunkDependencies, createChunkRemover, type RemovalRow, removalColumns } from "./removal-chunks.ts";
+import { addRemoval } from "./removal-rows.ts";
 
 /** How often to look for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
 /** So many conversations, with few messages each, share a commit. */
 const removalsPerChunk = 50;
 
-export interface RemovalDependencies {
-  voiceAgents: VoiceAgentKeeper;
+export interface RemovalDependencies extends ChunkDependencies {
   erasures: Erasures;
   log: Log;
 }
 
-const insertRemoval = "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES ($1, $2, $3, $4)";
 const selectAny = "SELECT 1 AS one FROM removals LIMIT 1";
 // The newest first: an account's own remains are added after it, and must not pile up. Other servers take others.
 const takeNewest = `SELECT ${removalColumns.select("r")} FROM removals r
@@ -28,11 +26,9 @@ const selectLast = "SELECT max(number)::float8 AS last FROM removals";
 const takeConversations = `SELECT ${removalColumns.select("r")} ${ofConversations}
   ORDER BY number LIMIT ${removalsPerChunk} FOR UPDATE`;
 
-export function createRemovals(engine: PostgresEngine, { voiceAgents, erasures, log }: RemovalDependencies): Removals {
-  const add: Removals["add"] = async (transaction, ...removal) => {
-    await transaction.run(insertRemoval, removal);
-  };
-  const removeChunk = createChunkRemover(voiceAgents, add);
+export function createRemovals(engine: PostgresEngine, dependencies: RemovalDependencies): Removals {
+  const { erasures, log } = dependencies;
+  const removeChunk = createChunkRemover(dependencies);
   let isStopped = false;
   let isAskedAgain = false;
   let running: Promise<void> | null = null;
@@ -85,7 +81,7 @@ export function createRemovals(engine: PostgresEngine, { voiceAgents, erasures, 
   timer.unref();
 
   return {
-    add,
+    add: addRemoval,
     start,
     async finishConversations() {
       const last = (await engine.heavy.get<{ last: number | null }>(selectLast))?.last ?? 0;

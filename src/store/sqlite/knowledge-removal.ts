@@ -39,12 +39,17 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
        (SELECT number FROM knowledge_turns WHERE conversation_number = ? LIMIT ?)`,
   );
 
-  /** The editions of the source but `kept` answer no more, and nothing can be added to them. */
-  function dropEditions(add: Removals["add"], sourceNumber: number, kept: number | null, nowMs: number): void {
-    for (const { number } of selectEditions.all(sourceNumber, kept)) {
-      deleteEdition.run(number);
-      add("edition", String(number), number, nowMs);
-    }
+  /** It answers no more, and nothing can be added to it. */
+  function dropEdition(add: Removals["add"], edition: number, nowMs: number): void {
+    deleteEdition.run(edition);
+    add("edition", String(edition), edition, nowMs);
+  }
+
+  /** The editions of the source but `kept` are dropped; false if there were none. */
+  function dropEditions(add: Removals["add"], sourceNumber: number, kept: number | null, nowMs: number): boolean {
+    const dropped = selectEditions.all(sourceNumber, kept);
+    for (const { number } of dropped) dropEdition(add, number, nowMs);
+    return dropped.length > 0;
   }
 
   function dropSource(add: Removals["add"], { number, uploadId }: SourceRemains, nowMs: number): void {
@@ -54,6 +59,7 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
   }
 
   return {
+    dropEdition,
     dropEditions,
     dropSource,
 

@@ -18,7 +18,10 @@ import { createExchanges } from "./exchanges.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
+import { createPassageReader } from "./knowledge-passages.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
+import { createKnowledgeSources } from "./knowledge-sources.ts";
+import { createKnowledgeUploads } from "./knowledge-uploads.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -91,6 +94,9 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     voiceAgents,
     ...counters,
   };
+  const uploads = createKnowledgeUploads(engine, removals);
+  const sources = createKnowledgeSources(engine, { changes, remover: knowledge, removals, uploads });
+  const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
@@ -100,8 +106,8 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
     challenges: createChallengeStore(engine),
-    knowledge: createKnowledgeStore(engine),
-    unanswered: createUnansweredStore(engine),
+    knowledge: createKnowledgeStore(engine, found),
+    unanswered: createUnansweredStore(engine, found),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),

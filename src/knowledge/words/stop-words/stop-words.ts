@@ -1,7 +1,7 @@
 /** The stop words of each language, as the index writes them, and the words of greetings. */
 import { foldWidthAndCase, foldWord } from "../fold.ts";
 import { easternStopWords } from "./eastern.ts";
-import { greetings } from "./greetings.ts";
+import { greetings, smallTalk } from "./greetings.ts";
 import { westernStopWords } from "./western.ts";
 
 const lists = { ...westernStopWords, ...easternStopWords };
@@ -9,29 +9,30 @@ const lists = { ...westernStopWords, ...easternStopWords };
 /** A language that the words of a text can tell, by its code of ISO 639-1. */
 export type Language = keyof typeof lists;
 
-export const languages = Object.keys(lists) as Language[];
-
-const read = new Map<Language | "greetings", ReadonlySet<string>>();
-
-/** Folded, before endings are cut. Made when a language is first met. */
-export function stopWordsOf(language: Language): ReadonlySet<string> {
-  return readOnce(language, () => lists[language]);
-}
-
-/** In all languages at once. */
-export function greetingWords(): ReadonlySet<string> {
-  return readOnce("greetings", () => greetings);
-}
-
-function readOnce(key: Language | "greetings", list: () => string): ReadonlySet<string> {
-  let words = read.get(key);
-  if (words === undefined) {
-    words = new Set(
-      list()
-        .split(/\s+/)
-        .map((word) => foldWord(foldWidthAndCase(word))),
-    );
-    read.set(key, words);
+/** Folded, before endings are cut, with the languages that have them. Made when the first text is read. */
+export const stopWords = once(() => {
+  const words = new Map<string, Language[]>();
+  for (const language of Object.keys(lists) as Language[]) {
+    for (const word of read(lists[language])) {
+      const languages = words.get(word);
+      if (languages === undefined) words.set(word, [language]);
+      else languages.push(language);
+    }
   }
   return words;
+});
+
+export const greetingWords = once(() => read(greetings));
+export const smallTalkWords = once(() => read(smallTalk));
+
+function read(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/).map((word) => foldWord(foldWidthAndCase(word))));
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let value: Value | null = null;
+  return () => {
+    value ??= make();
+    return value;
+  };
 }

@@ -1,7 +1,7 @@
 /** Words that say nothing about what a text is about, in the languages of western and northern Europe. */
 export const westernStopWords = {
   en: `a about after again all also am an and any anybody anyone anything are aren as at be because been before being but by can cannot
-    could couldn d did didn do does doesn doing don done each ever every for from get gets getting go going got had has hasn have haven
+    could couldn d did didn do does doesn doing don done each ever every for from get gets getting go goes going gone got had has hasn have haven
     having he her here hers him his how i if in into is isn it its just let ll m many may maybe me might mine more most much must my
     need no nor not now of off on once one only or other our ours out over own please possible re s same shall she should shouldn so some
     somebody someone something still such t take than that the their them then there these they thing things this those through to too

@@ -1,0 +1,207 @@
+/** The queue of sources to be read: servers take them one at a time, accounts in turns, for as long as their lease. */
+import { maxChunks } from "../../domain/knowledge.ts";
+import type { ClaimedSource, KnowledgeStore } from "../contract/knowledge.ts";
+import { toFailedStatus, toSource } from "../rows/knowledge.ts";
+import type { PostgresEngine } from "./engine.ts";
+import type { KnowledgeUploads } from "./knowledge-uploads.ts";
+import type { StoreParts } from "./parts.ts";
+import type { Queries } from "./queries.ts";
+import { type StoredSource, sourceColumns } from "./rows/source.ts";
+import { withoutNul } from "./rows/text.ts";
+
+type QueueMethods = Pick<
+  KnowledgeStore,
+  "claim" | "findNextDue" | "renew" | "release" | "openEdition" | "publish" | "confirm" | "fail"
+>;
+
+export const queueQueries = {
+  // In the order of its index, of which entries that are not due are passed over without their rows.
+  claim: `WITH next AS MATERIALIZED (
+      SELECT number FROM knowledge_sources WHERE account_id > $1 AND account_id < $2 AND due_at <= $3
+      ORDER BY account_id, due_at, number LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE knowledge_sources s SET failures = s.failures + CASE WHEN s.status = 'indexing' THEN 1 ELSE 0 END,
+      status = 'indexing', revision = s.revision + 1, due_at = $4, pages_done = NULL, pages_total = NULL
+    FROM next WHERE s.number = next.number
+    RETURNING ${sourceColumns.select("s")},
+      (SELECT c.created_by_key_id FROM companions c WHERE c.id = s.companion_id) AS "keyId"`,
+  nextDue: `SELECT due_at::float8 AS "dueAt" FROM knowledge_sources WHERE due_at IS NOT NULL
+    ORDER BY due_at, number LIMIT 1`,
+};
+
+/** Of a claim: nobody asked for anything else, or took it, since. */
+const isClaimed = "id = $1 AND revision = $2 AND status = 'indexing'";
+const renewClaim = `UPDATE knowledge_sources SET due_at = $3, pages_done = $4, pages_total = $5 WHERE ${isClaimed}`;
+const lockClaimed = `SELECT number::float8 AS number, edition::float8 AS edition, upload_id AS "uploadId"
+  FROM knowledge_sources WHERE ${isClaimed} FOR UPDATE`;
+const giveBack = "UPDATE knowledge_sources SET status = 'queued', due_at = $2, updated_at = $2 WHERE number = $1";
+const insertEdition = `INSERT INTO knowledge_editions (source_number, model, created_at) VALUES ($1, $2, $3)
+  RETURNING number::float8 AS number`;
+const lockEdition = "SELECT FROM knowledge_editions WHERE number = $1 AND source_number = $2 FOR UPDATE";
+const sumOthers = `SELECT coalesce(sum(chunks), 0)::float8 AS chunks FROM knowledge_sources
+  WHERE companion_id = $1 AND number <> $2`;
+const read = "upload_id = NULL, failures = 0, pages_done = NULL, pages_total = NULL, status = 'ready'";
+const publishEdition = `UPDATE knowledge_sources SET edition = $2, title = $3, chunks = $4, bytes = $5, tokens = $6,
+    words = $7, content_hash = $8, error = $9, due_at = $10, indexed_at = $11, updated_at = $11, ${read}
+  WHERE number = $1`;
+const confirmEdition = `UPDATE knowledge_sources SET error = $2, due_at = $3, indexed_at = $4, updated_at = $4, ${read}
+  WHERE number = $1`;
+const noteFailure = `UPDATE knowledge_sources SET status = $2, error = $3, due_at = $4, updated_at = $5,
+    failures = failures + 1, pages_done = NULL, pages_total = NULL, upload_id = $6
+  WHERE number = $1`;
+
+type LockedRow = Pick<StoredSource, "number" | "edition" | "uploadId">;
+
+/** Ids of accounts are between these. */
+const beforeAllIds = "";
+const afterAllIds = "~";
+
+export function createKnowledgeQueue(
+  engine: PostgresEngine,
+  { knowledge: remover, removals }: StoreParts,
+  uploads: KnowledgeUploads,
+): QueueMethods {
+  const lock = (transaction: Queries, { source, revision }: ClaimedSource) =>
+    transaction.get<LockedRow>(lockClaimed, [source.id, revision]);
+
+  /** Ends a claim: nothing of what was begun is left but `kept`, and the upload only where it is read again. */
+  async function end(
+    transaction: Queries,
+    row: LockedRow,
+    left: { kept: number | null; upload: boolean },
+    nowMs: number,
+  ) {
+    await remover.dropEditions(transaction, [row.number], left.kept, nowMs);
+    if (!left.upload && row.uploadId !== null) await uploads.remove(transaction, row.uploadId, nowMs);
+  }
+
+  async function endClaim(work: () => Promise<boolean>): Promise<boolean> {
+    const isDone = await work();
+    removals.start();
+    return isDone;
+  }
+
+  return {
+    async claim({ nowMs, leaseMs, afterAccountId, exceptAccountIds }) {
+      for (const [above, below] of toRanges(afterAccountId, exceptAccountIds)) {
+        const parameters = [above, below, nowMs, nowMs + leaseMs];
+        const row = await engine.quickPool.once.get<StoredSource & { keyId: string | null }>(
+          queueQueries.claim,
+          parameters,
+        );
+        if (row === null) continue;
+        const { accountId, revision, uploadId, kind, edition, failures, keyId } = row;
+        return { source: toSource(row), accountId, revision, uploadId, kind, edition, failures, keyId };
+      }
+      return null;
+    },
+
+    async findNextDue() {
+      return (await engine.quick.get<{ dueAt: number }>(queueQueries.nextDue))?.dueAt ?? null;
+    },
+
+    async renew({ source, revision }, untilMs, progress) {
+      const pages = [progress?.done ?? null, progress?.total ?? null];
+      return (await engine.quickPool.once.run(renewClaim, [source.id, revision, untilMs, ...pages])) > 0;
+    },
+
+    release: (claimed, nowMs) =>
+      endClaim(() =>
+        engine.write(async (transaction) => {
+          const row = await lock(transaction, claimed);
+          if (row === null) return false;
+          await transaction.run(giveBack, [row.number, nowMs]);
+          await end(transaction, row, { kept: row.edition, upload: true }, nowMs);
+          return true;
+        }),
+      ),
+
+    openEdition: (claimed, model, nowMs) =>
+      engine.write(async (transaction) => {
+        const row = await lock(transaction, claimed);
+        if (row === null) return null;
+        // What a server that was killed has begun.
+        await remover.dropEditions(transaction, [row.number], row.edition, nowMs);
+        return (await transaction.get<{ number: number }>(insertEdition, [row.number, model, nowMs]))?.number ?? null;
+      }),
+
+    async publish(claimed, edition, facts, nowMs) {
+      const { companionId } = claimed.source;
+      const verdict = await engine.write(async (transaction) => {
+        // One after the other, so that their passages are counted right.
+        await transaction.lock(`knowledge of ${companionId}`);
+        const row = await lock(transaction, claimed);
+        const isThere = row !== null && (await transaction.get(lockEdition, [edition, row.number])) !== null;
+        if (row === null || !isThere) {
+          await remover.dropBegun(transaction, edition, nowMs);
+          return "outdated";
+        }
+        const others = await transaction.get<{ chunks: number }>(sumOthers, [companionId, row.number]);
+        if ((others?.chunks ?? 0) + facts.chunks > maxChunks) {
+          await remover.dropBegun(transaction, edition, nowMs);
+          return "too_many_chunks";
+        }
+        const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
+        const sums = [chunks, bytes, tokens, words, contentHash];
+        const told = [toText(notice), refreshAt, nowMs];
+        await transaction.run(publishEdition, [row.number, edition, withoutNul(title), ...sums, ...told]);
+        await end(transaction, row, { kept: edition, upload: false }, nowMs);
+        return "published";
+      });
+      removals.start();
+      return verdict;
+    },
+
+    confirm: (claimed, { notice, refreshAt }, nowMs) =>
+      endClaim(() =>
+        engine.write(async (transaction) => {
+          const row = await lock(transaction, claimed);
+          if (row === null) return false;
+          await transaction.run(confirmEdition, [row.number, toText(notice), refreshAt, nowMs]);
+          await end(transaction, row, { kept: row.edition, upload: false }, nowMs);
+          return true;
+        }),
+      ),
+
+    fail: (claimed, failure, nowMs) =>
+      endClaim(() =>
+        engine.write(async (transaction) => {
+          const row = await lock(transaction, claimed);
+          if (row === null) {
+            if (failure.edition !== null) await remover.dropBegun(transaction, failure.edition, nowMs);
+            return false;
+          }
+          const { sentence, again, dueAt } = failure;
+          const told = [toFailedStatus(row.edition, failure), withoutNul(sentence), dueAt, nowMs];
+          await transaction.run(noteFailure, [row.number, ...told, again ? row.uploadId : null]);
+          await end(transaction, row, { kept: row.edition, upload: again }, nowMs);
+          return true;
+        }),
+      ),
+  };
+}
+
+const toText = (notice: string | null) => (notice === null ? null : withoutNul(notice));
+
+/** Ids of accounts in the order of their turns: behind the last one, then from the first on; both ends excluded. */
+function* toRanges(after: string | null, except: readonly string[]): Generator<[above: string, below: string]> {
+  const left = [...new Set(except)].sort();
+  // Nothing is between an id and this.
+  const behindLast = `${after ?? ""}\u0001`;
+  const parts: [string, string][] =
+    after === null
+      ? [[beforeAllIds, afterAllIds]]
+      : [
+          [after, afterAllIds],
+          [beforeAllIds, behindLast],
+        ];
+  for (const [from, to] of parts) {
+    let above = from;
+    for (const id of left) {
+      if (id <= above || id >= to) continue;
+      yield [above, id];
+      above = id;
+    }
+    yield [above, to];
+  }
+}

@@ -1,0 +1,119 @@
+/** Removes what is left of sources, their editions and their uploads in chunks; see `removals.ts`. */
+import type { Queries } from "./queries.ts";
+import { addRemoval } from "./removal-rows.ts";
+
+/** Rows per commit: some ten milliseconds of work. */
+const postingsPerChunk = 2_000;
+const turnsPerChunk = 1_000;
+const sourcesPerChunk = 20;
+/** Of long rows, about 2 MiB. */
+const partsPerChunk = 40;
+const vectorsPerChunk = 16;
+const piecesPerChunk = 4;
+
+/** By place in the table, so that the plan is the same however many rows there are. */
+const deleteSome = (table: string, condition: string, limit: number) =>
+  `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit}))`;
+
+// Words first. All are keyed by the edition.
+const ofEdition = [
+  { table: "knowledge_parts", limit: partsPerChunk },
+  { table: "knowledge_vectors", limit: vectorsPerChunk },
+  { table: "knowledge_documents", limit: postingsPerChunk },
+  { table: "knowledge_postings", limit: postingsPerChunk },
+].map(({ table, limit }) => ({ limit, text: deleteSome(table, "edition = $1", limit) }));
+const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1", piecesPerChunk);
+const deleteTurns = deleteSome("knowledge_turns", "conversation_number = ANY ($1::bigint[])", turnsPerChunk);
+/**
+ * Without a source: it answers no more, and nothing can be added to it. Its row stays until its remains are gone: servers
+ * of the version before do not know the kind of removal, and take it as done.
+ */
+const detach = (condition: string) => `WITH detached AS (
+    UPDATE knowledge_editions SET source_number = 0 WHERE source_number <> 0 AND ${condition} RETURNING number
+  )
+  INSERT INTO removals (kind, target_id, target_number, created_at)
+  SELECT 'edition', number::text, number, $1::bigint FROM detached ORDER BY number`;
+const detachOthers = detach("source_number = ANY ($2::bigint[]) AND number IS DISTINCT FROM $3::bigint");
+const detachBegun = detach(`number = $2::bigint
+    AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.number = source_number AND s.edition = $2::bigint)`);
+const deleteEdition = "DELETE FROM knowledge_editions WHERE number = $1 AND source_number = 0";
+const deleteSources = `DELETE FROM knowledge_sources WHERE number = ANY (ARRAY (
+    SELECT number FROM knowledge_sources WHERE companion_id = $1 ORDER BY number LIMIT ${sourcesPerChunk} FOR UPDATE
+  )) RETURNING number::float8 AS number, upload_id AS "uploadId"`;
+const selectLost = `SELECT e.number::float8 AS number FROM knowledge_editions e WHERE e.source_number = 0
+    AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'edition' AND r.target_number = e.number)
+  ORDER BY e.number LIMIT $1`;
+/** Of companions that a server of the version before has deleted. */
+const selectOrphans = `SELECT DISTINCT s.companion_id AS "companionId" FROM knowledge_sources s
+  WHERE NOT EXISTS (SELECT FROM companions c WHERE c.id = s.companion_id)
+    AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'companion' AND r.target_id = s.companion_id)
+  LIMIT $1`;
+
+export interface SourceRemains {
+  number: number;
+  uploadId: string | null;
+}
+
+/** Call all of it inside a write, and `removals.start` after it. */
+export function createKnowledgeRemover() {
+  /** All editions of the sources but `kept`. */
+  async function dropEditions(
+    transaction: Queries,
+    sources: readonly number[],
+    kept: number | null,
+    nowMs: number,
+  ): Promise<void> {
+    await transaction.run(detachOthers, [nowMs, sources, kept]);
+  }
+
+  /** What is left of sources whose rows the transaction has deleted. */
+  async function dropRemains(transaction: Queries, sources: readonly SourceRemains[], nowMs: number): Promise<void> {
+    if (sources.length === 0) return;
+    const numbers = sources.map(({ number }) => number);
+    await dropEditions(transaction, numbers, null, nowMs);
+    for (const { uploadId } of sources)
+      if (uploadId !== null) await addRemoval(transaction, "upload", uploadId, 0, nowMs);
+  }
+
+  return {
+    dropEditions,
+    dropRemains,
+
+    /** Unless it answers. */
+    async dropBegun(transaction: Queries, edition: number, nowMs: number): Promise<void> {
+      await transaction.run(detachBegun, [nowMs, edition]);
+    },
+
+    /** These remove a chunk, and resolve with whether nothing is left. */
+    async removeEdition(transaction: Queries, edition: number): Promise<boolean> {
+      for (const { text, limit } of ofEdition) {
+        if ((await transaction.run(text, [edition])) === limit) return false;
+      }
+      await transaction.run(deleteEdition, [edition]);
+      return true;
+    },
+
+    removeUpload: async (transaction: Queries, uploadId: string): Promise<boolean> =>
+      (await transaction.run(deletePieces, [uploadId])) < piecesPerChunk,
+
+    async removeSources(transaction: Queries, companionId: string, nowMs: number): Promise<boolean> {
+      const sources = await transaction.all<SourceRemains>(deleteSources, [companionId]);
+      await dropRemains(transaction, sources, nowMs);
+      return sources.length < sourcesPerChunk;
+    },
+
+    removeTurns: async (transaction: Queries, conversations: readonly number[]): Promise<boolean> =>
+      (await transaction.run(deleteTurns, [conversations])) < turnsPerChunk,
+
+    /** What servers of the version before have passed over; resolves with how many. */
+    async findLost(transaction: Queries, nowMs: number, limit: number): Promise<number> {
+      const editions = await transaction.all<{ number: number }>(selectLost, [limit]);
+      for (const { number } of editions) await addRemoval(transaction, "edition", String(number), number, nowMs);
+      const orphans = await transaction.all<{ companionId: string }>(selectOrphans, [limit]);
+      for (const { companionId } of orphans) await addRemoval(transaction, "companion", companionId, 0, nowMs);
+      return editions.length + orphans.length;
+    },
+  };
+}
+
+export type KnowledgeRemover = ReturnType<typeof createKnowledgeRemover>;

@@ -1,0 +1,164 @@
+/** Sources of companions: made, listed, queued anew and deleted. */
+import { maxSources, type Source } from "../../domain/knowledge.ts";
+import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
+import { toPage } from "../contract/page.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+import { toSource } from "../rows/knowledge.ts";
+import { tooManySources } from "../rows/refusals.ts";
+import type { PostgresEngine } from "./engine.ts";
+import type { SourceRemains } from "./knowledge-removal.ts";
+import type { KnowledgeUploads } from "./knowledge-uploads.ts";
+import type { StoreParts } from "./parts.ts";
+import type { Queries } from "./queries.ts";
+import { ofAccount } from "./rows/companion.ts";
+import { type StoredSource, sourceColumns } from "./rows/source.ts";
+import { withoutNul } from "./rows/text.ts";
+import type { Transaction } from "./transaction.ts";
+
+type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "replace" | "refresh" | "delete">;
+
+/** By its companion, which may be deleted, and only wait for its removal; no index serves the account. */
+const ofOwner = (companion: string, account: string) =>
+  `EXISTS (SELECT FROM companions c WHERE c.id = ${companion} AND ${ofAccount(account)})`;
+const selected = sourceColumns.select("s");
+// By id, in memory: a companion has few sources.
+const selectPage = (comparison: string, order: string) =>
+  `SELECT ${selected} FROM knowledge_sources s WHERE s.companion_id = $1 AND s.id ${comparison} $2
+   ORDER BY s.id || '' ${order} LIMIT $3`;
+
+export const sourceQueries = {
+  companion: `SELECT FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
+  one: `SELECT ${selected} FROM knowledge_sources s
+    WHERE s.id = $1 AND (s.companion_id = $2) IS TRUE AND ${ofOwner("$2", "$3")}`,
+  pages: { asc: selectPage(">", "ASC"), desc: selectPage("<", "DESC") },
+};
+
+const countSources = "SELECT count(*)::int AS count FROM knowledge_sources WHERE companion_id = $1";
+// Whoever deletes the companion waits, or comes first.
+const lockCompanion = `${sourceQueries.companion} FOR NO KEY UPDATE`;
+const beginKnowing = "UPDATE companions SET has_sources = true WHERE id = $1 AND NOT has_sources";
+const endKnowing = `UPDATE companions SET has_sources = false
+  WHERE id = $1 AND NOT EXISTS (SELECT FROM knowledge_sources WHERE companion_id = $1)`;
+const queueAnew = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, kind = $6,
+    status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL, pages_total = NULL,
+    due_at = $7, updated_at = $7
+  WHERE number = $1`;
+const deleteOne = `DELETE FROM knowledge_sources WHERE number = $1
+  RETURNING number::float8 AS number, upload_id AS "uploadId"`;
+const bounds = { asc: "", desc: "~" } as const;
+
+export interface SourceWriter {
+  /** Call it inside a change of the account. Null if it has no such companion; the caller writes the audit entry. */
+  insert(
+    transaction: Transaction,
+    accountId: string,
+    companionId: string,
+    source: NewSource,
+    nowMs: number,
+  ): Promise<Source | null>;
+}
+
+export type KnowledgeSources = SourceMethods & SourceWriter;
+
+type Address = readonly [accountId: string, companionId: string, id: string];
+
+export function createKnowledgeSources(
+  engine: PostgresEngine,
+  { changes, knowledge: remover, removals }: StoreParts,
+  uploads: KnowledgeUploads,
+): KnowledgeSources {
+  const find = (queries: Queries, [accountId, companionId, id]: Address, lock = "") =>
+    queries.get<StoredSource>(`${sourceQueries.one} ${lock}`, [id, companionId, accountId]);
+
+  const insert: SourceWriter["insert"] = async (transaction, accountId, companionId, source, nowMs) => {
+    if ((await transaction.get(lockCompanion, [companionId, accountId])) === null) return null;
+    const counted = await transaction.get<{ count: number }>(countSources, [companionId]);
+    if ((counted?.count ?? 0) >= maxSources) throw tooManySources();
+    const { id, type, title, url, refreshHours, upload } = source;
+    const row = {
+      ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },
+      ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
+      ...{ edition: null, kind: upload?.kind ?? null, uploadId: upload?.id ?? null, pagesDone: null, pagesTotal: null },
+      ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
+    };
+    await sourceColumns.insert(transaction, [row]);
+    await transaction.run(beginKnowing, [companionId]);
+    return toSource(row);
+  };
+
+  function record(transaction: Queries, context: WriteContext, action: string, [accountId, companionId, id]: Address) {
+    return changes.record(transaction, context, { accountId, action, targetId: id, details: { companionId } });
+  }
+
+  /** The row is locked. */
+  async function queue(transaction: Transaction, row: StoredSource, change: SourceReplacement, nowMs: number) {
+    const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change;
+    const kept = upload === undefined ? row : { uploadId: upload?.id ?? null, kind: upload?.kind ?? null };
+    if (row.uploadId !== null && kept.uploadId !== row.uploadId) await uploads.remove(transaction, row.uploadId, nowMs);
+    const columns = [withoutNul(title), url, refreshHours, kept.uploadId, kept.kind, nowMs];
+    await transaction.run(queueAnew, [row.number, ...columns]);
+    await remover.dropEditions(transaction, [row.number], row.edition, nowMs);
+  }
+
+  async function requeue(address: Address, action: string, change: SourceReplacement, context: WriteContext) {
+    const queued = await uploads.storeBefore(change.upload, context.nowMs, () =>
+      engine.change(address[0], async (transaction) => {
+        const row = await find(transaction, address, "FOR UPDATE OF s");
+        if (row === null) return null;
+        await queue(transaction, row, change, context.nowMs);
+        await record(transaction, context, action, address);
+        return await find(transaction, address);
+      }),
+    );
+    removals.start();
+    return queued === null ? null : toSource(queued);
+  }
+
+  return {
+    insert,
+
+    create: (accountId, companionId, source, context) =>
+      uploads.storeBefore(source.upload, context.nowMs, () =>
+        engine.change(accountId, async (transaction) => {
+          const made = await insert(transaction, accountId, companionId, source, context.nowMs);
+          if (made !== null) await record(transaction, context, "source.create", [accountId, companionId, made.id]);
+          return made;
+        }),
+      ),
+
+    async list(accountId, companionId, { limit, afterId, order = "desc" }) {
+      if ((await engine.quick.get(sourceQueries.companion, [companionId, accountId])) === null) return null;
+      const parameters = [companionId, afterId ?? bounds[order], limit + 1];
+      return toPage(
+        (await engine.quick.all<StoredSource>(sourceQueries.pages[order], parameters)).map(toSource),
+        limit,
+      );
+    },
+
+    async find(...address) {
+      const row = await find(engine.quick, address);
+      return row === null ? null : toSource(row);
+    },
+
+    replace: (accountId, companionId, id, change, context) =>
+      requeue([accountId, companionId, id], "source.update", change, context),
+
+    refresh: (accountId, companionId, id, context) =>
+      requeue([accountId, companionId, id], "source.refresh", {}, context),
+
+    async delete(accountId, companionId, id, context) {
+      const address = [accountId, companionId, id] as const;
+      const isDeleted = await engine.change(accountId, async (transaction) => {
+        const row = await find(transaction, address, "FOR UPDATE OF s");
+        if (row === null) return false;
+        const deleted = await transaction.all<SourceRemains>(deleteOne, [row.number]);
+        await remover.dropRemains(transaction, deleted, context.nowMs);
+        await transaction.run(endKnowing, [companionId]);
+        await record(transaction, context, "source.delete", address);
+        return true;
+      });
+      if (isDeleted) removals.start();
+      return isDeleted;
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/** Sources of companions: made, listed, queued anew and deleted. */
+import { maxSources, type Source } from "../../domain/knowledge.ts";
+import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
+import { toPage } from "../contract/page.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+import { toSource } from "../rows/knowledge.ts";
+import { tooManySources } from "../rows/refusals.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { SqliteEngine } from "./engine.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
+import type { KnowledgeUploads } from "./knowledge-uploads.ts";
+import type { Removals } from "./removals.ts";
+import { type StoredSource, sourceColumns } from "./rows/source.ts";
+
+type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "replace" | "refresh" | "delete">;
+
+export interface SourceDependencies {
+  changes: ChangeRecorder;
+  remover: KnowledgeRemover;
+  removals: Removals;
+  uploads: KnowledgeUploads;
+}
+
+export type KnowledgeSources = ReturnType<typeof createKnowledgeSources>;
+
+const beforeAll = { asc: "", desc: "~" } as const;
+
+export function createKnowledgeSources(
+  engine: SqliteEngine,
+  { changes, remover, removals, uploads }: SourceDependencies,
+) {
+  const selectCompanion = engine.query<{ hasSources: number }, [string, string]>(
+    "SELECT has_sources AS hasSources FROM companions WHERE id = ? AND account_id = ?",
+  );
+  const setHasSources = engine.query<null, [number, string]>("UPDATE companions SET has_sources = ? WHERE id = ?");
+  const countSources = engine.query<{ count: number }, [string]>(
+    "SELECT count(*) AS count FROM knowledge_sources WHERE companion_id = ?",
+  );
+  const selectSource = engine.query<StoredSource, [string, string, string]>(
+    () => `SELECT ${sourceColumns.select("s")} FROM knowledge_sources s
+     WHERE s.id = ? AND s.companion_id = ? AND s.account_id = ?`,
+  );
+  // At most `maxSources`, in memory: an index by id would be written for each of them, for lists alone.
+  const page = (comparison: string, order: string) =>
+    engine.query<StoredSource, [string, string, number]>(
+      () => `SELECT ${sourceColumns.select("s")} FROM knowledge_sources s INDEXED BY knowledge_sources_companion
+       WHERE s.companion_id = ? AND s.id ${comparison} ? ORDER BY s.id ${order} LIMIT ?`,
+    );
+  const pages = { asc: page(">", "ASC"), desc: page("<", "DESC") };
+  const insertRow = sourceColumns.createInsert(engine);
+  const queueAnew = engine.query<
+    null,
+    [string, string | null, number | null, string | null, string | null, number, number, number]
+  >(
+    `UPDATE knowledge_sources SET title = ?, url = ?, refresh_hours = ?, upload_id = ?, kind = ?, status = 'queued',
+       error = NULL, failures = 0, revision = revision + 1, pages_done = NULL, pages_total = NULL, due_at = ?,
+       updated_at = ? WHERE number = ?`,
+  );
+
+  function find(accountId: string, companionId: string, id: string): StoredSource | null {
+    if (selectCompanion.get(companionId, accountId) === null) return null;
+    return selectSource.get(id, companionId, accountId);
+  }
+
+  /** Call it inside a write, and `record` after it. Null if the account has no such companion. */
+  function insert(accountId: string, companionId: string, source: NewSource, nowMs: number): Source | null {
+    const companion = selectCompanion.get(companionId, accountId);
+    if (companion === null) return null;
+    if ((countSources.get(companionId)?.count ?? 0) >= maxSources) throw tooManySources();
+    const { id, type, title, url, refreshHours, upload } = source;
+    const row = {
+      ...{ id, accountId, companionId, type, title, url, refreshHours, revision: 1, failures: 0 },
+      ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
+      ...{ edition: null, kind: upload?.kind ?? null, uploadId: upload?.id ?? null, pagesDone: null, pagesTotal: null },
+      ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
+    };
+    insertRow(row);
+    if (companion.hasSources === 0) setHasSources.run(1, companionId);
+    return toSource(row);
+  }
+
+  function record(context: WriteContext, action: string, row: { id: string; accountId: string; companionId: string }) {
+    const { accountId, companionId } = row;
+    changes.record(context, { accountId, action, targetId: row.id, details: { companionId } });
+  }
+
+  /** Call it inside a write. `isLeft`: something is to be removed. */
+  function queue(
+    row: StoredSource,
+    change: SourceReplacement,
+    nowMs: number,
+  ): { source: Source; isLeft: boolean } | null {
+    const { number, accountId, companionId, id } = row;
+    const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change;
+    const kept = upload === undefined ? row : { uploadId: upload?.id ?? null, kind: upload?.kind ?? null };
+    const isReplaced = row.uploadId !== null && kept.uploadId !== row.uploadId;
+    if (isReplaced) uploads.remove(row.uploadId ?? "", nowMs);
+    queueAnew.run(title, url, refreshHours, kept.uploadId, kept.kind, nowMs, nowMs, number);
+    const isDropped = remover.dropEditions(removals.add, number, row.edition, nowMs);
+    const queued = selectSource.get(id, companionId, accountId);
+    return queued === null ? null : { source: toSource(queued), isLeft: isReplaced || isDropped };
+  }
+
+  async function requeue(
+    [accountId, companionId, id]: [string, string, string],
+    action: string,
+    change: SourceReplacement,
+    context: WriteContext,
+  ): Promise<Source | null> {
+    const queued = await uploads.storeBefore(change.upload, context.nowMs, () =>
+      engine.write(() => {
+        const row = find(accountId, companionId, id);
+        if (row === null) return null;
+        const outcome = queue(row, change, context.nowMs);
+        record(context, action, row);
+        return outcome;
+      }),
+    );
+    if (queued?.isLeft) removals.start();
+    return queued?.source ?? null;
+  }
+
+  const methods: SourceMethods = {
+    create: (accountId, companionId, source, context) =>
+      uploads.storeBefore(source.upload, context.nowMs, () =>
+        engine.write(() => {
+          const made = insert(accountId, companionId, source, context.nowMs);
+          if (made !== null) record(context, "source.create", { ...made, accountId });
+          return made;
+        }),
+      ),
+
+    list: (accountId, companionId, { limit, afterId, order = "desc" }) =>
+      engine.read(() => {
+        if (selectCompanion.get(companionId, accountId) === null) return null;
+        const rows = pages[order].all(companionId, afterId ?? beforeAll[order], limit + 1);
+        return toPage(rows.map(toSource), limit);
+      }),
+
+    find: (accountId, companionId, id) =>
+      engine.read(() => {
+        const row = find(accountId, companionId, id);
+        return row === null ? null : toSource(row);
+      }),
+
+    replace: (accountId, companionId, id, change, context) =>
+      requeue([accountId, companionId, id], "source.update", change, context),
+
+    refresh: (accountId, companionId, id, context) =>
+      requeue([accountId, companionId, id], "source.refresh", {}, context),
+
+    delete: async (accountId, companionId, id, context) => {
+      const isDeleted = await engine.write(() => {
+        const row = find(accountId, companionId, id);
+        if (row === null) return false;
+        remover.dropSource(removals.add, row, context.nowMs);
+        if (countSources.get(companionId)?.count === 0) setHasSources.run(0, companionId);
+        record(context, "source.delete", row);
+        return true;
+      });
+      if (isDeleted) removals.start();
+      return isDeleted;
+    },
+  };
+  return { ...methods, insert, record };
+}

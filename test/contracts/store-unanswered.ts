@@ -1,0 +1,185 @@
+/** What every storage engine must do with what turns found in knowledge, and with questions that had no answer there. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { indexSource, newSource } from "../support/indexed-source.ts";
+import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+export function unansweredStoreContract(open: OpenStore): void {
+  describe("unanswered questions", () => {
+    let world: StoreWorld;
+    let account: Account;
+    let companion: Companion;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+      companion = await world.createCompanion(account);
+    });
+    afterEach(() => world.close());
+
+    const list = () => world.store.unanswered.list(account.id, companion.id, firstPage);
+    const find = (id: string) => world.store.unanswered.find(account.id, companion.id, id);
+
+    /** A settled turn, whose question is noted in the group. */
+    async function ask(groupId: string, said: string, fields: { visitorId?: string; to?: Companion } = {}) {
+      const { visitorId = systemIds.randomUuid(), to = companion } = fields;
+      const key = { companionId: to.id, sessionId: systemIds.randomUuid(), visitorId };
+      const turn = world.turnOf(to, { key, said });
+      await world.store.turns.settle(turn);
+      const messageId = turn.messages[0]?.id ?? "";
+      const unanswered = { messageId, groupId };
+      await world.store.unanswered.note({ key, unanswered, seen: null, atMs: world.clock.nowMs() });
+      return turn;
+    }
+
+    test("are grouped by their name, counted, and told as they were asked last, the last asked first", async () => {
+      const opening = systemIds.randomUuid();
+      const returns = systemIds.randomUuid();
+      const first = await ask(opening, "When do you open?");
+      await ask(returns, "Can I return it?");
+      const last = await ask(opening, "when do you OPEN");
+      const asked = {
+        ...{ id: opening, companionId: companion.id, question: "when do you OPEN", count: 2 },
+        firstAskedAt: first.messages[0]?.createdAt,
+        lastAskedAt: last.messages[0]?.createdAt,
+      };
+      expect((await list())?.items).toMatchObject([asked, { id: returns, question: "Can I return it?", count: 1 }]);
+      expect(await find(opening)).toEqual(asked as never);
+      expect(await find(systemIds.randomUuid())).toBeNull();
+    });
+
+    test("are listed in pages, also where one leaves or is asked again in between", async () => {
+      const groups = [1, 2, 3, 4, 5].map(() => systemIds.randomUuid());
+      for (const group of groups) await ask(group, `question ${group}`);
+      const { unanswered } = world.store;
+      const first = await unanswered.list(account.id, companion.id, { limit: 2, afterId: null });
+      expect(first?.items.map(({ id }) => id)).toEqual([groups[4], groups[3]] as string[]);
+      await unanswered.dismiss(account.id, companion.id, groups[3] ?? "", world.context());
+      await ask(groups[1] ?? "", "again");
+      const place = { afterId: first?.nextAfterId ?? null, afterUpdatedAt: first?.nextUpdatedAt ?? null };
+      const second = await unanswered.list(account.id, companion.id, { limit: 2, ...place });
+      expect(second).toMatchObject({ items: [{ id: groups[2] }, { id: groups[0] }], nextAfterId: null });
+    });
+
+    test("are out of reach for other accounts and companions", async () => {
+      const { unanswered } = world.store;
+      const stranger = await world.createAccount();
+      const neighbour = await world.createCompanion(account);
+      const group = systemIds.randomUuid();
+      await ask(group, "Mine?");
+      expect(await unanswered.list(stranger.id, companion.id, firstPage)).toBeNull();
+      expect((await unanswered.list(account.id, neighbour.id, firstPage))?.items).toEqual([]);
+      for (const [owner, place] of [
+        [stranger.id, companion.id],
+        [account.id, neighbour.id],
+      ] as const) {
+        expect(await unanswered.find(owner, place, group)).toBeNull();
+        expect(await unanswered.dismiss(owner, place, group, world.context())).toBe(false);
+        expect(await unanswered.answer(owner, place, group, newSource(), world.context())).toBeNull();
+      }
+      expect((await list())?.items).toHaveLength(1);
+    });
+
+    test("are dismissed, and begin anew when they are asked again", async () => {
+      const { audit, unanswered } = world.store;
+      const group = systemIds.randomUuid();
+      await ask(group, "secret words");
+      await ask(group, "secret words");
+      expect(await unanswered.dismiss(account.id, companion.id, group, world.context())).toBe(true);
+      expect(await unanswered.dismiss(account.id, companion.id, group, world.context())).toBe(false);
+      expect((await list())?.items).toEqual([]);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items[0]).toMatchObject({ action: "unanswered.dismiss", targetId: group });
+      expect(JSON.stringify(trail)).not.toContain("secret");
+      await ask(group, "secret words");
+      expect((await list())?.items).toMatchObject([{ id: group, count: 1 }]);
+    });
+
+    test("become a source that is queued, in one commit with their end and the answer to the request", async () => {
+      const { companions, idempotency, knowledge, unanswered } = world.store;
+      const group = systemIds.randomUuid();
+      await ask(group, "When do you open?");
+      const slot = { accountId: account.id, method: "POST", path: "/answer", key: "k" };
+      const context = world.context({ idempotent: { slot, bodyHash: "h", status: 202, body: "{}" } });
+      const source = newSource({ title: "When do you open?" });
+      const made = await unanswered.answer(account.id, companion.id, group, source, context);
+      expect(made).toMatchObject({ id: source.id, title: "When do you open?", status: "queued" });
+      expect(await knowledge.find(account.id, companion.id, source.id)).toEqual(made);
+      expect(await companions.find(account.id, companion.id)).toMatchObject({ hasSources: true });
+      expect(await idempotency.find(slot, world.clock.nowMs())).toMatchObject({ status: 202 });
+      expect((await list())?.items).toEqual([]);
+      const again = unanswered.answer(account.id, companion.id, group, newSource(), world.context());
+      expect(await again).toBeNull();
+    });
+
+    test("go with their conversation, with their visitor, and when its retention is over", async () => {
+      const { conversations, companions } = world.store;
+      const [deleted, erased, expired, kept] = [1, 2, 3, 4].map(() => systemIds.randomUuid()) as [
+        ...[string, string, string, string],
+      ];
+      const own = await world.createCompanion(account, { retentionDays: 1 });
+      const turn = await ask(deleted, "deleted");
+      const visitorId = systemIds.randomUuid();
+      await ask(erased, "erased", { visitorId });
+      await ask(kept, "kept by another");
+      await ask(kept, "erased too", { visitorId });
+      await ask(expired, "expired", { to: own });
+      await conversations.delete(account.id, turn.conversationId, world.context());
+      expect(await find(deleted)).toBeNull();
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
+      expect(await find(erased)).toBeNull();
+      expect((await list())?.items).toMatchObject([{ id: kept, count: 1, question: "kept by another" }]);
+      expect(await world.store.unanswered.find(account.id, own.id, expired)).not.toBeNull();
+      await conversations.deleteExpired(world.clock.nowMs() + 3 * 86_400_000, 100);
+      expect(await world.store.unanswered.find(account.id, own.id, expired)).toBeNull();
+      await companions.delete(account.id, companion.id, world.context());
+      expect(await list()).toBeNull();
+    });
+
+    test("of messages that are gone are not noted", async () => {
+      const turn = world.turnOf(companion);
+      const unanswered = { messageId: turn.messages[0]?.id ?? "", groupId: systemIds.randomUuid() };
+      const seen = { messageId: turn.messages[1]?.id ?? "", passages: [] };
+      await world.store.unanswered.note({ key: turn.key, unanswered, seen, atMs: 1 });
+      await world.store.turns.settle(turn);
+      const other = { messageId: systemIds.uuid(), groupId: systemIds.randomUuid() };
+      await world.store.unanswered.note({ key: turn.key, unanswered: other, seen: null, atMs: 1 });
+      expect((await list())?.items).toEqual([]);
+      expect((await world.store.unanswered.listSeen(turn.conversationId, [seen.messageId])).size).toBe(0);
+    });
+
+    test("what a model saw is told with where it comes from, until that was deleted or read anew", async () => {
+      const { knowledge, turns, unanswered } = world.store;
+      const { source, edition } = await indexSource(world, companion, ["first", "second"], {
+        url: "https://shop.example",
+      });
+      const turn = world.turnOf(companion);
+      await turns.settle(turn);
+      const [asked = "", replied = ""] = turn.messages.map(({ id }) => id);
+      const passages = [
+        { n: 1, edition, ordinal: 1, isCited: true },
+        { n: 2, edition, ordinal: 0, isCited: false },
+      ];
+      await unanswered.note({ key: turn.key, unanswered: null, seen: { messageId: replied, passages }, atMs: 1 });
+      const where = { id: source.id, title: "Terms", url: "https://shop.example", page: null };
+      const shown = await unanswered.listSeen(turn.conversationId, [asked, replied]);
+      expect([...shown]).toEqual([
+        [
+          replied,
+          [
+            { n: 1, edition, ordinal: 1, isCited: true, source: { ...where, text: "second" } },
+            { n: 2, edition, ordinal: 0, isCited: false, source: { ...where, text: "first" } },
+          ],
+        ],
+      ]);
+      expect((await list())?.items).toEqual([]);
+      await knowledge.delete(account.id, companion.id, source.id, world.context());
+      const later = await unanswered.listSeen(turn.conversationId, [replied]);
+      expect(later.get(replied)).toMatchObject([
+        { n: 1, source: null },
+        { n: 2, source: null },
+      ]);
+    });
+  });
+}
