@@ -21,9 +21,9 @@ export const knowledgeIndexQueries = {
     FROM knowledge_sources AS s INDEXED BY knowledge_sources_companion
     JOIN knowledge_editions AS e ON e.number = s.edition
     WHERE s.companion_id = ? AND s.edition IS NOT NULL ORDER BY s.number`,
-  postings: `SELECT p.edition, p.block, p.term, p.entries
-    FROM json_each(?) AS e CROSS JOIN json_each(?) AS t CROSS JOIN knowledge_postings AS p
-    WHERE p.edition = e.value AND p.term = t.value`,
+  // SQLite puts both lists in order: neighbours in the index are looked up one after another.
+  postings: `SELECT edition, block, term, entries FROM knowledge_postings
+    WHERE edition IN (SELECT value FROM json_each(?)) AND term IN (SELECT value FROM json_each(?))`,
 };
 
 export function createKnowledgeIndex(engine: SqliteEngine): IndexMethods {
