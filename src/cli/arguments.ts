@@ -34,6 +34,7 @@ export function readArguments(action: Action, words: readonly string[]): Argumen
   if (!values.has("help")) checkComplete(action, declared, values, operands);
   return {
     operand: (index) => operands[index] ?? "",
+    operands,
     text: (name) => values.get(name)?.at(-1) ?? "",
     find: (name) => values.get(name)?.at(-1),
     list: (name) => values.get(name) ?? [],
@@ -75,5 +76,6 @@ function checkComplete(
   const absent = expected.slice(operands.length);
   if (absent.length > 0) throw new Misuse(`missing ${absent.join(" and ")}.`);
   const surplus = operands[expected.length];
-  if (surplus !== undefined) throw new Misuse(`unexpected argument ${JSON.stringify(surplus)}.`);
+  if (surplus !== undefined && expected.at(-1)?.endsWith("…") !== true)
+    throw new Misuse(`unexpected argument ${JSON.stringify(surplus)}.`);
 }

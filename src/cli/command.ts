@@ -32,7 +32,7 @@ export interface CommandEntry {
 export interface Action {
   name: string;
   about: string;
-  /** Names of the positional arguments, all required. */
+  /** Names of the positional arguments, all required. The last may end in `…`: one or more. */
   operands?: readonly string[];
   options?: Readonly<Record<string, OptionSpec>>;
   /** Resolves with what to print, or null if the action has printed it. */
@@ -73,6 +73,7 @@ export interface ActionInput {
 /** Arguments that match the action's declaration. */
 export interface Arguments {
   operand(index: number): string;
+  readonly operands: readonly string[];
   /** The value of a required option. */
   text(name: string): string;
   find(name: string): string | undefined;

@@ -6,6 +6,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "account", load: async () => (await import("./account.ts")).accountCommand },
   { name: "key", load: async () => (await import("./key.ts")).keyCommand },
   { name: "companion", load: async () => (await import("./companion.ts")).companionCommand },
+  { name: "knowledge", load: async () => (await import("./knowledge.ts")).knowledgeCommand },
   { name: "spending", load: async () => (await import("./spending.ts")).spendingCommand },
   { name: "backup", load: async () => (await import("./backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./restore.ts")).restoreCommand },

@@ -11,6 +11,7 @@ import { apiClient } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard } from "../support/dashboard.ts";
+import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
 const operations = routes.map(describeRoute);
@@ -71,9 +72,11 @@ const objectNames = `
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
   Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts
+  Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
+  KnowledgeSearch KnowledgeFound FoundPassage UnansweredList UnansweredQuestion QuestionAnswer
 `;
 
 test("keeps the names of its objects", () => {
@@ -119,6 +122,13 @@ test("gives examples that its own schemas accept", () => {
   expect(faults).toEqual([]);
 });
 
+function toForm({ file = "", ...fields }: Record<string, string>): FormData {
+  const form = new FormData();
+  form.append("file", new File([file], "returns.txt"));
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
 test("gives examples of bodies that the server takes", async () => {
   const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-5-mini" } });
   try {
@@ -131,20 +141,27 @@ test("gives examples of bodies that the server takes", async () => {
     const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
+    const sources = `/api/companions/${companion.id}/sources`;
+    const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
+    const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
+    const questionId = await askInVain(server, platform, companion, "Do you ship to Norway?");
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
       const id = path.startsWith("/api/budgets/") ? budgetId : owner;
-      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
-        const sent = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
+        const isForm = type === "multipart/form-data";
+        const own = { ...ids, id, source_id: isForm ? file : text, question_id: questionId } as Record<string, string>;
+        const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
+        const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
+        const sent = isForm ? toForm(example as Record<string, string>) : plain;
         // Chats are for keys alone.
         const caller = access === "chat:write" ? platform : operator;
         const response = await caller.call(method, target, sent, {
-          "content-type": type,
+          ...(isForm ? {} : { "content-type": type }),
           ...(access === "visitor" ? { "x-visitor-token": token } : {}),
         });
         const isTaken = response.status < 300 || response.text.includes("voice_not_configured");

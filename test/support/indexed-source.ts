@@ -2,13 +2,8 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type {
-  ClaimedSource,
-  EditionFacts,
-  NewSource,
-  SourceFailure,
-  SourceUpload,
-} from "../../src/store/contract/knowledge.ts";
+import type { EditionFacts } from "../../src/store/contract/editions.ts";
+import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../../src/store/contract/knowledge.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {
@@ -31,7 +26,7 @@ export function newFailure(fields: Partial<SourceFailure> = {}): SourceFailure {
 }
 
 /** Null if there is no such upload. */
-export async function readUpload(world: StoreWorld, id: string): Promise<string | null> {
+export async function readUpload(world: Pick<StoreWorld, "store">, id: string): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   for (;;) {
     const piece = await world.store.knowledge.readUpload(id, pieces.length);

@@ -12,6 +12,7 @@ import { rangeQuery } from "../../http/time-range.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { listOf } from "../../schemas/list.ts";
 import { Text } from "../../schemas/schema.ts";
+import type { ShownPassage } from "../../store/store.ts";
 import { messagePageQuery, toWireMessages } from "./message-paging.ts";
 import { showConversation, toWireMessage } from "./model.ts";
 import { ConversationObject, ConversationWithMessages } from "./responses.ts";
@@ -19,6 +20,8 @@ import { visitorConversationRoutes } from "./visitor-routes.ts";
 
 /** A visitor may have said a lot, and the response is sent only when all of it is erased. */
 const erasureSilenceSeconds = 120;
+
+const noPassages: ReadonlyMap<string, ShownPassage[]> = new Map();
 
 /** Longer texts would only cost time. */
 const maxSearchLength = 200;
@@ -124,7 +127,9 @@ export const conversationRoutes: readonly Route[] = [
       const found = await services.store.conversations.find(principal.account.id, id, query.page);
       if (found === null) throw missing("conversation");
       const shown = await showConversation(services.visitors, found.conversation);
-      return { ...shown, ...toWireMessages(found, toWireMessage) };
+      const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
+      const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
+      return { ...shown, ...toWireMessages(found, (message) => toWireMessage(message, seen.get(message.id))) };
     },
   }),
   route({

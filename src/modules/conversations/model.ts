@@ -5,6 +5,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { nullableUuid } from "../../schemas/chat-message.ts";
 import { compileChecker, Text, uuidPattern } from "../../schemas/schema.ts";
+import type { ShownPassage } from "../../store/store.ts";
 import type { Visitors } from "../../visitors/visitors.ts";
 
 /** A conversation that was anonymous until now. */
@@ -63,7 +64,8 @@ export function toVisitorMessage(message: Message) {
   };
 }
 
-export function toWireMessage(message: Message) {
+/** `seen`: what the model saw of the companion's knowledge for this reply. */
+export function toWireMessage(message: Message, seen: readonly ShownPassage[] = []) {
   return {
     id: message.id,
     role: message.role,
@@ -75,6 +77,19 @@ export function toWireMessage(message: Message) {
     tokens_estimated: message.tokensEstimated,
     model: message.model,
     provider: message.provider,
+    ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),
     created_at: toRfc3339(message.createdAt),
+  };
+}
+
+function toWireSeen({ n, isCited, source }: ShownPassage) {
+  return {
+    n,
+    cited: isCited,
+    source_id: source?.id ?? null,
+    title: source?.title ?? null,
+    url: source?.url ?? null,
+    page: source?.page ?? null,
+    text: source?.text ?? null,
   };
 }

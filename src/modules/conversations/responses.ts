@@ -6,6 +6,16 @@ import { Nullable } from "../../schemas/schema.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 
+const SeenPassage = namedObject("SeenPassage", () => ({
+  n: t.Integer({ description: "Its number in that request to the model, and in the reply's markers." }),
+  cited: t.Boolean({ description: "Whether the reply cites it." }),
+  source_id: Nullable(t.String({ format: "uuid", description: "Null once the source was deleted or read anew." })),
+  title: Nullable(t.String()),
+  url: Nullable(t.String()),
+  page: Nullable(t.Integer()),
+  text: Nullable(t.String({ description: "The passage, as the model saw it." })),
+}));
+
 const MessageObject = namedObject("Message", () => ({
   id: t.String({ format: "uuid" }),
   role: t.Union([t.Literal("user"), t.Literal("assistant")]),
@@ -17,6 +27,9 @@ const MessageObject = namedObject("Message", () => ({
   tokens_estimated: t.Boolean({ description: "True if the provider did not count: UTF-8 bytes / 4." }),
   model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),
   provider: Nullable(t.String({ description: "The operator's provider that replied, by its name on this server." })),
+  sources: t.Optional(
+    t.Array(SeenPassage, { description: "For replies with knowledge: the passages that the model saw." }),
+  ),
   created_at: instant("When it was sent."),
 }));
 export type Message = Static<typeof MessageObject>;

@@ -151,7 +151,7 @@ export function toWireSource(source: Source) {
     bytes: source.bytes,
     content_hash: source.contentHash,
     refresh_hours: source.refreshHours,
-    progress: source.progress,
+    progress: source.progress === null ? null : { done: source.progress.done, total: source.progress.total },
     indexed_at: toTime(source.indexedAt),
     refresh_at: toTime(source.refreshAt),
     created_at: toRfc3339(source.createdAt),

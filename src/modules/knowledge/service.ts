@@ -126,7 +126,8 @@ export async function refreshSource(
   return queued;
 }
 
-function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts }: SentSource): NewSource {
+/** With its ids. */
+export function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts }: SentSource): NewSource {
   return { id: ids.uuid(), ...facts, upload: content === null ? null : { id: ids.uuid(), ...content } };
 }
 

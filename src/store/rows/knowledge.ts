@@ -1,6 +1,7 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
 import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
-import type { EditionDocument, SourceFailure, StoredChunk } from "../contract/knowledge.ts";
+import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
+import type { SourceFailure } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
 
 /** Uploads that came to nothing are removed after this time. */

@@ -1,5 +1,7 @@
 /** The index of editions, as retrieval and the reader read it. */
-import type { EditionPart, KnowledgeStore, LiveEdition, Posting, VectorBlock } from "../contract/knowledge.ts";
+
+import type { EditionPart, LiveEdition, Posting, VectorBlock } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 

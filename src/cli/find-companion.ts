@@ -1,0 +1,21 @@
+/** Finds the account of a typed companion id. */
+import type { Store } from "../store/store.ts";
+import { CommandFailure, type OptionSpec } from "./command.ts";
+
+export const companionOption: OptionSpec = { value: "ID", about: "The companion.", isRequired: true };
+
+export interface Owner {
+  accountId: string;
+  companionId: string;
+}
+
+export async function findOwner(store: Store, text: string): Promise<Owner> {
+  const companionId = text.toLowerCase();
+  for (const account of await store.accounts.list()) {
+    const companion = await store.companions.find(account.id, companionId);
+    if (companion !== null) return { accountId: account.id, companionId };
+  }
+  throw new CommandFailure(
+    `companion not found: ${companionId}. "companiond companion list --account E" shows the ids.`,
+  );
+}

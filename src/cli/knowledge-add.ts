@@ -1,0 +1,122 @@
+/** `companiond knowledge add`: files, pages and sitemaps for a companion, checked before any of them is added. */
+import { AppError } from "../domain/errors.ts";
+import { maxUploadBytes, type Source } from "../domain/knowledge.ts";
+import { SentFile } from "../http/upload-body.ts";
+import { toWireSource } from "../modules/knowledge/model.ts";
+import { readSource, type SentSource } from "../modules/knowledge/sent-source.ts";
+import { toNewSource } from "../modules/knowledge/service.ts";
+import type { Store } from "../store/store.ts";
+import { formatColumns } from "./columns.ts";
+import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
+import { companionOption, findOwner, type Owner } from "./find-companion.ts";
+
+const lookEveryMs = 250;
+/** In which nothing moves: then no server is running, or it is busy with others. */
+const patienceMs = 5 * 60_000;
+
+export const addAction: Action = {
+  name: "add",
+  about: "Add files (PDF, DOCX, HTML, Markdown, text, CSV) or URLs for a companion to read.",
+  operands: ["FILE|URL…"],
+  options: {
+    companion: companionOption,
+    title: { value: "TEXT", about: "What replies cite a file as (its name). For one file." },
+    "refresh-hours": { value: "N", about: "Read the URLs again every N hours, 1 to 720." },
+    sitemap: { about: "The URLs are sitemaps: read their pages." },
+    wait: { about: "Wait until a running server has read them; fail if it could not." },
+  },
+  async run(input) {
+    const { args, openStore, ids, audit } = input;
+    const places = args.operands;
+    checkOptions(args);
+    // Read one after the other, twice: 500 files of 20 MiB would not fit into memory.
+    for (const place of places) await readPlace(place, args);
+    const store = await openStore();
+    const owner = await findOwner(store, args.text("companion"));
+    let sources: Source[] = [];
+    for (const place of places) {
+      const source = toNewSource({ ids }, await readPlace(place, args));
+      const made = await store.knowledge.create(owner.accountId, owner.companionId, source, audit());
+      if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
+      sources.push(made);
+    }
+    if (args.has("wait")) sources = await waitFor(input, store, owner, sources);
+    const rows = sources.map(({ id, title, status, error }) => [id, status, title, error ?? ""]);
+    return {
+      json: sources.map(toWireSource),
+      text: formatColumns(rows),
+      isFailure: sources.some(({ status }) => status === "failed"),
+    };
+  },
+};
+
+function isUrl(place: string): boolean {
+  return /^https?:\/\//i.test(place);
+}
+
+function checkOptions({ operands, has }: Arguments): void {
+  const urls = operands.filter(isUrl).length;
+  if (has("title") && (operands.length > 1 || urls > 0)) throw new Misuse("--title is for one file.");
+  for (const option of ["refresh-hours", "sitemap"]) {
+    if (has(option) && urls < operands.length) throw new Misuse(`--${option} is for URLs only.`);
+  }
+}
+
+/** Throws `CommandFailure` with the place and what is wrong with it. */
+async function readPlace(place: string, args: Arguments): Promise<SentSource> {
+  try {
+    return await readSource(isUrl(place) ? toAddress(place, args) : await openFile(place, args));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const details = error.errors?.map(({ param, detail }) => `${param}: ${detail}`).join(" ");
+    throw new CommandFailure(`${place}: ${details ?? error.message}`);
+  }
+}
+
+function toAddress(url: string, args: Arguments): object {
+  const hours = args.find("refresh-hours");
+  const refresh = hours === undefined ? {} : { refresh_hours: Number(hours) };
+  return { type: args.has("sitemap") ? "sitemap" : "url", url, ...refresh };
+}
+
+async function openFile(path: string, args: Arguments): Promise<object> {
+  const file = Bun.file(path);
+  const facts = await file.stat().catch(() => null);
+  if (facts === null || !facts.isFile()) throw new CommandFailure(`file not found: ${path}.`);
+  if (facts.size > maxUploadBytes) throw new CommandFailure(`${path}: larger than ${maxUploadBytes / 1024 ** 2} MiB.`);
+  const title = args.find("title");
+  return { file: new SentFile(path, null, await file.bytes()), ...(title === undefined ? {} : { title }) };
+}
+
+/** Until each is `ready` or `failed`. Says on standard error how far it is, if that is a terminal. */
+async function waitFor(
+  { io }: ActionInput,
+  { knowledge }: Store,
+  { accountId, companionId }: Owner,
+  added: readonly Source[],
+): Promise<Source[]> {
+  let sources = [...added];
+  let state = "";
+  let movedMs = performance.now();
+  for (;;) {
+    const found = await Promise.all(sources.map(({ id }) => knowledge.find(accountId, companionId, id)));
+    sources = found.filter((source) => source !== null);
+    const open = sources.filter(({ status }) => status === "queued" || status === "indexing");
+    const now = describeWait(sources.length - open.length, sources.length, open);
+    if (io.isTerminal && now !== state) await io.writeError(open.length > 0 ? `\r\x1b[K${now}` : "\r\x1b[K");
+    if (open.length === 0) return sources;
+    if (now !== state) movedMs = performance.now();
+    state = now;
+    if (performance.now() - movedMs > patienceMs) {
+      throw new CommandFailure("nothing has been read for five minutes: is a server running? The sources stay queued.");
+    }
+    await Bun.sleep(lookEveryMs);
+  }
+}
+
+function describeWait(done: number, all: number, open: readonly Source[]): string {
+  const pages = open.map(({ progress }) =>
+    progress === null ? "" : `, ${progress.done} of ${progress.total ?? "?"} pages`,
+  );
+  return `${done} of ${all} read${pages.find((text) => text !== "") ?? ""}`;
+}
