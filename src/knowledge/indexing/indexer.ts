@@ -1,21 +1,6 @@
-/** Works off the queue of sources: takes those that are due, reads them, and lets what was read answer. */
-import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
-import type { ClaimedSource, Store } from "../../store/store.ts";
-import type { Fetcher } from "../fetching/fetcher.ts";
-import type { DocumentReader } from "../reading/reader.ts";
-import type { EmbeddingPass } from "./embedding-pass.ts";
+import type { ClaimedSource } from "../../store/store.ts";
+import type { IndexerParts } from "./parts.ts";
 import { runReading } from "./reading-run.ts";
-
-export interface IndexerParts {
-  store: Pick<Store, "knowledge">;
-  reader: DocumentReader;
-  fetcher: Pick<Fetcher, "fetch" | "listPages">;
-  /** Null without a model for embeddings. */
-  embedding: EmbeddingPass | null;
-  clock: Pick<Clock, "nowMs">;
-  log: Pick<Log, "info" | "warn" | "error">;
-}
 
 export interface Indexer {
   /** Something may be due. Returns at once. */

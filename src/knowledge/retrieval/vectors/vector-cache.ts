@@ -21,10 +21,11 @@ export interface VectorCache {
 }
 
 interface Entry {
-  readonly blocks: VectorBlock[];
+  /** Replaced, never changed: a search may be reading them. */
+  blocks: readonly VectorBlock[];
   bytes: number;
-  /** Of the block that comes next. */
-  nextOrdinal: number;
+  /** Of the first passage whose vector is missing. */
+  missingOrdinal: number;
   /** Null while nobody loads. */
   loading: Promise<void> | null;
 }
@@ -34,23 +35,26 @@ export function createVectorCache({ load, maxBytes }: { load: LoadVectors; maxBy
   const entries = new Map<string, Entry>();
   let bytes = 0;
 
-  /** An edition never changes, but for vectors that were missing: what is known stays right, and is only added to. */
+  /** An edition never changes, but for vectors that were missing: what stands before the first of them stays right. */
   async function loadRest(entry: Entry, { edition, chunks, dimensions }: EditionVectors): Promise<void> {
     const stride = dimensions + scaleBytes;
-    while (entry.nextOrdinal < chunks) {
-      const found = await load(edition, entry.nextOrdinal);
-      if (found.length === 0) return;
-      for (const block of found) {
+    const blocks = entry.blocks.filter(({ firstOrdinal }) => firstOrdinal < entry.missingOrdinal);
+    for (let next = entry.missingOrdinal; next < chunks; ) {
+      const found = await load(edition, next);
+      if (found.length === 0) break;
+      for (const { firstOrdinal, vectors } of found) {
+        next = Math.max(next + 1, firstOrdinal + Math.floor(vectors.length / stride));
         // Of another length are only vectors of a model that has changed behind its name.
-        if (block.vectors.length % stride !== 0) continue;
-        entry.blocks.push(block);
-        entry.bytes += block.vectors.length;
-        bytes += block.vectors.length;
+        if (vectors.length % stride === 0) blocks.push({ firstOrdinal, vectors });
       }
-      const last = found.at(-1);
-      const vectors = Math.max(1, Math.floor((last?.vectors.length ?? 0) / stride));
-      entry.nextOrdinal = Math.max(entry.nextOrdinal + 1, (last?.firstOrdinal ?? 0) + vectors);
     }
+    entry.blocks = blocks;
+    for (const { firstOrdinal, vectors } of blocks) {
+      if (firstOrdinal === entry.missingOrdinal) entry.missingOrdinal += vectors.length / stride;
+    }
+    const before = entry.bytes;
+    entry.bytes = blocks.reduce((sum, { vectors }) => sum + vectors.length, 0);
+    bytes += entry.bytes - before;
   }
 
   /** What is being loaded stays: its bytes are still counted. */
@@ -66,10 +70,10 @@ export function createVectorCache({ load, maxBytes }: { load: LoadVectors; maxBy
   return {
     async read(of) {
       const key = `${of.edition}/${of.dimensions}/${of.model}`;
-      const entry: Entry = entries.get(key) ?? { blocks: [], bytes: 0, nextOrdinal: 0, loading: null };
+      const entry: Entry = entries.get(key) ?? { blocks: [], bytes: 0, missingOrdinal: 0, loading: null };
       entries.delete(key);
       entries.set(key, entry);
-      if (entry.nextOrdinal < of.chunks) {
+      if (entry.missingOrdinal < of.chunks) {
         entry.loading ??= loadRest(entry, of).finally(() => {
           entry.loading = null;
           makeRoom();
