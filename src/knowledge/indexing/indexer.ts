@@ -1,5 +1,6 @@
 /** Works off the queue of sources: takes those that are due, reads them, and lets what was read answer. */
 import type { ClaimedSource } from "../../store/store.ts";
+import type { EmbeddingPass } from "./embedding-pass.ts";
 import type { IndexerParts } from "./parts.ts";
 import { runReading } from "./reading-run.ts";
 
@@ -32,6 +33,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
   let lastAccountId: string | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let embeddingRun: Promise<void> | null = null;
+  let isEmbeddingAsked = false;
   let purgedAtMs = 0;
 
   function wake(): void {
@@ -66,11 +68,21 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   /** Beside the readings, which go first at the database only by chance. */
   function embed(): void {
-    if (embedding === null || embeddingRun !== null) return;
-    embeddingRun = embedding.run(closing.signal).finally(() => {
+    if (embedding === null || closing.signal.aborted || clock.nowMs() < (embedding.retryAtMs ?? 0)) return;
+    isEmbeddingAsked = true;
+    embeddingRun ??= embedAll(embedding).finally(() => {
       embeddingRun = null;
+      // For the timer of what is to be tried again.
       if (embedding.retryAtMs !== null) wake();
     });
+  }
+
+  /** Once more after what was published meanwhile. */
+  async function embedAll(pass: EmbeddingPass): Promise<void> {
+    while (isEmbeddingAsked && !closing.signal.aborted) {
+      isEmbeddingAsked = false;
+      await pass.run(closing.signal);
+    }
   }
 
   async function purge(): Promise<void> {
