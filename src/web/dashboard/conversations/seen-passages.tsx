@@ -10,13 +10,16 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
   const cited = passages.filter((passage) => passage.cited);
   const others = passages.filter((passage) => !passage.cited);
   return (
-    <details class="basis-full">
+    <details class="w-full">
       <summary class="text-accent underline">
         Sources: {passages.length} seen, {cited.length === 0 ? "none" : cited.length} cited
       </summary>
-      <ul class="mt-2 space-y-2 text-[0.94rem]" aria-label="Sources">
+      <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Sources">
         {[...cited, ...others].map((passage) => (
-          <li key={passage.n} class="rounded-xl border border-line px-3.5 py-2">
+          <li
+            key={passage.n}
+            class="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-line px-3.5 py-1.5 not-last:border-b"
+          >
             <SeenPassage passage={passage} />
           </li>
         ))}
@@ -29,25 +32,18 @@ function SeenPassage({ passage }: { passage: Seen }) {
   const { n, cited, title, url, page, text } = passage;
   return (
     <>
-      <p class="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <span class="tabular-nums">[{n}]</span>
-        {title === null ? (
-          <span>No longer there: the source was deleted or read anew.</span>
-        ) : (
-          <span class="font-medium text-ink wrap-anywhere" dir="auto">
-            {title}
-          </span>
-        )}
-        {page !== null && <span>page {page}</span>}
-        {cited && <Badge tone="good">cited</Badge>}
-      </p>
-      {url !== null && (
-        <p>
-          <WebLink url={url}>{url}</WebLink>
-        </p>
+      <span class="tabular-nums">[{n}]</span>
+      {title === null ? (
+        <span class="min-w-0 flex-1">No longer there: the source was deleted or read anew.</span>
+      ) : (
+        <span class="min-w-0 font-medium text-ink wrap-anywhere" dir="auto">
+          {url === null ? title : <WebLink url={url}>{title}</WebLink>}
+        </span>
       )}
+      {page !== null && <span>page {page}</span>}
+      {cited && <Badge tone="good">cited</Badge>}
       {text !== null && (
-        <details class="mt-1">
+        <details>
           <summary>
             Passage<span class="sr-only"> {n}</span>
           </summary>

@@ -20,7 +20,7 @@ export function PassageText({ passage, sourceTitle, sourceUrl, aside }: PassageT
       </span>
     ),
     page !== null && <span key="page">Page {page}</span>,
-    heading && (
+    heading && heading !== title && (
       <span key="heading" class="wrap-anywhere" dir="auto">
         {heading.replaceAll(" > ", " › ")}
       </span>

@@ -4,7 +4,7 @@
 export function ProgressBar({ label, share }: { label: string; share: number }) {
   const percent = Math.floor(share * 100);
   return (
-    <div class="relative mt-2 h-1.5 overflow-hidden rounded-full bg-line">
+    <div class="relative mt-2 h-2.5 overflow-hidden rounded-full bg-line">
       <progress class="sr-only" aria-label={label} max={100} value={percent}>
         {percent} %
       </progress>

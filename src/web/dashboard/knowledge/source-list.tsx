@@ -45,7 +45,7 @@ export function SourceList({ path, sources }: SourceListProps) {
   };
   return (
     <section aria-label="Sources">
-      <div class="mb-3 flex flex-wrap items-end justify-between gap-3">
+      <div class="mb-4 flex flex-wrap items-end justify-between gap-3">
         <div class="min-w-0">
           <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
             Sources
@@ -53,7 +53,7 @@ export function SourceList({ path, sources }: SourceListProps) {
           {items.length > 0 && <p class="text-[0.94rem] text-muted tabular-nums">{summarize(items)}</p>}
         </div>
         {items.length > manySources && (
-          <div class="flex min-w-0 flex-1 flex-wrap justify-end gap-2">
+          <div class="flex min-w-0 flex-1 basis-64 flex-wrap justify-end gap-2">
             <div class="relative flex-1 basis-56 sm:max-w-80">
               <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
               <input
@@ -85,8 +85,8 @@ export function SourceList({ path, sources }: SourceListProps) {
       <p class="sr-only" role="status">
         {news}
       </p>
-      {error !== null && <Problem class="mb-3">{toSentence(error)}</Problem>}
-      {failure !== null && <Problem class="mb-3">{toSentence(failure)}</Problem>}
+      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+      {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
       {items.length === 0 ? (
         <Empty title="No sources yet">
           Paste the address of your website or its sitemap above, drop some files, or write down what visitors ask most.

@@ -44,16 +44,13 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
         <div class="min-w-0 flex-1">
           <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
             <h3 class="min-w-0 font-medium wrap-anywhere" dir="auto">
-              {title}
+              {title === url ? <Address url={url} /> : title}
             </h3>
             <Badge tone={state.tone}>{state.label}</Badge>
           </div>
-          {url !== null && (
+          {url !== null && url !== title && (
             <p class="mt-0.5 text-[0.88rem]">
-              <WebLink url={url}>
-                {url}
-                <ExternalLink size={13} aria-hidden="true" class="ml-1 inline" />
-              </WebLink>
+              <Address url={url} />
             </p>
           )}
           <Facts source={source} />
@@ -93,6 +90,14 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
         </IconButton>
       </div>
     </li>
+  );
+}
+
+function Address({ url }: { url: string }) {
+  return (
+    <WebLink url={url}>
+      {url} <ExternalLink size={13} aria-hidden="true" class="inline" />
+    </WebLink>
   );
 }
 

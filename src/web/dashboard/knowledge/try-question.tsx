@@ -13,11 +13,13 @@ import { countOf } from "./source-words.ts";
 
 interface TryQuestionProps {
   companionId: string;
+  /** Whether there is anything to find. */
+  hasSources: boolean;
   /** Of the page with the sources. */
   sourcesHref: string;
 }
 
-export function TryQuestion({ companionId, sourcesHref }: TryQuestionProps) {
+export function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps) {
   const [query, setQuery] = useState("");
   const [found, setFound] = useState<KnowledgeFound | null>(null);
   const search = useAction(async () => {
@@ -51,7 +53,7 @@ export function TryQuestion({ companionId, sourcesHref }: TryQuestionProps) {
       </p>
       {found && (
         <div class="mt-5 space-y-3">
-          {found.whole && (
+          {found.whole && hasSources && (
             <Notice tone="accent">
               What it knows is little: a chat gives the model all of it, not only what is found here.
             </Notice>
@@ -61,11 +63,13 @@ export function TryQuestion({ companionId, sourcesHref }: TryQuestionProps) {
               title="Nothing was found"
               action={
                 <a href={sourcesHref} class="text-accent underline">
-                  Add a source that answers it
+                  {hasSources ? "Add a source that answers it" : "Add the first one"}
                 </a>
               }
             >
-              No passage has a telling word of this question. Ask it in other words, or add what is missing.
+              {hasSources
+                ? "No passage has a telling word of this question. Ask it in other words, or add what is missing."
+                : "There are no sources yet."}
             </Empty>
           ) : (
             <ol class="space-y-3" aria-label="Passages found">

@@ -32,7 +32,7 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
   });
   return (
     <section aria-label="Unanswered questions">
-      <div class="mb-3">
+      <div class="mb-4">
         <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
           Unanswered questions
         </h2>
@@ -42,7 +42,7 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
       </div>
       <div role="status">
         {made && (
-          <Notice tone="good" class="mb-3">
+          <Notice tone="good" class="mb-4">
             Your answer is a source now, and is being read:{" "}
             <a href={sourcesHref} class="font-medium underline wrap-anywhere" dir="auto">
               {made.title}
@@ -50,7 +50,7 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
           </Notice>
         )}
       </div>
-      {dismiss.error !== null && <Problem class="mb-3">{toSentence(dismiss.error)}</Problem>}
+      {dismiss.error !== null && <Problem class="mb-4">{toSentence(dismiss.error)}</Problem>}
       {list.items.length > 0 ? (
         <ul class="card" aria-label="Unanswered questions">
           {list.items.map((question) => (

@@ -62,20 +62,22 @@ export async function send(
     response = await fetch(path + toSearch(query), init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw unreachable();
+    throw toFailure(path, 0, null);
   }
   if (response.ok) return response;
   throw toFailure(path, response.status, await response.json().catch(() => null));
 }
 
-export function unreachable(): ApiError {
-  return new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network");
-}
-
-/** The error of a response whose status is not 2xx; asks for a new sign-in where the session has ended. */
+/**
+ * The error of a response whose status is not 2xx, or 0 if there was none. Asks for a new sign-in where the session has
+ * ended.
+ */
 export function toFailure(path: string, status: number, body: unknown): ApiError {
   const problem = Object(body);
-  const fallback = `The server responded with status ${status}. Try again in a moment.`;
+  const fallback =
+    status === 0
+      ? "The server cannot be reached. Check the connection, then try again."
+      : `The server responded with status ${status}. Try again in a moment.`;
   const error = new ApiError(
     typeof problem.detail === "string" ? problem.detail : fallback,
     status,

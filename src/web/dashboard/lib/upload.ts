@@ -1,5 +1,5 @@
 /** Sends a form with a file, and tells how much of it has been sent: `fetch` cannot. */
-import { toFailure, unreachable } from "./api.ts";
+import { toFailure } from "./api.ts";
 
 interface UploadOptions {
   /** From 0 to 1. */
@@ -18,7 +18,7 @@ export function upload<Result>(
     request.open(method, path);
     request.responseType = "json";
     request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0);
-    request.onerror = () => reject(unreachable());
+    request.onerror = () => reject(toFailure(path, 0, null));
     request.onload = () => {
       const { status, response } = request;
       if (status >= 200 && status < 300) resolve(response as Result);

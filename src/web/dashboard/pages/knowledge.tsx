@@ -51,7 +51,7 @@ function Knowledge({ companion }: { companion: Companion }) {
         </p>
       </div>
       {show === "try" ? (
-        <TryQuestion companionId={companion.id} sourcesHref={here} />
+        <TryQuestion companionId={companion.id} hasSources={sources.items?.length !== 0} sourcesHref={here} />
       ) : show === "unanswered" ? (
         <Unanswered path={`${api}/unanswered`} list={unanswered} sourcesHref={here} onAnswered={sources.put} />
       ) : (
