@@ -4,6 +4,8 @@ import { useLoad } from "../lib/load.ts";
 import type { Page, Source } from "../lib/types.ts";
 import { describeChanges, isUnderWay } from "./source-words.ts";
 
+/** A text is often read by then. */
+const firstMs = 400;
 const leastMs = 1000;
 const mostMs = 12_000;
 
@@ -24,12 +26,13 @@ export function useSources(companionId: string): Sources {
   const items = data?.data ?? null;
   const latest = useRef<Page<Source> | null>(null);
   const [news, setNews] = useState("");
-  const waitMs = useRef(leastMs);
+  const waitMs = useRef(firstMs);
 
   useEffect(() => {
     const before = latest.current?.data ?? [];
+    // What was put is no news.
+    if (data === null || data === latest.current) return;
     latest.current = data;
-    if (data === null) return;
     const told = describeChanges(before, data.data);
     if (told !== "") setNews(told);
     waitMs.current = isSame(before, data.data) ? Math.min(mostMs, waitMs.current * 1.5) : leastMs;
@@ -64,7 +67,7 @@ export function useSources(companionId: string): Sources {
   }, [isWatching, reload]);
 
   function put(source: Source): void {
-    waitMs.current = leastMs;
+    waitMs.current = firstMs;
     const known = latest.current?.data ?? [];
     const isKnown = known.some(({ id }) => id === source.id);
     const next = isKnown ? known.map((other) => (other.id === source.id ? source : other)) : [source, ...known];
@@ -72,6 +75,8 @@ export function useSources(companionId: string): Sources {
     // Several may be put before the next drawing.
     latest.current = page;
     set(page);
+    // Instead of an answer under way that does not know it yet.
+    void reload();
   }
 
   return { items, error, news, reload, put };
