@@ -66,8 +66,6 @@ const prices = {
 test("files, addresses and texts are added, watched until they are ready, and say what is wrong with them", async () => {
   const { page, complaints, readSources } = await openKnowledge();
   await page.getByText("No sources yet").waitFor();
-  expect(await findViolations(page)).toEqual([]);
-
   await page.locator("input[type=file]").setInputFiles([
     { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("pixels") },
     { name: "nothing.txt", mimeType: "text/plain", buffer: Buffer.from("") },
