@@ -37,7 +37,11 @@ function SeenPassage({ passage }: { passage: Seen }) {
         </span>
         {page !== null && `, page ${page}`} {cited && <Badge tone="good">cited</Badge>}
       </summary>
-      {url !== null && <WebLink url={url}>{url}</WebLink>}
+      {url !== null && (
+        <p class="py-1.5">
+          <WebLink url={url}>{url}</WebLink>
+        </p>
+      )}
       <p dir="auto" class="mt-1 text-ink wrap-anywhere whitespace-pre-wrap">
         {text}
       </p>
