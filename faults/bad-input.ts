@@ -5,6 +5,7 @@
 import { createWebsiteKey, signToken } from "../test/support/visitor-keys.ts";
 import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
+import { makeKnowledge } from "./knowledge.ts";
 import { type FaultRow, Tally } from "./row.ts";
 import { listForbidden } from "./values.ts";
 import { makeCompanion, makeOwner, type Owner, openWorld, signIn, type World } from "./world.ts";
@@ -55,6 +56,7 @@ const malformed = [
   "%F0%9F%99%82",
 ];
 const forbiddenQuery: Record<string, string[]> = {
+  first: ["-1", "1.5", "x", "", "1e2", "9".repeat(40)],
   limit: ["0", "1001", "-1", "1.5", "x", "", "1e2", "9".repeat(40)],
   cursor: ["x", "'", "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10x", "\u{1f642}"],
   from: ["yesterday", "2026-13-01", "2026-02-30", "2026-01-01T25:00:00Z", "'"],
@@ -155,7 +157,8 @@ class Tester {
     const sound = JSON.stringify(example);
     const isRequired = operation.described.requestBody?.required === true;
     const isChat = door === "embed" || operation.path === "/api/companions/{id}/chat";
-    const limitBytes = isChat ? 64 * 1024 : 1024 * 1024;
+    const isUpload = /\/sources(\/\{source_id\})?$/.test(operation.path);
+    const limitBytes = isChat ? 64 * 1024 : (isUpload ? 21 : 1) * 1024 * 1024;
     const bodies: [string, unknown, number, string?][] = [
       ["no JSON", "{", 400],
       ["half of it", sound.slice(0, -1) || "{", 400],
@@ -214,6 +217,7 @@ let address = 0;
 
 async function createTester(world: World, owner: Owner, tally: Tally): Promise<Tester> {
   const companion = await makeCompanion(owner.client, { visitor_auth: "optional" });
+  const knowledge = await makeKnowledge(world, owner.client, companion, "Where is my parcel?");
   const visitorToken = await signToken(await createWebsiteKey(world.url, owner.key), companion.id);
   const budget = await owner.client.send({
     method: "POST",
@@ -229,6 +233,7 @@ async function createTester(world: World, owner: Owner, tally: Tally): Promise<T
   };
   const ids = {
     id: companion.id,
+    ...knowledge,
     token: companion.token,
     sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,

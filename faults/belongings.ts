@@ -1,6 +1,7 @@
 /** An account that owns one of everything an account can own, and a text dump of it all, to detect any change. */
 import { chat } from "../test/support/chat.ts";
 import type { Client } from "./client.ts";
+import { makeKnowledge } from "./knowledge.ts";
 import type { Tally } from "./row.ts";
 import { listAll, makeCompanion, makeOwner, type Owner, runJson, signIn, type World } from "./world.ts";
 
@@ -29,6 +30,8 @@ export interface Ids {
   token_id: string;
   visitor_id: string;
   message_id: string;
+  source_id: string;
+  question_id: string;
   sub: string;
   "visitor-keys": string;
   budgets: string;
@@ -59,6 +62,7 @@ export async function makeBelongings(
   const key = await make("/api/keys", { name: word, scopes: ["companions:read"] });
   const [session_id, visitor_id, message_id] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const visit = { session_id, visitor_id, message_id };
+  const knowledge = await makeKnowledge(world, client, companion, `Where is ${word}?`);
   await chat(world.url, companion.token, { message: `I am ${word}`, ...visit });
   const { json: conversations } = await client.send({ method: "GET", path: `${path}/conversations` });
   const { json: signedIn } = await cookie.send({ method: "GET", path: "/api/session" });
@@ -73,6 +77,7 @@ export async function makeBelongings(
     token_id: token.id,
     visitor_id: visit.visitor_id,
     message_id: visit.message_id,
+    ...knowledge,
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     budgets: (await make("/api/budgets", budgetOf(word))).id,
@@ -106,6 +111,12 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
     ...companions,
     ...(await each(companions, (id) => `/api/companions/${id}/quota`)),
     ...(await each(companions, (id) => `/api/companions/${id}/embed-tokens?limit=100`)),
+    ...(await Promise.all(
+      companions.flatMap(({ id }) => [
+        listAll(client, `/api/companions/${id}/sources`),
+        listAll(client, `/api/companions/${id}/unanswered`),
+      ]),
+    )),
     ...(await each(conversations, (id) => `/api/conversations/${id}`)),
     ...(await listAll(client, "/api/keys")),
     ...(await client.send({ method: "GET", path: "/api/visitor-keys" })).json.data,

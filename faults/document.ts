@@ -37,12 +37,21 @@ export async function readOperations(url: string, tally: Tally): Promise<Operati
         path,
         described,
         door: doorOf(path, described),
-        body: media === undefined ? null : resolve(media.schema),
+        body: media === undefined ? null : chooseOption(resolve(media.schema), media.example),
         bodyExample: media?.example,
         areLines: json === undefined && lines !== undefined,
       };
     }),
   );
+}
+
+/** Of bodies that name their own type, the one of the example's. */
+function chooseOption(schema: JsonSchema, example: unknown): JsonSchema {
+  if (!Array.isArray(schema.anyOf)) return schema;
+  const { type } = (example ?? {}) as { type?: unknown };
+  const isSame = (option: JsonSchema) =>
+    propertiesOf(option).some(([name, { const: of }]) => name === "type" && of === type);
+  return (schema.anyOf as JsonSchema[]).find(isSame) ?? schema;
 }
 
 function shapeOf({ paths }: OpenApiDocument): object {

@@ -113,7 +113,7 @@ class Pool {
   }
 
   #learnFrom(path: string, json: ApiResponse["json"]): void {
-    const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/([\w-]+)/.exec(path)?.[1] ?? "");
+    const noun = nounOf(path);
     for (const item of [json, ...(Array.isArray(json.data) ? json.data : [])]) {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
@@ -147,6 +147,14 @@ class Pool {
     // The latest ones: older resources are more likely to be deleted.
     this.#known.set(noun, [...known.filter((one) => one !== value).slice(-30), value]);
   }
+}
+
+/** The name under which ids of such an answer are asked for. */
+function nounOf(path: string): string {
+  if (path.includes("/embed-tokens")) return "token_id";
+  if (/\/(sources|answer)\b/.test(path)) return "source_id";
+  if (path.includes("/unanswered")) return "question_id";
+  return /^\/api\/([\w-]+)/.exec(path)?.[1] ?? "";
 }
 
 /** JSON, or a line of JSON each; none in other formats. */

@@ -1,15 +1,22 @@
 /** What makes and uses the index of knowledge, as the server runs it. */
+import type { Config } from "./config.ts";
 import type { Services } from "./dependencies.ts";
+import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
+import { createCountedEmbedder } from "./knowledge/embedding/counted-embedder.ts";
 import { createFetcher } from "./knowledge/fetching/fetcher.ts";
+import { createEmbeddingPass } from "./knowledge/indexing/embedding-pass.ts";
 import { createIndexer } from "./knowledge/indexing/indexer.ts";
 import { openDocumentReader } from "./knowledge/reading/reader.ts";
 import { createKnowledgeFinder } from "./knowledge/retrieval/finder.ts";
-import type { AllowedHost } from "./lib/allowed-hosts.ts";
+import { createNearPassages } from "./knowledge/retrieval/vectors/near-passages.ts";
 import { uploadBodyLimits } from "./limits/rules.ts";
 
-export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "log" | "measurements"> {
-  privateSources: readonly AllowedHost[];
+export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids" | "log" | "measurements"> {
+  embeddings: Services["embeddings"];
+  prices: Config["prices"];
+  knowledge: Config["knowledge"];
+  isShared: boolean;
 }
 
 export interface OpenedKnowledge {
@@ -19,13 +26,26 @@ export interface OpenedKnowledge {
 }
 
 /** Loads and starts nothing before there is a source. */
-export function openKnowledge({ store, clock, log, measurements, privateSources }: KnowledgeParts): OpenedKnowledge {
-  const knowledge = createKnowledgeFinder({ store, near: null, log, measurements });
+export function openKnowledge({
+  embeddings,
+  prices,
+  knowledge: { privateSources },
+  ...parts
+}: KnowledgeParts): OpenedKnowledge {
+  const { store, clock, log, measurements, isShared } = parts;
+  const embedder =
+    embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices: createPrices(prices) });
+  const near = embedder && createNearPassages({ store, embedder });
+  const knowledge = createKnowledgeFinder({ store, near, log, measurements });
   const reader = openDocumentReader(log);
   const fetcher = createFetcher({ allowed: privateSources });
-  const indexing = createIndexer({ store, reader, fetcher, embedding: null, clock, log });
+  const embedding = embedder && createEmbeddingPass({ store, embedder, clock, log });
+  const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });
   return {
     services: { indexing, knowledge, knowledgeSearch: knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },
-    close: () => indexing.close(),
+    async close() {
+      await indexing.close();
+      embeddings?.close();
+    },
   };
 }

@@ -7,7 +7,6 @@ import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
-import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
@@ -15,7 +14,6 @@ import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { closeOnFailure } from "./lib/close-on-failure.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
-import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
@@ -30,6 +28,7 @@ import { createAttempts } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
+import { toSettings } from "./server-settings.ts";
 import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
 import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
@@ -163,7 +162,16 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const knowledge = openKnowledge({ store, clock, log, measurements, ...config.knowledge });
+  const knowledge = openKnowledge({
+    ...config,
+    isShared: shared !== null,
+    store,
+    clock,
+    ids,
+    log,
+    measurements,
+    embeddings,
+  });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -175,7 +183,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.limiter.close();
     windows.close();
     llm.close();
-    embeddings?.close();
     instances.close();
     // Closed before the store, which their last work needs.
     await knowledge.close();
@@ -185,21 +192,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   }
 
   return {
-    settings: {
-      publicUrl: config.publicUrl,
-      isLoopback: isLoopbackAddress(config.server.host),
-      trustedProxies: config.server.trustProxy,
-      isTls: config.server.tls !== null,
-      isDemo: config.isDemo,
-      llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
-      prices: createPrices(config.prices),
-      dailyMessages: config.messagesPerDay,
-      dailyVoiceSessions: config.voiceSessionsPerDay,
-      holdings: config.holdings,
-      metricsToken: config.metrics.token,
-      requireTotp: config.requireTotp,
-      version: buildInfo.version,
-    },
+    settings: toSettings(config),
     store,
     coordination,
     limiter: measureLimiter(windows.limiter, measurements),

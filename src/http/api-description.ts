@@ -106,6 +106,24 @@ const ChatEvent = later(() =>
         },
         { $id: "ChatText" },
       ),
+      t.Object(
+        {
+          sources: t.Array(
+            t.Object({
+              n: t.Integer({ minimum: 1, description: "Its number in the reply's markers." }),
+              title: t.String(),
+              url: t.Union([t.String(), t.Null()]),
+              page: t.Union([t.Integer({ minimum: 1 }), t.Null()], { description: "Of a PDF." }),
+            }),
+          ),
+        },
+        {
+          $id: "ChatSources",
+          description:
+            "Of `event: sources`, for who sent `events: true`: once, before the end of a complete reply from knowledge. What " +
+            "the reply cites; with `citations: none`, all that the model was given.",
+        },
+      ),
       t.Literal("[DONE]", { $id: "ChatEnd", description: "The last event of a reply that is complete and kept." }),
     ],
     { $id: "ChatEvent", description: "The `data` of one event of the stream." },
@@ -114,7 +132,8 @@ const ChatEvent = later(() =>
 
 export const eventStream: ApiResponse = {
   description:
-    'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
+    'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. With `events: true`, one ' +
+    "`event: sources` may come before the end. Lines that do not " +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
     "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
     "(nobody read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +

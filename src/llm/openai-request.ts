@@ -1,13 +1,15 @@
 /** The body of a request: what the companion and the operator want, without what the provider is known to refuse. */
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
-import { textOf } from "../domain/conversation.ts";
+import { type HistoryMessage, type MessageRole, textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
 /** Parameters that a model refuses; learnt from its responses and kept for the process. */
 export interface ModelQuirks {
   refusesStreamOptions: boolean;
   refusesMaxTokens: boolean;
+  /** Templates of some open models want a question and an answer in turn. */
+  refusesRepeatedRoles: boolean;
 }
 
 type BoundName = "max_tokens" | "max_completion_tokens";
@@ -29,7 +31,7 @@ export function buildRequestBody(
     model: request.model,
     messages: [
       ...(request.systemPrompt === null ? [] : [{ role: "system" as const, content: request.systemPrompt }]),
-      ...request.messages.map((message) => ({ role: message.role, content: textOf(message) })),
+      ...toMessages(request.messages, quirks),
     ],
     stream: true,
   };
@@ -55,8 +57,20 @@ export function buildRequestBody(
   return body;
 }
 
+/** As they are; or, for a model that wants them in turn, those of one side in a row as one. */
+function toMessages(messages: readonly HistoryMessage[], { refusesRepeatedRoles }: ModelQuirks) {
+  const sent: { role: MessageRole; content: string }[] = [];
+  for (const message of messages) {
+    const last = sent.at(-1);
+    const content = textOf(message);
+    if (refusesRepeatedRoles && last?.role === message.role) last.content += `\n\n${content}`;
+    else sent.push({ role: message.role, content });
+  }
+  return sent;
+}
+
 /**
- * Whether a 400 names a parameter that we can do without; if so, remembers it. Compatible servers ignore or refuse what
+ * Whether a refusal names a parameter that we can do without; if so, remembers it. Compatible servers ignore or refuse what
  * they do not know, and some gateways pass requests on to models that refuse the older name of the limit.
  */
 export function learnFromRefusal(
@@ -68,11 +82,19 @@ export function learnFromRefusal(
     quirks.refusesStreamOptions = true;
     return true;
   }
+  if (!quirks.refusesRepeatedRoles && /\broles? must alternate\b/i.test(detail) && hasRepeatedRole(body)) {
+    quirks.refusesRepeatedRoles = true;
+    return true;
+  }
   if (body.max_tokens !== undefined && !quirks.refusesMaxTokens && detail.includes("max_completion_tokens")) {
     quirks.refusesMaxTokens = true;
     return true;
   }
   return false;
+}
+
+function hasRepeatedRole({ messages }: ChatCompletionCreateParamsStreaming): boolean {
+  return messages.some(({ role }, index) => role === messages[index + 1]?.role);
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

@@ -62,7 +62,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   function findQuirks(model: string): ModelQuirks {
     let quirks = quirksByModel.get(model);
     if (quirks === undefined) {
-      quirks = { refusesStreamOptions: false, refusesMaxTokens: false };
+      quirks = { refusesStreamOptions: false, refusesMaxTokens: false, refusesRepeatedRoles: false };
       quirksByModel.set(model, quirks);
     }
     return quirks;
@@ -80,7 +80,8 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
       const response = await http.send(target, JSON.stringify(body), signal);
       if (response.status >= 200 && response.status < 300) return response.body;
       const refusal = readRefusal(response, await readBounded(response.body, signal));
-      const isAboutRequest = refusal.status === 400 || refusal.status === 422;
+      // What a model's template refuses is an error of the server's own to some.
+      const isAboutRequest = refusal.status === 400 || refusal.status === 422 || refusal.status === 500;
       if (!isAboutRequest || !learnFromRefusal(refusal.message, body, quirks)) throw refusal;
       log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
     }

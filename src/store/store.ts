@@ -63,6 +63,7 @@ export type * from "./contract/audit.ts";
 export type * from "./contract/challenges.ts";
 export type * from "./contract/companions.ts";
 export type * from "./contract/conversations.ts";
+export type * from "./contract/editions.ts";
 export type * from "./contract/embed-tokens.ts";
 export type * from "./contract/idempotency.ts";
 export type * from "./contract/knowledge.ts";

@@ -43,7 +43,7 @@ export function knowledgeIndexContract(open: OpenStore): void {
       const document = { contentHash: "h", etag: "e", lastModified: "l" };
       const documents = [
         { ...document, place: 0, url: "https://shop.example/a", title: "A", firstOrdinal: 0, chunks: 3 },
-        { ...document, place: 1, url: null, title: "", firstOrdinal: 3, chunks: 1 },
+        { ...document, place: 1, url: null, title: "B", firstOrdinal: 3, chunks: 1 },
       ];
       const first = [1, 2].map((page) => ({ page, heading: `A > ${page}`, text: `page ${page} \u0000 "🧵"` }));
       const parts = [
@@ -70,7 +70,7 @@ export function knowledgeIndexContract(open: OpenStore): void {
       const told = { status: "ready", error: "It was cut.", refreshAt: 99, indexedAt: nowMs, contentHash: "hash" };
       expect(await find(id)).toMatchObject({ ...told, title: "Shop", chunks: 4, bytes: 5, progress: null });
       expect(await knowledge.readPassages(companion.id, refs)).toEqual([
-        { edition, ordinal: 3, sourceId: id, title: "Shop", url: "https://shop.example", ...last.chunks[0] } as never,
+        { edition, ordinal: 3, sourceId: id, title: "B", url: "https://shop.example", ...last.chunks[0] } as never,
         { edition, ordinal: 1, sourceId: id, title: "A", url: "https://shop.example/a", ...first[1] } as never,
         { edition, ordinal: 0, sourceId: id, title: "A", url: "https://shop.example/a", ...first[0] } as never,
         {

@@ -171,9 +171,7 @@ export function sourceQueueContract(open: OpenStore): void {
       expect(await knowledge.confirm(claimed, times, world.clock.nowMs())).toBe(true);
       const told = { status: "ready", title: "Named anew", indexedAt: world.clock.nowMs(), refreshAt: times.refreshAt };
       expect(await find(source.id)).toMatchObject(told);
-      expect(await knowledge.readPassages(companion.id, [{ edition, ordinal: 0 }])).toMatchObject([
-        { text: "same", title: "Named anew" },
-      ]);
+      expect(await knowledge.listEditions(companion.id)).toMatchObject([{ edition }]);
     });
   });
 }

@@ -237,6 +237,25 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(await spentAndReserved(budget.id)).toEqual([100, 400_000, 0]);
   });
 
+  test("are spent by texts that are embedded too, which count under their model, and as no message", async () => {
+    const budget = await create({ limitMicros: 150, action: "notify" });
+    const embed = (cost: typeof price | null) =>
+      world.store.turns.recordEmbedding({
+        ...{ accountId: account.id, companionId: companion.id, keyId: "key-1", day, inputTokens: 12, cost },
+        answeredBy: { provider: "default", model: "small" },
+        spend: cost === null ? null : { facts: factsOf(), reservationId: null, atMs: nowMs() },
+      });
+    expect(await embed(null)).toEqual([]);
+    expect(await embed(price)).toEqual([]);
+    expect(await embed(price)).toMatchObject([{ id: budget.id }]);
+    expect(await spentAndReserved(budget.id)).toEqual([200, 800_000, 0]);
+    const asked = { fromDay: day, toDay: day, groupBy: ["model"], companionId: null, metadata: [] } as const;
+    expect(await world.store.usage.query(account.id, asked)).toMatchObject([
+      { model: "small", messages: 0, inputTokens: 36, costMicros: 200, costPicos: 800_000, unpriced: 0, errors: 0 },
+    ]);
+    expect(await world.store.turns.countDay(companion.id, day)).toBe(0);
+  });
+
   test("count anew with another subject or period, and can be reached again under a higher limit", async () => {
     const budget = await create({ limitMicros: 100 });
     const call = callOf({ micros: 90 });

@@ -199,6 +199,19 @@ export function turnStoreContract(open: OpenStore): void {
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
     });
 
+    test("embedded texts are in usage under their model, and neither messages nor the day's quota count them", async () => {
+      const { store } = world;
+      const place = { accountId: account.id, companionId: companion.id, keyId: "k1", day };
+      const answeredBy = { model: "small", provider: "default" };
+      const cost = { micros: 7, picos: 0 };
+      await store.turns.recordEmbedding({ ...place, inputTokens: 40, answeredBy, cost, spend: null });
+      await store.turns.recordEmbedding({ ...place, inputTokens: 2, answeredBy, cost, spend: null });
+      const byModel = await store.usage.query(account.id, { ...dayUsage, groupBy: ["model"] });
+      const counted = { messages: 0, inputTokens: 42, outputTokens: 0, errors: 0, costMicros: 14 };
+      expect(byModel).toMatchObject([{ model: "small", ...counted }]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(0);
+    });
+
     test("settled at the same time are all there", async () => {
       const { store } = world;
       const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };

@@ -72,7 +72,7 @@ const objectNames = `
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
   Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
@@ -144,7 +144,7 @@ test("gives examples of bodies that the server takes", async () => {
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
-    const { questionId } = await askInVain(server, platform, companion, "Do you ship to Norway?");
+    const questionId = await askInVain(server, platform, companion, "Do you ship to Norway?");
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;

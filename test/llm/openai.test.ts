@@ -151,6 +151,25 @@ describe("the request", () => {
     expect(mock.requests[1]?.body).toMatchObject({ max_completion_tokens: 256 });
   });
 
+  test.each([400, 500])(
+    "lets one side speak once at a time for a model whose template refuses it with %d",
+    async (status) => {
+      mock.respond(async ({ body }, response) => {
+        const roles = (body.messages as { role: string }[]).map(({ role }) => role);
+        if (roles.every((role, index) => role !== roles[index + 1])) return wholeReply("fine", response);
+        const message = "Conversation roles must alternate user/assistant/user/assistant/...";
+        response.send(status, {}, JSON.stringify({ error: { message } }));
+      });
+      const provider = open();
+      const messages = ["Passages", "Hi"].map((text) => ({ role: "user" as const, parts: textParts(text) }));
+      for (let turn = 0; turn < 2; turn++) {
+        expect(await ask(provider, "", { messages })).toMatchObject({ text: "fine", complete: true });
+      }
+      expect(mock.requests.map(({ body }) => (body.messages as object[]).length)).toEqual([3, 2, 2]);
+      expect(mock.requests[2]?.userText).toBe("Passages\n\nHi");
+    },
+  );
+
   test("gives up on a 400 that goes on", async () => {
     mock.respond((_, response) =>
       response.send(400, {}, '{"error":{"message":"stream_options max_completion_tokens"}}'),

@@ -88,9 +88,11 @@ test("says that the model refuses the key, without the key or what looks like on
   expect(report.stdout).not.toContain(key);
 });
 
-test("says that nothing listens at the model's address", async () => {
+test("says that nothing listens at the model's address, nor at that of the one for embeddings", async () => {
   using data = temporaryDirectory();
-  const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
+  const environment = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1", COMPANIOND_EMBEDDING_MODEL: "embed-1" };
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path, ...environment });
+  expect(report.find("embeddings").detail).toStartWith("embed-1 does not answer: the connection to 127.0.0.1:9");
   expect(report.find("language model").status).toBe("fail");
 });
 

@@ -12,6 +12,7 @@ import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import * as accountTables from "../../src/store/postgres/schema/accounts.ts";
 import * as companionTables from "../../src/store/postgres/schema/companions.ts";
 import * as conversationTables from "../../src/store/postgres/schema/conversations.ts";
+import * as knowledgeTables from "../../src/store/postgres/schema/knowledge.ts";
 import * as serverTables from "../../src/store/postgres/schema/servers.ts";
 import * as spendingTables from "../../src/store/postgres/schema/spending.ts";
 import * as usageTables from "../../src/store/postgres/schema/usage.ts";
@@ -51,6 +52,7 @@ test("every table and column of both engines is copied, or left out for a reason
     ...accountTables,
     ...companionTables,
     ...conversationTables,
+    ...knowledgeTables,
     ...serverTables,
     ...usageTables,
     ...spendingTables,

@@ -7,6 +7,10 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { maxAskings } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { knowledgeIndexQueries } from "../../src/store/sqlite/knowledge-index.ts";
+import { sourceQueueQueries } from "../../src/store/sqlite/knowledge-queue.ts";
+import { unembeddedQueries } from "../../src/store/sqlite/knowledge-unembedded.ts";
+import { unansweredQueries } from "../../src/store/sqlite/unanswered.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   claimNext,
@@ -198,4 +202,70 @@ test("of a companion's askings the newest are kept", async () => {
       ].toSorted() as never,
     ),
   );
+});
+
+test("what must stay fast is looked up by an index, from one end", () => {
+  const due = "account_id=? AND due_at>? AND due_at<?";
+  const plans: [sql: string, searches: string[]][] = [
+    [
+      knowledgeIndexQueries.editions,
+      ["s USING INDEX knowledge_sources_companion (companion_id=?)", "e USING INTEGER PRIMARY KEY (rowid=?)"],
+    ],
+    [knowledgeIndexQueries.postings, ["knowledge_postings USING PRIMARY KEY (edition=? AND term=?)"]],
+    [
+      sourceQueueQueries.oldest,
+      [
+        "s USING INDEX knowledge_sources_due (due_at>? AND due_at<?)",
+        "companions EXISTS USING COVERING INDEX companions_id_unique (id=?)",
+      ],
+    ],
+    [
+      sourceQueueQueries.nextAccount,
+      [
+        "knowledge_sources USING COVERING INDEX knowledge_sources_turns (account_id>?)",
+        "knowledge_sources USING COVERING INDEX knowledge_sources_turns (account_id>?)",
+        `s EXISTS USING INDEX knowledge_sources_turns (${due})`,
+        "companions USING COVERING INDEX companions_id_unique (id=?)",
+      ],
+    ],
+    [
+      sourceQueueQueries.ofAccount,
+      [
+        `s USING INDEX knowledge_sources_turns (${due})`,
+        "companions EXISTS USING COVERING INDEX companions_id_unique (id=?)",
+      ],
+    ],
+    [
+      unembeddedQueries.list,
+      [
+        "e USING INDEX knowledge_editions_embedded (is_embedded=? AND model=? AND rowid>?)",
+        "s USING INTEGER PRIMARY KEY (rowid=?)",
+        "c USING INDEX companions_id_unique (id=?)",
+      ],
+    ],
+    [
+      unembeddedQueries.nextModel,
+      ["knowledge_editions USING COVERING INDEX knowledge_editions_embedded (is_embedded=? AND model>?)"],
+    ],
+    [
+      unansweredQueries.list,
+      [
+        "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
+        "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",
+      ],
+    ],
+    [
+      unansweredQueries.question,
+      [
+        "t USING INDEX knowledge_turns_unanswered (companion_id=? AND group_id=?)",
+        "m USING INDEX messages_conversation (conversation_number=? AND created_at=?)",
+      ],
+    ],
+  ];
+  for (const [sql, searches] of plans) {
+    const details = run<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail);
+    const searched = details.filter((detail) => detail.startsWith("SEARCH ")).map((detail) => detail.slice(7));
+    expect(searched).toEqual(searches);
+    expect(details.filter((detail) => /^SCAN (?!json_each|CONSTANT|account)/.test(detail))).toEqual([]);
+  }
 });

@@ -1,5 +1,5 @@
 /**
- * A real browser for tests: Debian's headless Chromium with an empty profile, and screenshots stored as artefacts.
+ * A real browser for tests: Debian's headless Chromium with an empty profile, and screenshots for the eye.
  * Opening a context takes the full Chromium half a second of CPU and three processes; the headless shell takes a tenth of
  * a second and one process. The full one does where there is no other.
  */
@@ -47,8 +47,9 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 const artefacts = join(import.meta.dir, "..", "artefacts");
 
-/** Stores a screenshot under `test/artefacts`. */
+/** With `COMPANIOND_TEST_SCREENSHOTS=1` stores a screenshot under `test/artefacts`. No test looks at one. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  if (process.env["COMPANIOND_TEST_SCREENSHOTS"] !== "1") return;
   mkdirSync(artefacts, { recursive: true });
   // Without animations, so that two runs can be compared.
   await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });

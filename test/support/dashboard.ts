@@ -15,13 +15,16 @@ interface AccountFields {
   role?: Role;
 }
 
+/** Made once for all accounts of the tests: hashing is slow by design. */
+let testHash: Promise<string> | null = null;
+
 export async function createAccountWithPassword(
   { createAccount, services }: TestServer,
   fields: AccountFields = {},
 ): Promise<Account> {
   const account = await createAccount(fields);
-  const passwordHash = await hashPassword(testPassword);
-  await services.store.accounts.setPassword(account.id, passwordHash, null, testContext());
+  testHash ??= hashPassword(testPassword);
+  await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
   return account;
 }
 

@@ -7,13 +7,17 @@ export type PdfPage = readonly (readonly [text: string, size: number])[] | null;
 /** ASCII only. A locked one says that it needs a password, which nobody knows. */
 export function makePdf(
   pages: readonly PdfPage[],
-  options: { title?: string; isLocked?: boolean } = {},
+  options: { title?: string; isLocked?: boolean; lacksFont?: boolean } = {},
 ): Uint8Array<ArrayBuffer> {
   const objects: string[] = [];
   const add = (body: string) => objects.push(body);
   add("<< /Type /Catalog /Pages 2 0 R >>");
   add(`<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${5 + at * 2} 0 R`).join(" ")}] >>`);
-  add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>");
+  add(
+    options.lacksFont
+      ? japaneseFont
+      : "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+  );
   add(`<< /Title (${options.title ?? ""}) >>`);
   for (const [at, page] of pages.entries()) {
     add(
@@ -40,6 +44,11 @@ export function makePdf(
     "latin1",
   );
 }
+
+/** Its characters can be told only with tables that the file does not have. */
+const japaneseFont =
+  "<< /Type /Font /Subtype /Type0 /BaseFont /Gothic /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font " +
+  "/Subtype /CIDFontType2 /BaseFont /Gothic /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>";
 
 function drawLines(lines: readonly (readonly [text: string, size: number])[]): string {
   let top = 800;

@@ -2,13 +2,8 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type {
-  ClaimedSource,
-  EditionFacts,
-  NewSource,
-  SourceFailure,
-  SourceUpload,
-} from "../../src/store/contract/knowledge.ts";
+import type { EditionFacts } from "../../src/store/contract/editions.ts";
+import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../../src/store/contract/knowledge.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {
@@ -31,7 +26,7 @@ export function newFailure(fields: Partial<SourceFailure> = {}): SourceFailure {
 }
 
 /** Null if there is no such upload. */
-export async function readUpload(world: StoreWorld, id: string): Promise<string | null> {
+export async function readUpload(world: Pick<StoreWorld, "store">, id: string): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   for (;;) {
     const piece = await world.store.knowledge.readUpload(id, pieces.length);
@@ -72,7 +67,14 @@ export async function writeEdition(
   const { knowledge } = world.store;
   const edition = await knowledge.openEdition(claimed, null, world.clock.nowMs());
   if (edition === null) throw new Error("the claim is outdated");
-  const place = { place: 0, url: null, title: "", contentHash: "hash", etag: null, lastModified: null };
+  const place = {
+    place: 0,
+    url: null,
+    title: claimed.source.title,
+    contentHash: "hash",
+    etag: null,
+    lastModified: null,
+  };
   await knowledge.append(edition, {
     documents: [{ ...place, firstOrdinal: 0, chunks: texts.length }],
     parts: [{ firstOrdinal: 0, chunks: texts.map((text) => ({ page: null, heading: null, text })) }],

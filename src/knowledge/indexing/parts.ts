@@ -1,9 +1,12 @@
 /** What reading a source needs, and what one reading is. */
 import type { SourceProgress } from "../../domain/knowledge.ts";
-import type { ClaimedSource, EditionFacts, KnowledgeStore } from "../../store/store.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { ClaimedSource, EditionFacts, KnowledgeStore, Store } from "../../store/store.ts";
 import type { Fetcher } from "../fetching/fetcher.ts";
 import type { DocumentReader } from "../reading/reader.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
+import type { EmbeddingPass } from "./embedding-pass.ts";
 
 /** What the server said of a page, to ask by it whether it has changed. */
 export interface Validators {
@@ -34,4 +37,17 @@ export interface ReadSource {
   readonly built: (Pick<EditionFacts, "title" | "contentHash"> & BuiltEdition) | null;
   /** As in `EditionFacts`. */
   readonly notice: string | null;
+}
+
+/** What working off the queue needs. */
+export interface IndexerParts {
+  store: Pick<Store, "knowledge">;
+  reader: DocumentReader;
+  fetcher: Pick<Fetcher, "fetch" | "listPages">;
+  /** Whether other servers use the same database. */
+  isShared: boolean;
+  /** Null without a model for embeddings. */
+  embedding: EmbeddingPass | null;
+  clock: Pick<Clock, "nowMs">;
+  log: Pick<Log, "info" | "warn" | "error">;
 }

@@ -4,6 +4,9 @@ const sentences = {
   empty: "This document is empty.",
   scanned:
     "This PDF has no text: its pages are pictures. Make one with text recognition (OCR), or add the text itself.",
+  fonts:
+    "The text of this PDF cannot be read: it is set in fonts that are not in the file. Save it again with its fonts " +
+    "embedded, or add the text itself.",
   password: "This document needs a password. Save it without one, and add it again.",
   script: "This page shows its text only with JavaScript, which is not run here. Add the text itself, or a file.",
   broken: "This document is broken: it could not be opened. Save it again in the program that made it.",

@@ -81,7 +81,8 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
   stop.throwIfAborted();
   const { kind, charset, bytes } = document;
   if (bytes.length === 0) throw new ReadingFailure("empty");
-  const told = charset == null ? [] : ["--charset", charset.replace(/[^\w.:+-]/g, "").slice(0, 40)];
+  // Strangers declare it: nothing that could be taken for an option.
+  const told = /^\w[\w.:+-]{0,39}$/.test(charset ?? "") ? ["--charset", `${charset}`] : [];
   const child = Bun.spawn([...options.command, "read-document", kind, ...told], {
     env: {},
     ...(process.platform === "win32" ? {} : { cwd: "/" }),

@@ -1,13 +1,12 @@
 /** Finds the passages of a companion's knowledge that go to the model, and whether they speak of what was asked. */
 import { type PassageRef, passagesPerTurn, wholeKnowledgeTokens } from "../../domain/knowledge.ts";
-import type { Log } from "../../lib/log.ts";
 import type { Measurements } from "../../metrics/measurements.ts";
 import type { LiveEdition, Store } from "../../store/store.ts";
 import { type QueryTerms, queryTermsOf } from "../words/query-terms.ts";
 import { isFound as isFoundByWords, type Ranked } from "./bm25.ts";
 import type { Found, FoundPassage, KnowledgeFinder, KnowledgeQuestion, NearPassages } from "./found.ts";
 import { fuseRankings } from "./fusion.ts";
-import { nearWithin } from "./near.ts";
+import { type NearLimits, nearWithin } from "./near.ts";
 import { rankWords } from "./word-index.ts";
 
 /** At once, as the store has it. */
@@ -15,11 +14,10 @@ const maxRefs = 100;
 /** What each ranking gives to a fusion: more than is wanted, since a passage may be far down in one of them. */
 const fusedPassages = 50;
 
-export interface FinderParts {
+export interface FinderParts extends NearLimits {
   readonly store: Pick<Store, "knowledge">;
   /** Null: passages are found by words alone. */
   readonly near: NearPassages | null;
-  readonly log: Log;
   readonly measurements: Pick<Measurements, "knowledgeSeconds" | "knowledgeFallbacks">;
 }
 

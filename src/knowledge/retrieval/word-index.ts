@@ -1,5 +1,6 @@
 /** Reads the lists of words from the store in small steps, and ranks passages by them. */
 import { passagesPerBlock } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import type { KnowledgeStore, LiveEdition } from "../../store/store.ts";
 import type { QueryTerms } from "../words/query-terms.ts";
 import { termNumberOf } from "../words/term-number.ts";
@@ -8,10 +9,10 @@ import { type EditionPostings, type EditionSize, rankByWords, type WordRanking }
 /** At once, as the store has it. */
 const maxEditions = 64;
 const maxTerms = 48;
+/** At once: each is a list that is looked for, and takes a few microseconds. */
+const maxLookups = 1_000;
 /** Far more than an edition may have. */
 const maxBlocks = 1024;
-/** Other work waits no longer than this, and a little. */
-const sliceMs = 3;
 
 /** Ranks over all editions; the ordinals of the store's lists are within their block, so that blocks stand for editions. */
 export async function rankWords(
@@ -20,20 +21,35 @@ export async function rankWords(
   { terms, parts }: Pick<QueryTerms, "terms" | "parts">,
   limit: number,
 ): Promise<WordRanking> {
+  const slices = new Slices();
   const asked = terms.slice(0, maxTerms);
   const lists = new Map(asked.map((term) => [termNumberOf(term), { term, lists: [] as EditionPostings[] }]));
   const numbers = [...lists.keys()];
-  for (let at = 0; at < editions.length && numbers.length > 0; at += maxEditions) {
-    if (at > 0) await letOthersRun();
-    const group = editions.slice(at, at + maxEditions).map(({ edition }) => edition);
+  for (const group of numbers.length === 0 ? [] : groupsOf(editions, numbers.length)) {
+    if (slices.isOver) await slices.pause();
     for (const { edition, block, term, entries } of await store.findPostings(group, numbers)) {
       lists.get(term)?.lists.push({ edition: edition * maxBlocks + block, bytes: entries });
     }
   }
-  const { ranked, frequencies } = await inSlices(
-    rankByWords({ editions: editions.flatMap(toBlocks) }, [...lists.values()], limit, parts),
-  );
+  const ranking = rankByWords({ editions: editions.flatMap(toBlocks) }, [...lists.values()], limit, parts);
+  let step = ranking.next();
+  for (; !step.done; step = ranking.next()) if (slices.isOver) await slices.pause();
+  const { ranked, frequencies } = step.value;
   return { ranked: ranked.map(toEdition), frequencies };
+}
+
+function* groupsOf(editions: readonly LiveEdition[], terms: number): Generator<number[]> {
+  let group: number[] = [];
+  let lookups = 0;
+  for (const { edition, chunks } of editions) {
+    group.push(edition);
+    lookups += terms * Math.ceil(chunks / passagesPerBlock);
+    if (lookups < maxLookups && group.length < maxEditions) continue;
+    yield group;
+    group = [];
+    lookups = 0;
+  }
+  if (group.length > 0) yield group;
 }
 
 function toBlocks({ edition, chunks, words }: LiveEdition): EditionSize[] {
@@ -49,19 +65,4 @@ function toEdition<Ranked extends { readonly edition: number; readonly ordinal: 
   const block = ranked.edition % maxBlocks;
   const ordinal = block * passagesPerBlock + ranked.ordinal;
   return { ...ranked, edition: (ranked.edition - block) / maxBlocks, ordinal };
-}
-
-async function inSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  let untilMs = performance.now() + sliceMs;
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-    if (performance.now() < untilMs) continue;
-    await letOthersRun();
-    untilMs = performance.now() + sliceMs;
-  }
-}
-
-function letOthersRun(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

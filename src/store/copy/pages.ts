@@ -50,7 +50,8 @@ export interface CopyTarget extends ReadableEnd {
 
 const firstLimit = 500;
 const fewestRows = 16;
-const pageBytes = 4 * 1024 * 1024;
+/** About as much as a page may take in memory: of rows with bytes it has no more, whatever the limit. */
+export const pageBytes = 4 * 1024 * 1024;
 
 /** All pages behind the key, the next one being read while the caller is at work. Rows vary in size, and so pages do. */
 export async function* readPages(

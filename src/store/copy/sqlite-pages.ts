@@ -1,6 +1,6 @@
 /** Reads tables of an SQLite database page by page. */
-import type { Database } from "bun:sqlite";
-import type { Key, Page, ReadableEnd } from "./pages.ts";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { type Key, type Page, pageBytes, type ReadableEnd } from "./pages.ts";
 import { fromSqlite, type StoredValue, writeBytes } from "./sqlite-values.ts";
 import type { CopiedTable } from "./tables.ts";
 
@@ -10,8 +10,9 @@ export function createSqliteReader(database: Database): Pick<ReadableEnd, "readP
       // SQLite blocks the event loop: what was just sent to the other engine has to leave first.
       await new Promise((resolve) => setImmediate(resolve));
       const parameters = (after ?? []).map((value, place) => writeBytes(keyKind(table, place), value));
-      const stored = database.query(selectPage(table, after !== null)).values(...parameters, limit) as StoredValue[][];
-      return toPage(table, stored);
+      const fitting = countFitting(database, table, [...parameters, limit]);
+      const select = database.query(selectPage(table, namesOf(table), after !== null));
+      return toPage(table, select.values(...parameters, fitting) as StoredValue[][]);
     },
   };
 }
@@ -22,8 +23,27 @@ export function keyKind({ key, columns }: CopiedTable, place: number) {
   return kind;
 }
 
-function selectPage(table: CopiedTable, isBehind: boolean): string {
-  const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
+const namesOf = ({ columns }: CopiedTable) => columns.map(({ name }) => `"${name}"`).join(", ");
+
+/** Of the rows up to the limit, the last of the parameters: how many a page has room for, at least one. */
+function countFitting(database: Database, table: CopiedTable, parameters: readonly SQLQueryBindings[]): number {
+  const lengths = table.columns.flatMap(({ kind, name }) =>
+    kind === "bytes" ? [`ifnull(octet_length("${name}"), 0)`] : [],
+  );
+  if (lengths.length === 0) return Number(parameters.at(-1));
+  // Of a blob, only the length is read.
+  const select = database.query(selectPage(table, lengths.join(" + "), parameters.length > 1));
+  let bytes = 0;
+  let rows = 0;
+  for (const [length] of select.values(...parameters)) {
+    bytes += Number(length) * 2;
+    if (rows > 0 && bytes > pageBytes) break;
+    rows++;
+  }
+  return rows;
+}
+
+function selectPage(table: CopiedTable, names: string, isBehind: boolean): string {
   const key = table.key.map((place) => `"${table.columns[place]?.name}"`).join(", ");
   const places = table.key.map(() => "?").join(", ");
   const behind = isBehind ? ` AND (${key}) > (${places})` : "";
@@ -35,11 +55,16 @@ function toPage(table: CopiedTable, stored: readonly StoredValue[][]): Page {
   let bytes = 0;
   const onReplaced = () => void replaced++;
   const rows = stored.map((values) => {
-    for (const value of values) bytes += typeof value === "string" ? value.length : 8;
+    for (const value of values) bytes += sizeOf(value);
     return fromSqlite(table, values, onReplaced);
   });
   const last = stored.at(-1);
   return { rows, bytes, replaced, last: last === undefined ? null : table.key.map((place) => toKeyPart(last[place])) };
+}
+
+function sizeOf(value: StoredValue): number {
+  if (typeof value === "string") return value.length;
+  return value instanceof Uint8Array ? value.byteLength * 2 : 8;
 }
 
 /** Not as PostgreSQL would have it: rows between a text with NUL and the one without must not be passed over. */

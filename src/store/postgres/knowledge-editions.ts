@@ -1,12 +1,7 @@
 /** Editions of sources: written in slices, and read by turns, lists, and those that copy or embed them. */
-import type {
-  EditionDocument,
-  IndexedPassage,
-  KnowledgeStore,
-  LiveEdition,
-  Posting,
-  StoredChunk,
-} from "../contract/knowledge.ts";
+
+import type { EditionDocument, IndexedPassage, LiveEdition, Posting, StoredChunk } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, encodePart, findDocumentOf, toPassage } from "../rows/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { sourceQueries } from "./knowledge-sources.ts";

@@ -1,5 +1,7 @@
 /** Vectors of editions: which have none of the current model, and how they get them. */
-import type { KnowledgeStore, UnembeddedEdition, VectorBlock } from "../contract/knowledge.ts";
+
+import type { VectorBlock } from "../contract/editions.ts";
+import type { KnowledgeStore, UnembeddedEdition } from "../contract/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";
 
 type VectorMethods = Pick<KnowledgeStore, "readVectors" | "listUnembedded" | "replaceVectors">;

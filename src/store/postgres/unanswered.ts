@@ -1,6 +1,7 @@
 /** What turns found in knowledge, and unanswered questions, in PostgreSQL. */
 import { maxAskings, type UnansweredQuestion } from "../../domain/knowledge.ts";
-import type { IndexedPassage, KnowledgeStore } from "../contract/knowledge.ts";
+import type { IndexedPassage } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import type { SeenPassage, ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";

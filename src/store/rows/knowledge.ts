@@ -1,6 +1,7 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
 import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
-import type { EditionDocument, SourceFailure, StoredChunk } from "../contract/knowledge.ts";
+import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
+import type { SourceFailure } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
 
 /** Uploads that came to nothing are removed after this time. */
@@ -120,12 +121,12 @@ export function findDocumentOf<Document extends Extent>(
   return documents.findLast(({ firstOrdinal, chunks }) => ordinal >= firstOrdinal && ordinal < firstOrdinal + chunks);
 }
 
-/** What a document does not say of itself, its source says. */
+/** A document without an address of its own has its source's. */
 export function toPassage(
   source: { id: string; title: string; url: string | null },
   document: Pick<EditionDocument, "title" | "url"> | undefined,
   { page, heading, text }: StoredChunk,
 ): Passage {
-  const title = document === undefined || document.title === "" ? source.title : document.title;
-  return { sourceId: source.id, title, url: document?.url ?? source.url, page, heading, text };
+  const { id, title, url } = source;
+  return { sourceId: id, title: document?.title ?? title, url: document?.url ?? url, page, heading, text };
 }

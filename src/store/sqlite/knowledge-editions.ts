@@ -1,6 +1,7 @@
 /** Editions of sources: made in slices, published, and given other vectors. */
 import { maxChunks } from "../../domain/knowledge.ts";
-import type { EditionFacts, EditionSlice, KnowledgeStore, VectorBlock } from "../contract/knowledge.ts";
+import type { EditionFacts, EditionSlice, VectorBlock } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { encodePart } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { QueueDependencies } from "./knowledge-queue.ts";

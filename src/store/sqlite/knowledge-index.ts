@@ -1,5 +1,7 @@
 /** The index of editions, as retrieval and the reader read it. */
-import type { EditionPart, KnowledgeStore, LiveEdition, Posting, VectorBlock } from "../contract/knowledge.ts";
+
+import type { EditionPart, LiveEdition, Posting, VectorBlock } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -19,9 +21,9 @@ export const knowledgeIndexQueries = {
     FROM knowledge_sources AS s INDEXED BY knowledge_sources_companion
     JOIN knowledge_editions AS e ON e.number = s.edition
     WHERE s.companion_id = ? AND s.edition IS NOT NULL ORDER BY s.number`,
-  postings: `SELECT p.edition, p.block, p.term, p.entries
-    FROM json_each(?) AS e CROSS JOIN json_each(?) AS t CROSS JOIN knowledge_postings AS p
-    WHERE p.edition = e.value AND p.term = t.value`,
+  // SQLite puts both lists in order: neighbours in the index are looked up one after another.
+  postings: `SELECT edition, block, term, entries FROM knowledge_postings
+    WHERE edition IN (SELECT value FROM json_each(?)) AND term IN (SELECT value FROM json_each(?))`,
 };
 
 export function createKnowledgeIndex(engine: SqliteEngine): IndexMethods {

@@ -1,6 +1,7 @@
 /** Passages by their name in the index, with where they come from. */
 import type { PassageRef } from "../../domain/knowledge.ts";
-import type { IndexedPassage, KnowledgeStore, StoredChunk } from "../contract/knowledge.ts";
+import type { IndexedPassage, StoredChunk } from "../contract/editions.ts";
+import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, toPassage } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./retry.ts";

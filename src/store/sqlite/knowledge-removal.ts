@@ -1,11 +1,14 @@
 /** Removes what is left of editions, uploads and sources in chunks; see `removals.ts`. */
+import type { RemovalKind } from "../rows/removals.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { Removals } from "./removals.ts";
 
 /** Of text or vectors per commit: overwriting them takes a few milliseconds. */
 const bytesPerChunk = 1024 * 1024;
-const postingsPerChunk = 1000;
+const postingsPerChunk = 4000;
 const sourcesPerChunk = 20;
+
+/** As `Removals` has it, which calls these. */
+type AddRemoval = (kind: RemovalKind, targetId: string, targetNumber: number, nowMs: number) => void;
 
 interface BlobRow {
   number: number;
@@ -40,19 +43,19 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
   );
 
   /** It answers no more, and nothing can be added to it. */
-  function dropEdition(add: Removals["add"], edition: number, nowMs: number): void {
+  function dropEdition(add: AddRemoval, edition: number, nowMs: number): void {
     deleteEdition.run(edition);
     add("edition", String(edition), edition, nowMs);
   }
 
   /** The editions of the source but `kept` are dropped; false if there were none. */
-  function dropEditions(add: Removals["add"], sourceNumber: number, kept: number | null, nowMs: number): boolean {
+  function dropEditions(add: AddRemoval, sourceNumber: number, kept: number | null, nowMs: number): boolean {
     const dropped = selectEditions.all(sourceNumber, kept);
     for (const { number } of dropped) dropEdition(add, number, nowMs);
     return dropped.length > 0;
   }
 
-  function dropSource(add: Removals["add"], { number, uploadId }: SourceRemains, nowMs: number): void {
+  function dropSource(add: AddRemoval, { number, uploadId }: SourceRemains, nowMs: number): void {
     deleteSource.run(number);
     dropEditions(add, number, null, nowMs);
     if (uploadId !== null) add("upload", uploadId, 0, nowMs);
@@ -78,7 +81,7 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
     /** Of a vector set, all. */
     removeVectors: (edition: number): boolean => vectors.removeSome(edition),
 
-    removeSources(add: Removals["add"], companionId: string, nowMs: number): boolean {
+    removeSources(add: AddRemoval, companionId: string, nowMs: number): boolean {
       const sources = selectSources.all(companionId, sourcesPerChunk);
       for (const source of sources) dropSource(add, source, nowMs);
       return sources.length < sourcesPerChunk;

@@ -1,7 +1,7 @@
 /** What turns found in knowledge, and unanswered questions, in SQLite. */
 import type { UnansweredQuestion } from "../../domain/knowledge.ts";
 import { maxAskings } from "../../domain/knowledge.ts";
-import type { IndexedPassage } from "../contract/knowledge.ts";
+import type { IndexedPassage } from "../contract/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";

@@ -57,6 +57,7 @@ test("pages that are pictures are passed over where others have text, and keep t
 test("PDFs without text, with a password, broken or of another kind fail with their reasons", async () => {
   expect(await whyNot("pdf", makePdf([null, null]))).toBe("scanned");
   expect(await whyNot("pdf", makePdf([[["Secret", 10]]], { isLocked: true }))).toBe("password");
+  expect(await whyNot("pdf", makePdf([[["Characters", 10]]], { lacksFont: true }))).toBe("fonts");
   expect(await whyNot("pdf", "%PDF-1.7\n1 0 obj\n<< /Type")).toBe("broken");
   expect(await whyNot("pdf", "just words")).toBe("format");
 });

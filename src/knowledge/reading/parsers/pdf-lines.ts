@@ -78,8 +78,13 @@ export function writeLines(lines: readonly Line[], bodySize: number): string {
   return text;
 }
 
+/** Between an entry of a table of contents and its page. */
+const dotLeaders = /(?: ?\.){5,} ?/g;
+
 function writeLine(line: Line, bodySize: number): string {
-  const cells = line.cells.map((cell) => cell.replace(/\s+/g, " ").trim()).filter((cell) => cell !== "");
+  const cells = line.cells
+    .map((cell) => cell.replace(/\s+/g, " ").replace(dotLeaders, " … ").trim())
+    .filter((cell) => cell !== "");
   const level = headingLevel(line, bodySize);
   if (level > 0) return `${"#".repeat(level)} ${cells.join(" ")}`;
   const [first = "", second] = cells;

@@ -13,7 +13,8 @@ export async function loadPdfReader(): Promise<typeof readPdf> {
 
 async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
   if (!Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-")) throw new ReadingFailure("format");
-  const pdf = await openPdf(bytes);
+  const missing = new Set<string>();
+  const pdf = await openPdf(bytes, missing);
   const pages: { number: number; lines: Line[] }[] = [];
   for (let number = 1; number <= pdf.numPages; number++) {
     pages.push({ number, lines: await readLines(pdf, number) });
@@ -25,19 +26,29 @@ async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
   }));
   // Pages that are pictures are left out where others have text.
   const withText = read.filter(({ markdown }) => hasWords(markdown));
-  if (withText.length === 0) throw new ReadingFailure("scanned");
+  if (withText.length === 0) throw new ReadingFailure(missing.has("cMapUrl") ? "fonts" : "scanned");
   return { title: await findTitle(pdf), pages: withText };
 }
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-async function openPdf(bytes: Uint8Array): Promise<Pdf> {
+/** `missing` takes the kinds of data that the file does not bring along; old files in Japanese need such. */
+async function openPdf(bytes: Uint8Array, missing: Set<string>): Promise<Pdf> {
+  class NoData {
+    fetch({ kind }: { kind: string }): Promise<never> {
+      missing.add(kind);
+      return Promise.reject(new Error("There is none."));
+    }
+  }
   try {
     // The library refuses the subclass `Buffer`.
     return await getDocumentProxy(new Uint8Array(bytes), {
       verbosity: 0,
       disableFontFace: true,
       useSystemFonts: false,
+      // In place of one that asks the network.
+      BinaryDataFactory: NoData,
+      useWorkerFetch: false,
     });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === "PasswordException";

@@ -5,6 +5,8 @@ import type { DocumentKind, SourceStatus, SourceType } from "../../../domain/kno
 import { lazyTable } from "./lazy-table.ts";
 
 // No foreign keys: what is left of a deleted source or companion is deleted in chunks, after it.
+// Titles and addresses are overwritten with their rows, as names of companions are; passages and uploads are kept so that no
+// stale copy of them can remain either: see `toPaddedBlob`.
 export const knowledgeSources = lazyTable(
   "knowledge_sources",
   () => ({

@@ -1,0 +1,89 @@
+/** Asks for vectors on behalf of a companion: within what its account may spend, and counted in its usage. */
+import type { Services } from "../../dependencies.ts";
+import { spendingFactsOf } from "../../domain/budget.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { type Cost, ceilToMicros } from "../../domain/money.ts";
+import { costOfTokens } from "../../domain/prices.ts";
+import type { Answerer } from "../../domain/usage.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import type { EmbeddingProvider } from "../../llm/embeddings.ts";
+import { noteReached, releaseSpending } from "../../turns/spending.ts";
+
+export interface EmbedderParts extends Pick<Services, "store" | "clock" | "ids" | "log" | "measurements"> {
+  readonly provider: EmbeddingProvider;
+  readonly prices: Services["settings"]["prices"];
+}
+
+export interface CountedEmbedder {
+  readonly model: string;
+  /** As the provider's: read before each call. */
+  readonly maxTexts: number;
+  /**
+   * As the provider's. Null, and nobody is asked, while the operator has stopped the account's spending, or where a budget
+   * would be exceeded: there is nothing wrong with that, and it may be different the next day.
+   */
+  embed(
+    companion: Pick<Companion, "id" | "accountId" | "createdByKeyId" | "metadata">,
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[] | null>;
+}
+
+/** What is reserved is settled at its worst case after this; no call takes as long. */
+const dueMs = 20 * 60_000;
+/** What a provider may add to each text, in tokens. */
+const framingTokens = 16;
+
+export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
+  const { provider, prices, store, clock, ids, log } = parts;
+  const { spending, turns } = store;
+  const answeredBy: Answerer = { provider: provider.name, model: provider.model };
+
+  function costOf(inputTokens: number): Cost | null {
+    const price = prices.findTokenPrice(answeredBy);
+    return price && costOfTokens(price, { inputTokens, cachedTokens: 0, outputTokens: 0 });
+  }
+
+  return {
+    model: provider.model,
+    get maxTexts() {
+      return provider.maxTexts;
+    },
+    async embed({ id: companionId, accountId, createdByKeyId: keyId, metadata }, texts, signal) {
+      const place = { accountId, companionId, keyId, day: toUtcDay(clock.nowMs()) };
+      const facts = spendingFactsOf({ companionId, keyId, metadata });
+
+      /** False: it must not be spent. Otherwise what is reserved, null where nothing is. */
+      async function admit(): Promise<string | null | false> {
+        if ((await spending.findStop(accountId)) !== null) return false;
+        if ((await spending.listMatching(accountId, facts)).length === 0) return null;
+        const nowMs = clock.nowMs();
+        const most = costOf(texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0));
+        const asked = { ...place, id: ids.uuid(), ticketId: null, facts, answerer: answeredBy, isVoice: false };
+        const micros = most && ceilToMicros(most);
+        const verdict = await spending.reserve({ ...asked, micros, nowMs, dueAtMs: nowMs + dueMs });
+        if (verdict.isAdmitted) return verdict.isReserved ? asked.id : null;
+        noteReached(parts, verdict.reached);
+        return false;
+      }
+
+      async function count(inputTokens: number, reservationId: string | null): Promise<void> {
+        const cost = costOf(inputTokens);
+        const spend = cost === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
+        noteReached(parts, await turns.recordEmbedding({ ...place, inputTokens, answeredBy, cost, spend }));
+      }
+
+      const reservationId = await admit();
+      if (reservationId === false) return null;
+      const embedded = await provider.embed(texts, signal).catch(async (error: unknown) => {
+        if (reservationId !== null) await releaseSpending(parts, reservationId);
+        throw error;
+      });
+      // The vectors are there and paid for, whatever becomes of the count.
+      await count(embedded.tokens, reservationId).catch((error: unknown) => {
+        log.error("embedding not counted", { companionId, error });
+      });
+      return embedded.vectors;
+    },
+  };
+}

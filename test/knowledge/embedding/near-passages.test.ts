@@ -1,0 +1,90 @@
+/** Passages by meaning with a real provider on loopback: what is found and near, what it counts, and when nobody is asked. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Companion } from "../../../src/domain/companion.ts";
+import { createPrices } from "../../../src/domain/prices.ts";
+import { createCountedEmbedder } from "../../../src/knowledge/embedding/counted-embedder.ts";
+import { createNearPassages } from "../../../src/knowledge/retrieval/vectors/near-passages.ts";
+import { packVectors } from "../../../src/knowledge/retrieval/vectors/quantised.ts";
+import { systemIds } from "../../../src/lib/ids.ts";
+import { createOpenAiEmbeddings } from "../../../src/llm/openai-embeddings.ts";
+import { Measurements } from "../../../src/metrics/measurements.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
+import { mockVector, respondWithEmbeddings } from "../../support/mock-embeddings.ts";
+import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
+import { openTemporaryStore } from "../../support/sqlite-store.ts";
+import { openWorld, type StoreWorld } from "../../support/store-world.ts";
+
+const model = "embed-1";
+const log = createCapturedLog();
+const measurements = new Measurements();
+const texts = ["opening hours of the shop", "returning a parcel", "prices of wooden chairs"];
+let mock: MockLlm;
+let world: StoreWorld;
+let companion: Companion;
+
+beforeAll(async () => {
+  mock = await startMockLlm();
+  mock.respond(respondWithEmbeddings());
+  world = await openWorld(openTemporaryStore);
+});
+afterAll(async () => {
+  await world.close();
+  await mock.close();
+});
+beforeEach(async () => {
+  companion = await world.createCompanion(await world.createAccount({ email: `${systemIds.uuid()}@site.test` }));
+  mock.requests.length = 0;
+});
+
+function openEmbedder() {
+  const { store, clock } = world;
+  const provider = createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log });
+  const price = { input: 2_000_000, cachedInput: 2_000_000, output: 0 };
+  const prices = createPrices({ tokens: [{ provider: null, model, price }], minutes: [] });
+  return createCountedEmbedder({ provider, prices, store, clock, ids: systemIds, log, measurements });
+}
+
+function ask(last: string, previous: string | null = null, editionModel: string | null = model) {
+  const blocks = [{ firstOrdinal: 0, vectors: packVectors(texts.map((text) => mockVector(text))) }];
+  const readVectors = async (_: number, firstOrdinal: number) => (firstOrdinal === 0 ? blocks : []);
+  const near = createNearPassages({ store: { knowledge: { readVectors } }, embedder: openEmbedder() });
+  const edition = { edition: 1, sourceId: "s", chunks: texts.length, tokens: 10, words: 10, model: editionModel };
+  const question = { companion, last, previous, signal: null, editions: [edition], limit: 2 };
+  return near.find(question, new AbortController().signal);
+}
+
+async function readUsage() {
+  const today = new Date(world.clock.nowMs()).toISOString().slice(0, 10);
+  const range = { fromDay: today, toDay: today, companionId: null, metadata: [] };
+  return await world.store.usage.query(companion.accountId, { ...range, groupBy: ["model", "provider"] });
+}
+
+test("ranks by both messages, counts as near by the last alone, and its tokens are in usage", async () => {
+  const found = await ask("the prices of chairs", "returning a parcel");
+  expect(found?.ranked.map(({ ordinal }) => ordinal).toSorted()).toEqual([1, 2]);
+  expect(found?.isNear).toBe(true);
+  expect(mock.requests[0]?.body.input).toEqual(["returning a parcel\nthe prices of chairs", "the prices of chairs"]);
+  expect((await ask("quantum gravity", "returning a parcel"))?.isNear).toBe(false);
+  const [row] = await readUsage();
+  expect(row).toMatchObject({ model, provider: "default", messages: 0, unpriced: 0 });
+  const sent = mock.requests.flatMap(({ body }) => body.input as string[]).join("");
+  expect(row?.inputTokens).toBe(sent.length);
+  expect(row?.costMicros).toBe(sent.length * 2);
+});
+
+test("asks nobody without vectors of the model, for a stopped account, or beyond a budget", async () => {
+  expect(await ask("chairs", null, null)).toBeNull();
+  expect(await ask("chairs", null, "another")).toBeNull();
+  const { spending } = world.store;
+  const budget = { id: systemIds.uuid(), subject: { companionId: companion.id }, limitMicros: 1 };
+  await spending.createBudget(companion.accountId, { ...budget, period: "day", action: "stop" }, world.context());
+  expect(await ask("chairs")).toBeNull();
+  expect(mock.requests).toEqual([]);
+  await spending.updateBudget(companion.accountId, budget.id, { limitMicros: 1000 }, world.context());
+  expect(await ask("chairs")).not.toBeNull();
+  const spent = await spending.findBudget(companion.accountId, budget.id, world.clock.nowMs());
+  expect(JSON.stringify(spent)).toContain('"micros":12');
+  await spending.stop(companion.accountId, world.context());
+  expect(await ask("chairs")).toBeNull();
+  expect(mock.requests).toHaveLength(1);
+});
