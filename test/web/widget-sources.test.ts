@@ -104,7 +104,8 @@ test("a reply's sources are a list in place of its footer, and its markers lead 
 });
 
 test("sources are readable in the dark on a narrow screen, in forced colours, and from right to left", async () => {
-  const companion = await makeLibrarian({ citations: "markers" });
+  // The challenge makes the widget ask by the SDK.
+  const companion = await makeLibrarian({ citations: "markers", challenge: "always" });
   const looks = {
     dark: { colorScheme: "dark", viewport: { width: 360, height: 740 } },
     forced: { forcedColors: "active", viewport: { width: 360, height: 740 } },
