@@ -16,6 +16,7 @@ export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids"
   embeddings: Services["embeddings"];
   prices: Config["prices"];
   knowledge: Config["knowledge"];
+  isShared: boolean;
 }
 
 export interface OpenedKnowledge {
@@ -31,7 +32,7 @@ export function openKnowledge({
   knowledge: { privateSources },
   ...parts
 }: KnowledgeParts): OpenedKnowledge {
-  const { store, clock, log, measurements } = parts;
+  const { store, clock, log, measurements, isShared } = parts;
   const embedder =
     embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices: createPrices(prices) });
   const near = embedder && createNearPassages({ store, embedder });
@@ -39,7 +40,7 @@ export function openKnowledge({
   const reader = openDocumentReader(log);
   const fetcher = createFetcher({ allowed: privateSources });
   const embedding = embedder && createEmbeddingPass({ store, embedder, clock, log });
-  const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log });
+  const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });
   return {
     services: { indexing, knowledge, knowledgeSearch: knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },
     async close() {

@@ -162,7 +162,16 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const knowledge = openKnowledge({ ...config, store, clock, ids, log, measurements, embeddings });
+  const knowledge = openKnowledge({
+    ...config,
+    isShared: shared !== null,
+    store,
+    clock,
+    ids,
+    log,
+    measurements,
+    embeddings,
+  });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
