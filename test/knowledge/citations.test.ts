@@ -223,10 +223,10 @@ describe("a cited reply", () => {
   });
 
   test("shows titles and addresses as text, also below code that was left open", () => {
-    const hostile = { title: "A *bold*\n[link](x) <b> & `code`", url: "https://shop.example/a b<c>" };
+    const hostile = { title: "A *bold*\u202e\n[link](x) <b> & `code`", url: "https://shop.example/a b<c>\u202e" };
     const { text } = reply(["[1]\n```js\nlet x"], "footer", [passage(1, hostile)]);
     expect(text).toBe(
-      "[1]\n```js\nlet x\n```\n\n[1] A \\*bold\\* \\[link\\](x) \\<b\\> \\& \\`code\\`: https://shop.example/a%20b%3Cc%3E",
+      "[1]\n```js\nlet x\n```\n\n[1] A \\*bold\\* \\[link\\](x) \\<b\\> \\& \\`code\\`: https://shop.example/a%20b%3Cc%3E%E2%80%AE",
     );
   });
 });
