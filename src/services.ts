@@ -165,6 +165,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const knowledge = openKnowledge({
     ...config,
     isShared: shared !== null,
+    duties: coordination.duties,
     store,
     clock,
     ids,
