@@ -5,8 +5,8 @@ import { createRandom } from "../../test/support/random.ts";
 const vocabulary = 50_000;
 /** Zipf's law as Mandelbrot has it, with what is measured of English: the word of rank r is as frequent as 1 / (r + 2.7)^1.07. */
 const [shift, exponent] = [2.7, 1.07];
-const wordsPerSection = 150;
-const wordsPerSentence = 15;
+const wordsPerSection = 140;
+const wordsPerSentence = 14;
 
 const onsets = "b c d f g h j k l m n p r s t v w br cl dr fl gr pl pr sk sp st tr".split(" ");
 const vowels = "a e i o u ai ea ou".split(" ");
