@@ -65,7 +65,7 @@ export async function index(
   if (edition === null) throw new Error("the claim is outdated");
   const builder = new EditionBuilder(knowledge, edition);
   for (const { title, document } of documents) {
-    const facts = { url: null, title, contentHash: hashDocument(document), etag: null, lastModified: null };
+    const facts = { url: null, title, contentHash: await hashDocument(document), etag: null, lastModified: null };
     await builder.addDocument(facts, document);
   }
   const built = await builder.finish();
