@@ -1,10 +1,11 @@
 /** What the benchmark is to show, and whether this run showed it. */
 
 import type { Report } from "./figures.ts";
+import { findKnowledgeGoals } from "./knowledge/goals.ts";
 import { fixed, table } from "./markdown.ts";
 import { closedInTimeMs } from "./streams.ts";
 
-interface Goal {
+export interface Goal {
   what: string;
   isReached: boolean;
   figure: string;
@@ -21,6 +22,7 @@ export function renderGoals(report: Report): string {
     ...findConfigGoals(report),
     ...findStartGoals(report),
     ...findMicroGoals(report),
+    ...findKnowledgeGoals(report.knowledge),
   ];
   if (goals.length === 0) return "";
   const rows = goals.map(({ what, isReached, figure }) => [what, isReached ? "yes" : "**no**", figure]);

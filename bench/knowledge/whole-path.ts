@@ -31,9 +31,16 @@ function writeTexts(): { what: string; markdown: string }[] {
   ];
 }
 
-export async function measureHolds(engine: string, open: OpenStore): Promise<HoldFigures[]> {
+export async function measureHolds(
+  engine: string,
+  open: OpenStore,
+  say: (sentence: string) => void,
+): Promise<HoldFigures[]> {
   const figures: HoldFigures[] = [];
-  for (const { what, markdown } of writeTexts()) figures.push(await measureOne(engine, open, what, markdown));
+  for (const { what, markdown } of writeTexts()) {
+    say(`${engine}: reading ${what}`);
+    figures.push(await measureOne(engine, open, what, markdown));
+  }
   return figures;
 }
 

@@ -17,7 +17,7 @@ import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
 const passagesPerPart = 32;
-const postingsPerCommit = 500;
+const postingsPerCommit = 400;
 
 /** The source has more passages than a companion may have. */
 export class TooManyPassages extends Error {}
