@@ -1,9 +1,9 @@
 /** Knowledge on the wire. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import type { FoundPassage } from "../../dependencies.ts";
 import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
 import type { SentFile } from "../../http/upload-body.ts";
+import type { FoundPassage } from "../../knowledge/retrieval/found.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
 import type { IndexedPassage } from "../../store/store.ts";
