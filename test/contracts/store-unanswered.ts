@@ -60,6 +60,12 @@ export function unansweredStoreContract(open: OpenStore): void {
       const place = { afterId: first?.nextAfterId ?? null, afterUpdatedAt: first?.nextUpdatedAt ?? null };
       const second = await unanswered.list(account.id, companion.id, { limit: 2, ...place });
       expect(second).toMatchObject({ items: [{ id: groups[2] }, { id: groups[0] }], nextAfterId: null });
+      const oldest = { limit: 2, afterId: null, order: "asc" } as const;
+      const early = await unanswered.list(account.id, companion.id, oldest);
+      expect(early?.items.map(({ id }) => id)).toEqual([groups[0], groups[2]] as string[]);
+      const next = { afterId: early?.nextAfterId ?? null, afterUpdatedAt: early?.nextUpdatedAt ?? null };
+      const late = await unanswered.list(account.id, companion.id, { ...oldest, ...next });
+      expect(late).toMatchObject({ items: [{ id: groups[4] }, { id: groups[1] }], nextAfterId: null });
     });
 
     test("are out of reach for other accounts and companions", async () => {

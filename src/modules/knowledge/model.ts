@@ -12,8 +12,14 @@ export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
 
+/** An answer that says nothing would take its question off the list, and a title be cited as nothing. */
+const visible = {
+  pattern: "\\S",
+  findProblem: (text: string) => (/\S/.test(text) ? null : "Must not be only white space."),
+};
+
 const titleText = (description: string) =>
-  Text({ minLength: 1, maxLength: maxTitleLength, description, examples: ["Shipping and returns"] });
+  Text({ minLength: 1, maxLength: maxTitleLength, ...visible, description, examples: ["Shipping and returns"] });
 
 const urlText = (description: string, example: string) =>
   Text({
@@ -124,6 +130,7 @@ export const answerBody = compileChecker(() =>
     {
       text: Text({
         minLength: 1,
+        ...visible,
         description: "The answer: plain text or Markdown.",
         examples: ["We ship to Norway for 12 euros."],
       }),

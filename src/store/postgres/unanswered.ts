@@ -37,11 +37,14 @@ const question = `(SELECT m.text FROM knowledge_turns t
     JOIN messages m ON m.conversation_number = t.conversation_number AND m.id = t.message_id
   WHERE t.companion_id = $1 AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
   ORDER BY t.created_at DESC, t.number DESC LIMIT 1)`;
+const page = (follows: "<" | ">", order: "DESC" | "ASC") => `SELECT g.*, ${question} AS question FROM (${groups("")}
+    HAVING (max(t.created_at), t.group_id) ${follows} ($2, $3)
+    ORDER BY max(t.created_at) ${order}, t.group_id ${order} LIMIT $4) AS g
+    ORDER BY g."lastAskedAt" ${order}, g.id ${order}`;
 
 export const unansweredQueries = {
-  page: `SELECT g.*, ${question} AS question FROM (${groups("")}
-    HAVING (max(t.created_at), t.group_id) < ($2, $3) ORDER BY max(t.created_at) DESC, t.group_id DESC LIMIT $4) AS g
-    ORDER BY g."lastAskedAt" DESC, g.id DESC`,
+  desc: page("<", "DESC"),
+  asc: page(">", "ASC"),
   one: `SELECT g.*, ${question} AS question FROM (${groups("AND t.group_id = $2")}) AS g`,
   seen: `SELECT t.message_id AS "messageId", t.seen, t.companion_id AS "companionId" FROM knowledge_turns t
     WHERE t.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1)
@@ -114,10 +117,10 @@ export function createUnansweredStore(
       return new Map(seen.map((row) => [row.messageId, row.passages.map(show)]));
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt }) {
+    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
       if (!(await isOwn(engine.quick, accountId, companionId))) return null;
-      const place = [afterUpdatedAt ?? Number.MAX_SAFE_INTEGER, afterId ?? ""];
-      const rows = await engine.heavy.all<GroupRow>(unansweredQueries.page, [companionId, ...place, limit + 1]);
+      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""];
+      const rows = await engine.heavy.all<GroupRow>(unansweredQueries[order], [companionId, ...place, limit + 1]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {

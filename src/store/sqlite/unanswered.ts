@@ -30,7 +30,8 @@ const groups = (condition: string) => `SELECT group_id AS id, count(*) AS count,
   GROUP BY group_id`;
 
 export const unansweredQueries = {
-  list: `${groups("")} HAVING (max(created_at), group_id) < (?, ?) ORDER BY lastAskedAt DESC, group_id DESC LIMIT ?`,
+  desc: `${groups("")} HAVING (max(created_at), group_id) < (?, ?) ORDER BY lastAskedAt DESC, group_id DESC LIMIT ?`,
+  asc: `${groups("")} HAVING (max(created_at), group_id) > (?, ?) ORDER BY lastAskedAt, group_id LIMIT ?`,
   find: groups("AND group_id = ?"),
   question: `SELECT m.text FROM knowledge_turns AS t INDEXED BY knowledge_turns_unanswered
     CROSS JOIN messages AS m INDEXED BY messages_conversation
@@ -67,7 +68,10 @@ export function createUnansweredStore(
   const selectOwn = engine.query<{ one: number }, [string, string]>(
     "SELECT 1 AS one FROM companions WHERE id = ? AND account_id = ?",
   );
-  const selectGroups = engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.list);
+  const selectGroups = {
+    desc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.desc),
+    asc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.asc),
+  };
   const selectGroup = engine.query<GroupRow, [string, string]>(unansweredQueries.find);
   const selectQuestion = engine.query<{ text: string }, [string, string]>(unansweredQueries.question);
   const deleteGroup = engine.query<null, [string, string]>(
@@ -124,10 +128,10 @@ export function createUnansweredStore(
       return shown;
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt }) {
-      const place = [afterUpdatedAt ?? Number.MAX_SAFE_INTEGER, afterId ?? ""] as const;
+    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
+      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""] as const;
       const found = await engine.read(() =>
-        isOwn(accountId, companionId) ? selectGroups.all(companionId, ...place, limit + 1) : null,
+        isOwn(accountId, companionId) ? selectGroups[order].all(companionId, ...place, limit + 1) : null,
       );
       if (found === null) return null;
       const page = found.slice(0, limit);
