@@ -191,6 +191,7 @@ test.each<[object, string[]]>([
   [{ ...text, title: "", text: 1, colour: "red" }, ["title", "text", "colour"]],
   [{ ...text, text: "a\0b" }, ["text"]],
   [{ ...text, title: "\ud800" }, ["title"]],
+  [{ ...text, title: " \n" }, ["title"]],
   [{ ...text, url: "javascript:alert(1)" }, ["url"]],
   [{ type: "url" }, ["url"]],
   [{ ...page, url: "/returns" }, ["url"]],
@@ -303,8 +304,13 @@ test("a question without an answer gets one in a step, and a transcript shows wh
   const [parcel, bicycles] = (await api.call("GET", questions)).json.data;
   expect(parcel).toMatchObject({ question: "Where is my parcel?", count: 1 });
   expect(bicycles).toMatchObject({ question: "Do you repair\nbicycles?", count: 1 });
+  const first = (await api.call("GET", `${questions}?limit=1&order=asc`)).json;
+  expect(first.data).toMatchObject([{ id: bicycles?.id }]);
+  const rest = await api.call("GET", `${questions}?limit=1&order=asc&cursor=${first.next_cursor}`);
+  expect(rest.json).toMatchObject({ data: [{ id: parcel?.id }], next_cursor: null });
   const path = `${questions}/${bicycles?.id}`;
   expectInvalid(await api.call("POST", `${path}/answer`, { text: "" }), ["text"]);
+  expectInvalid(await api.call("POST", `${path}/answer`, { text: " \n" }), ["text"]);
   const header = { "idempotency-key": "answer-1" };
   const answered = await api.call("POST", `${path}/answer`, { text: "Yes, on Mondays." }, header);
   expect(answered.status).toBe(202);

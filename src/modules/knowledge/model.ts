@@ -12,8 +12,14 @@ export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
 
+/** An answer that says nothing would take its question off the list, and a title be cited as nothing. */
+const visible = {
+  pattern: "\\S",
+  findProblem: (text: string) => (/\S/.test(text) ? null : "Must not be only white space."),
+};
+
 const titleText = (description: string) =>
-  Text({ minLength: 1, maxLength: maxTitleLength, description, examples: ["Shipping and returns"] });
+  Text({ minLength: 1, maxLength: maxTitleLength, ...visible, description, examples: ["Shipping and returns"] });
 
 const urlText = (description: string, example: string) =>
   Text({
@@ -125,8 +131,7 @@ export const answerBody = compileChecker(() =>
       text: Text({
         minLength: 1,
         // The question leaves the list: an answer that cannot be read would be the end of it.
-        accepts: (text) => text.trim() !== "",
-        problem: "Must be well-formed text without NUL, and not only white space.",
+        ...visible,
         description: "The answer: plain text or Markdown, not only white space.",
         examples: ["We ship to Norway for 12 euros."],
       }),

@@ -67,7 +67,7 @@ function refuseType(sent: unknown, type: unknown): AppError {
     return invalidFields([{ param: "file", detail: `Send the file, with its name, as ${formType}.` }]);
   }
   return invalidFields([
-    { param: "type", detail: `Must be one of: text, url, sitemap; a file is sent as ${formType}.` },
+    { param: "type", detail: `Must be one of: text, url, sitemap. A file is sent as ${formType}, in the field file.` },
   ]);
 }
 
