@@ -24,6 +24,7 @@ export type BuiltEdition = Pick<EditionFacts, "chunks" | "bytes" | "tokens" | "w
 export class EditionBuilder {
   readonly #store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">;
   readonly #edition: number;
+  readonly #signal: AbortSignal;
   readonly #documents: EditionDocument[] = [];
   readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
   #part: StoredChunk[] = [];
@@ -31,12 +32,17 @@ export class EditionBuilder {
   #terms: Terms[] = [];
   readonly #pause = yieldAfter();
 
-  constructor(store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">, edition: number) {
+  constructor(
+    store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">,
+    edition: number,
+    signal: AbortSignal,
+  ) {
     this.#store = store;
     this.#edition = edition;
+    this.#signal = signal;
   }
 
-  /** Rejects with `TooManyPassages` or `Outdated`. */
+  /** Rejects with `TooManyPassages`, `Outdated`, or the signal's reason. */
   async addDocument(facts: Omit<EditionDocument, "place" | "firstOrdinal" | "chunks">, document: ReadDocument) {
     const firstOrdinal = this.#built.chunks;
     for (const { page, heading, text } of cutIntoChunks(document))
@@ -75,6 +81,7 @@ export class EditionBuilder {
   }
 
   async #add(chunk: StoredChunk, title: string): Promise<void> {
+    this.#signal.throwIfAborted();
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
     const terms = termsOfPassage({ ...chunk, title });
     this.#terms.push(terms);
@@ -111,6 +118,8 @@ export class EditionBuilder {
   }
 
   async #append(slice: EditionSlice): Promise<void> {
+    // A stopping server waits for this: many passages take many seconds.
+    this.#signal.throwIfAborted();
     if (!(await this.#store.append(this.#edition, slice))) throw new Outdated();
   }
 
