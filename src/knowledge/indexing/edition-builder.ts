@@ -1,12 +1,12 @@
 /** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
 import { estimateTokens } from "../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import type { EditionDocument, EditionFacts, EditionSlice, KnowledgeStore, StoredChunk } from "../../store/store.ts";
 import { cutIntoChunks } from "../passages/chunks.ts";
 import { buildPostings } from "../retrieval/postings.ts";
 import { termNumberOf } from "../words/term-number.ts";
 import { type Terms, termsOfPassage } from "../words/terms.ts";
-import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
 const passagesPerPart = 32;
@@ -30,7 +30,7 @@ export class EditionBuilder {
   #part: StoredChunk[] = [];
   /** Of the passages of the block that is being filled. */
   #terms: Terms[] = [];
-  readonly #pause = yieldAfter();
+  readonly #slices = new Slices();
 
   constructor(
     store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">,
@@ -92,7 +92,7 @@ export class EditionBuilder {
     this.#built.bytes += Buffer.byteLength(chunk.text);
     if (this.#part.length === passagesPerPart) await this.#flushPart();
     if (this.#terms.length === passagesPerBlock) await this.#flushPostings();
-    await this.#pause();
+    if (this.#slices.isOver) await this.#slices.pause();
   }
 
   async #copyVectors(facts: EditionDocument, edition: number, firstOrdinal: number): Promise<void> {

@@ -126,7 +126,8 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
 async function feed(input: Bun.FileSink, bytes: Uint8Array, stop: AbortSignal): Promise<void> {
   try {
     for (let at = 0; at < bytes.length && !stop.aborted; at += sliceBytes) {
-      input.write(bytes.subarray(at, at + sliceBytes));
+      // A promise where the pipe is full: its rejection would be nobody's.
+      await input.write(bytes.subarray(at, at + sliceBytes));
       await input.flush();
     }
     await input.end();
