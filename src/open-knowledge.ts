@@ -1,5 +1,6 @@
 /** What makes and uses the index of knowledge, as the server runs it. */
 import type { Config } from "./config.ts";
+import type { Duties } from "./coordination/coordination.ts";
 import type { Services } from "./dependencies.ts";
 import type { Prices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
@@ -19,6 +20,7 @@ export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids"
   prices: Prices;
   knowledge: Config["knowledge"];
   isShared: boolean;
+  duties: Duties;
 }
 
 export interface OpenedKnowledge {
@@ -34,13 +36,14 @@ export function openKnowledge({
   knowledge: { privateSources },
   ...parts
 }: KnowledgeParts): OpenedKnowledge {
-  const { store, clock, log, measurements, isShared } = parts;
+  const { store, clock, log, measurements, isShared, duties } = parts;
   const embedder = embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices });
   const near = embedder && createNearPassages({ store, embedder });
   const knowledge = createKnowledgeFinder({ store, near, log, measurements });
   const reader = openDocumentReader(log);
   const fetcher = createFetcher({ allowed: privateSources });
-  const embedding = embedder && createEmbeddingPass({ store, embedder, clock, log });
+  const embedding =
+    embedder && createEmbeddingPass({ store, embedder, isOurs: () => duties.take("embeddings"), clock, log });
   const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });
   return {
     services: { indexing, knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },

@@ -167,6 +167,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     knowledge: config.knowledge,
     prices: settings.prices,
     isShared: shared !== null,
+    duties: coordination.duties,
     store,
     clock,
     ids,

@@ -124,7 +124,10 @@ export const answerBody = compileChecker(() =>
     {
       text: Text({
         minLength: 1,
-        description: "The answer: plain text or Markdown.",
+        // The question leaves the list: an answer that cannot be read would be the end of it.
+        accepts: (text) => text.trim() !== "",
+        problem: "Must be well-formed text without NUL, and not only white space.",
+        description: "The answer: plain text or Markdown, not only white space.",
         examples: ["We ship to Norway for 12 euros."],
       }),
     },
