@@ -162,9 +162,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
+  const settings = toSettings(config);
   const knowledge = openKnowledge({
-    ...config,
+    knowledge: config.knowledge,
+    prices: settings.prices,
     isShared: shared !== null,
+    duties: coordination.duties,
     store,
     clock,
     ids,
@@ -192,7 +195,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   }
 
   return {
-    settings: toSettings(config),
+    settings,
     store,
     coordination,
     limiter: measureLimiter(windows.limiter, measurements),
@@ -200,7 +203,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     openTurns,
     replies,
     llm,
-    embeddings,
     providerHealth,
     voice,
     uses,

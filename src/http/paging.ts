@@ -33,7 +33,7 @@ export const pageQuery: QueryPart<PageRequest> = {
   read: (query) => readPage(query, false),
 };
 
-/** The same for a list whose items move when they change: its cursors tell when their item last did. */
+/** The parameters of a list whose items move: a cursor tells their last change, too. */
 export const movingPageQuery: QueryPart<PageRequest> = {
   parameters: pageParameters,
   read: (query) => readPage(query, true),
@@ -150,15 +150,14 @@ export async function collectList<Item extends ListedItem>(
   }
 }
 
-/** The response of a list route; `changedAt` for one with `movingPageQuery`. */
+/** The response of a list route; `toPlace` tells where its items stand, if not by their creation. */
 export function toWireList<Item extends { readonly id: string }>(
   { items, nextAfterId, nextUpdatedAt }: Page<Item>,
   toWire: (item: Item) => object,
-  changedAt: (item: Item) => number | null = () => null,
+  toPlace: (item: Item) => Cursor = ({ id }) => ({ id }),
 ): JsonText {
   const text = new PageText();
-  for (const item of items)
-    if (!text.add(toWire(item), { id: item.id, updatedAt: changedAt(item) })) return text.full();
+  for (const item of items) if (!text.add(toWire(item), toPlace(item))) return text.full();
   return text.finish(nextAfterId === null ? null : { id: nextAfterId, updatedAt: nextUpdatedAt });
 }
 

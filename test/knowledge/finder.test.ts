@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from "bun:test";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
 import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
 import type { NearPassages } from "../../src/knowledge/retrieval/found.ts";
-import { buildPostings } from "../../src/knowledge/retrieval/postings.ts";
 import { nameQuestion } from "../../src/knowledge/retrieval/question-group.ts";
 import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
 import { termNumberOf } from "../../src/knowledge/words/term-number.ts";
@@ -11,6 +10,7 @@ import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import type { IndexedPassage, KnowledgeStore, LiveEdition, Posting } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { buildPostings } from "../support/postings.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 
 /** Editions in memory: the numbers count from 1. */
@@ -125,9 +125,11 @@ test.each([
 });
 
 test("questions have one name in any order and inflection, and another for another companion", () => {
-  const nameOf = (text: string, id = "one") => nameQuestion(id, queryTermsOf(text, null).significant);
+  const nameOf = (text: string, id = "one") => nameQuestion(id, queryTermsOf(text, null).topic);
   expect(nameOf("Do you repair old chairs?")).toBe(nameOf("old CHAIR – do you repair?"));
   expect(nameOf("Do you repair old chairs?")).not.toBe(nameOf("Do you repair old lamps?"));
+  expect(nameOf("有停车场吗？")).toBe(nameOf("请问停车场有没有"));
+  expect(nameOf("Is room 12 free?")).not.toBe(nameOf("Is room 13 free?"));
   expect(nameOf("chairs")).not.toBe(nameOf("chairs", "two"));
   expect(nameOf("chairs")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });

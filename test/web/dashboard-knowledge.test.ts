@@ -66,8 +66,6 @@ const prices = {
 test("files, addresses and texts are added, watched until they are ready, and say what is wrong with them", async () => {
   const { page, complaints, readSources } = await openKnowledge();
   await page.getByText("No sources yet").waitFor();
-  expect(await findViolations(page)).toEqual([]);
-
   await page.locator("input[type=file]").setInputFiles([
     { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("pixels") },
     { name: "nothing.txt", mimeType: "text/plain", buffer: Buffer.from("") },
@@ -206,9 +204,8 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   };
   await open();
   const seen = page.getByRole("log").getByRole("list", { name: "Sources" }).getByRole("listitem");
-  expect(await seen.getByRole("link", { name: "Prices" }).getAttribute("href")).toBe(prices.url);
-  await seen.getByText("cited").waitFor();
-  await seen.getByText("Passage").click();
+  await seen.getByText("cited").click();
+  expect(await seen.getByRole("link").getAttribute("href")).toBe(prices.url);
   await seen.getByText("An hour in the workshop costs 40 euros.").waitFor();
   expect(await findViolations(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-transcript");

@@ -68,12 +68,12 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   /** Beside the readings, which go first at the database only by chance. */
   function embed(): void {
-    if (embedding === null || closing.signal.aborted || clock.nowMs() < (embedding.retryAtMs ?? 0)) return;
+    if (embedding === null || closing.signal.aborted || clock.nowMs() < embedding.restsUntilMs) return;
     isEmbeddingAsked = true;
     embeddingRun ??= embedAll(embedding).finally(() => {
       embeddingRun = null;
-      // For the timer of what is to be tried again.
-      if (embedding.retryAtMs !== null) wake();
+      // The timer of what is to be tried again.
+      if (embedding.retryAtMs !== null) schedule().catch(() => arm(lookAgainMs));
     });
   }
 

@@ -156,7 +156,7 @@ export const knowledgeRoutes: readonly Route[] = [
     async handle({ services, principal, params, readBody }) {
       const companion = await getCompanion(services, principal.account.id, params.id);
       const { query, limit = passagesPerTurn } = await readBody();
-      const { passages, isWhole } = await services.knowledgeSearch.search(companion, query, limit);
+      const { passages, isWhole } = await services.knowledge.search(companion, query, limit);
       return { data: passages.map(toWireFound), whole: isWhole };
     },
   }),

@@ -1,9 +1,9 @@
 /** Knowledge on the wire. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import type { FoundPassage } from "../../dependencies.ts";
 import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
 import type { SentFile } from "../../http/upload-body.ts";
+import type { FoundPassage } from "../../knowledge/retrieval/found.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
 import type { IndexedPassage } from "../../store/store.ts";
@@ -12,14 +12,15 @@ export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
 
-/** An answer that says nothing would take its question off the list, and a title be cited as nothing. */
-const visible = {
-  pattern: "\\S",
-  findProblem: (text: string) => (/\S/.test(text) ? null : "Must not be only white space."),
-};
-
 const titleText = (description: string) =>
-  Text({ minLength: 1, maxLength: maxTitleLength, ...visible, description, examples: ["Shipping and returns"] });
+  Text({
+    minLength: 1,
+    maxLength: maxTitleLength,
+    // Replies would cite it as nothing.
+    findProblem: (text) => (text.trim() === "" ? "Must not be only white space." : null),
+    description,
+    examples: ["Shipping and returns"],
+  });
 
 const urlText = (description: string, example: string) =>
   Text({
@@ -130,8 +131,10 @@ export const answerBody = compileChecker(() =>
     {
       text: Text({
         minLength: 1,
-        ...visible,
-        description: "The answer: plain text or Markdown.",
+        // The question leaves the list: an answer that cannot be read would be the end of it.
+        accepts: (text) => text.trim() !== "",
+        problem: "Must be well-formed text without NUL, and not only white space.",
+        description: "The answer: plain text or Markdown, not only white space.",
         examples: ["We ship to Norway for 12 euros."],
       }),
     },

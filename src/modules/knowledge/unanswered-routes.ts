@@ -31,7 +31,7 @@ export const unansweredRoutes: readonly Route[] = [
       const companionId = readId(params.id, "companion");
       const page = await services.store.unanswered.list(principal.account.id, companionId, query.page);
       if (page === null) throw missing("companion");
-      return toWireList(page, toWireQuestion, ({ lastAskedAt }) => lastAskedAt);
+      return toWireList(page, toWireQuestion, ({ id, lastAskedAt }) => ({ id, updatedAt: lastAskedAt }));
     },
   }),
   route({

@@ -13,7 +13,7 @@ import type { Queries } from "./queries.ts";
 /** As many as `readPassages` takes. */
 const refsAtOnce = 100;
 
-/** The newest message of that id; of one that was erased, the conversation is gone. */
+/** The newest message of that id; of one that was erased, the conversation is gone. One that runs again is noted once. */
 const insertTurns = `WITH kept AS MATERIALIZED (
     SELECT number FROM conversations WHERE companion_id = $1 AND session_id = $2 AND visitor_id = $3 FOR KEY SHARE
   )
@@ -22,7 +22,9 @@ const insertTurns = `WITH kept AS MATERIALIZED (
   FROM kept CROSS JOIN unnest($4::text[], $5::text[], $6::text[]) AS noted (message_id, group_id, seen)
     CROSS JOIN LATERAL (SELECT m.created_at FROM messages m
       WHERE m.conversation_number = kept.number AND m.id = noted.message_id
-      ORDER BY m.created_at DESC, m.number DESC LIMIT 1) AS m`;
+      ORDER BY m.created_at DESC, m.number DESC LIMIT 1) AS m
+  WHERE NOT EXISTS (SELECT FROM knowledge_turns t
+    WHERE t.conversation_number = kept.number AND t.message_id = noted.message_id)`;
 const deleteOldest = `DELETE FROM knowledge_turns WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM knowledge_turns WHERE companion_id = $1 AND group_id IS NOT NULL
     ORDER BY companion_id DESC, number DESC OFFSET ${maxAskings} LIMIT 1000))`;
@@ -37,10 +39,11 @@ const question = `(SELECT m.text FROM knowledge_turns t
     JOIN messages m ON m.conversation_number = t.conversation_number AND m.id = t.message_id
   WHERE t.companion_id = $1 AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
   ORDER BY t.created_at DESC, t.number DESC LIMIT 1)`;
-const page = (follows: "<" | ">", order: "DESC" | "ASC") => `SELECT g.*, ${question} AS question FROM (${groups("")}
-    HAVING (max(t.created_at), t.group_id) ${follows} ($2, $3)
+
+const page = (after: string, order: string) => `SELECT g.*, ${question} AS question FROM (${groups("")}
+    HAVING (max(t.created_at), t.group_id) ${after} ($2, $3)
     ORDER BY max(t.created_at) ${order}, t.group_id ${order} LIMIT $4) AS g
-    ORDER BY g."lastAskedAt" ${order}, g.id ${order}`;
+  ORDER BY g."lastAskedAt" ${order}, g.id ${order}`;
 
 export const unansweredQueries = {
   desc: page("<", "DESC"),

@@ -134,13 +134,13 @@ export function createCompanion(options: CompanionOptions): Companion {
   async function* follow(
     reply: PendingReply,
     isNew: boolean,
-    { signal, leave, retries, received = "", onChallenge, ...told }: ResumeOptions,
+    { signal, leave, received = "", onChallenge, ...told }: ResumeOptions,
   ): AsyncGenerator<string, void, undefined> {
     const { gone } = identity;
     const { messageId, sessionId, message } = reply;
     const name = { messageId, sessionId, visitorId: ids.visitorId };
     const joined = joinSignals(signal, leave, gone);
-    const call = { signal: joined.signal, retries, delaysMs: reconnectDelaysMs, received, isNew, ...told };
+    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
     let isEnded = false;
     joined.signal.throwIfAborted();
     pending.begin(reply);
@@ -201,15 +201,19 @@ export function createCompanion(options: CompanionOptions): Companion {
     },
 
     async conversations({ limit, cursor, ...call } = {}) {
-      // By way of JSON, which leaves out what is undefined.
-      const query = new URLSearchParams(JSON.parse(JSON.stringify({ limit, cursor })));
+      const query = toQuery({ limit, cursor });
       return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
     },
 
     async conversation(id, { cursor, ...call } = {}) {
-      const query = cursor === undefined ? "" : `?messages_cursor=${encodeURIComponent(cursor)}`;
-      const path = `/conversations/${encodeURIComponent(id)}${query}`;
+      const query = toQuery({ messages_cursor: cursor });
+      const path = `/conversations/${encodeURIComponent(id)}?${query}`;
       return readConversation(await connection.load(path, {}, call, isHarmlessAgain));
     },
   };
+}
+
+/** By way of JSON, which leaves out what is undefined. */
+function toQuery(fields: object): URLSearchParams {
+  return new URLSearchParams(JSON.parse(JSON.stringify(fields)));
 }

@@ -35,7 +35,7 @@ export function showSources(
     const place = isWeb(url) ? makeLink(url, fillIn) : h("span", { tabindex: -1 }, h("bdi", {}, name));
     const numbers = [first, ...others].map(({ n }) => n);
     for (const n of numbers) places.set(n, place);
-    const where = page === null ? [] : [h("span", { class: "page" }, fill(strings.page, page))];
+    const where = page === null ? [] : [h("span", { class: "where" }, fill(strings.page, page))];
     return h("li", {}, h("span", { class: "numbers" }, numbers.join(", ")), h("div", {}, place, " ", ...where));
   });
   dressMarkers(body, places);
@@ -100,12 +100,17 @@ function dressMarkers(body: HTMLElement, places: Map<number, HTMLElement>): void
     const dressed = parts.map((part, index) => {
       const n = Number(part.slice(1, -1));
       const place = index % 2 ? places.get(n) : undefined;
-      if (!place) return part;
+      // A button would let the line break before what ends the sentence; a word joiner does not.
+      if (!place) return index && /^\p{P}/u.test(part) ? `\u2060${part}` : part;
       const button = textButton("cite", String(n), () => place.focus());
       const label = `[${n}] ${place.textContent}`;
       button.ariaLabel = button.title = label;
       return button;
     });
-    node.replaceWith(...dressed);
+    node.replaceWith(...dressed.filter(Boolean));
+  }
+  for (const button of body.querySelectorAll(".cite")) {
+    const before = button.previousSibling;
+    if (before instanceof Element && before.matches(".cite")) button.classList.add("next");
   }
 }

@@ -16,10 +16,7 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
       </summary>
       <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Sources">
         {[...cited, ...others].map((passage) => (
-          <li
-            key={passage.n}
-            class="flex flex-wrap items-baseline gap-x-3 gap-y-1 border-line px-3.5 py-1.5 not-last:border-b"
-          >
+          <li key={passage.n} class="border-line px-3.5 py-1.5 not-last:border-b">
             <SeenPassage passage={passage} />
           </li>
         ))}
@@ -30,28 +27,24 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
 
 function SeenPassage({ passage }: { passage: Seen }) {
   const { n, cited, title, url, page, text } = passage;
+  if (title === null) return <>[{n}] No longer there: the source was deleted or read anew.</>;
   return (
-    <>
-      <span class="tabular-nums">[{n}]</span>
-      {title === null ? (
-        <span class="min-w-0 flex-1">No longer there: the source was deleted or read anew.</span>
-      ) : (
-        <span class="min-w-0 font-medium text-ink wrap-anywhere" dir="auto">
-          {url === null ? title : <WebLink url={url}>{title}</WebLink>}
+    <details>
+      <summary class="wrap-anywhere">
+        [{n}]{" "}
+        <span class="font-medium text-ink" dir="auto">
+          {title}
         </span>
+        {page !== null && `, page ${page}`} {cited && <Badge tone="good">cited</Badge>}
+      </summary>
+      {url !== null && (
+        <p class="py-1.5">
+          <WebLink url={url}>{url}</WebLink>
+        </p>
       )}
-      {page !== null && <span>page {page}</span>}
-      {cited && <Badge tone="good">cited</Badge>}
-      {text !== null && (
-        <details>
-          <summary>
-            Passage<span class="sr-only"> {n}</span>
-          </summary>
-          <p dir="auto" class="mt-1 text-ink wrap-anywhere whitespace-pre-wrap">
-            {text}
-          </p>
-        </details>
-      )}
-    </>
+      <p dir="auto" class="mt-1 text-ink wrap-anywhere whitespace-pre-wrap">
+        {text}
+      </p>
+    </details>
   );
 }

@@ -24,8 +24,9 @@ export function AddAddress({ path, onAdded }: { path: string; onAdded(source: So
       refresh_hours: hours === "" ? null : Number(hours),
     };
     onAdded(await call<Source>("POST", path, { body }));
-    setTyped("");
-    setChosen(null);
+    // The next one may have been typed meanwhile.
+    setTyped((now) => (now === typed ? "" : now));
+    setChosen((now) => (now === chosen ? null : now));
     say(isSitemap ? "Added: its pages are being read." : "Added: it is being read.");
     form.current?.querySelector("input")?.focus();
   });

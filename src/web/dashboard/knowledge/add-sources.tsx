@@ -1,17 +1,16 @@
 /** Adds to what a companion reads: files, the address of a page or a sitemap, or a text. */
-import { FileText, Upload as UploadIcon } from "lucide-preact";
-import { useRef, useState } from "preact/hooks";
+import { FileText } from "lucide-preact";
+import { useState } from "preact/hooks";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { lazy } from "../ui/lazy.tsx";
 import { Section } from "../ui/page.tsx";
 import { AddAddress } from "./add-address.tsx";
 import { useDroppedFiles } from "./drop-files.ts";
-import { acceptedFiles, kindsSentence } from "./file-kinds.ts";
+import { FileButton } from "./file-button.tsx";
+import { kindsSentence } from "./file-kinds.ts";
+import { TextForm } from "./text-form.tsx";
 import { UploadList } from "./upload-list.tsx";
 import type { Uploads } from "./use-uploads.ts";
-
-const TextForm = lazy(async () => (await import("./text-form.tsx")).TextForm);
 
 interface AddSourcesProps {
   /** Of the companion's sources. */
@@ -21,7 +20,6 @@ interface AddSourcesProps {
 }
 
 export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
-  const input = useRef<HTMLInputElement>(null);
   const isOver = useDroppedFiles(uploads.add);
   const [isWriting, setIsWriting] = useState(false);
   return (
@@ -39,21 +37,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
         <div class={`rounded-xl border px-4 py-6 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}>
           <p class="font-medium">{isOver ? "Drop them here" : "Drop files anywhere on this page"}</p>
           <p class="mt-0.5 mb-4 text-[0.88rem] text-pretty text-muted">{kindsSentence}</p>
-          <input
-            ref={input}
-            type="file"
-            multiple
-            hidden
-            accept={acceptedFiles}
-            onChange={({ currentTarget }) => {
-              uploads.add([...(currentTarget.files ?? [])]);
-              // So that the same file can be chosen again.
-              currentTarget.value = "";
-            }}
-          />
-          <Button icon={UploadIcon} onClick={() => input.current?.click()}>
-            Choose files…
-          </Button>
+          <FileButton label="Choose files…" multiple onFiles={uploads.add} />
         </div>
         <UploadList uploads={uploads} />
       </div>

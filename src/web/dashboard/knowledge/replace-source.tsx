@@ -5,9 +5,10 @@ import { useAction, useLoad } from "../lib/load.ts";
 import type { Source, SourcePassages } from "../lib/types.ts";
 import { upload } from "../lib/upload.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Field, SelectField, TextField } from "../ui/field.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
-import { acceptedFiles, findFileProblem, kindsSentence } from "./file-kinds.ts";
+import { FileButton } from "./file-button.tsx";
+import { findFileProblem, kindsSentence } from "./file-kinds.ts";
 import { ProgressBar } from "./progress-bar.tsx";
 import { refreshChoicesWith, toAddress } from "./source-words.ts";
 import { TextForm } from "./text-form.tsx";
@@ -49,6 +50,12 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
     say("Replaced: the new file is being read.");
     onClose();
   });
+  function choose([chosen]: readonly File[]): void {
+    if (chosen === undefined) return;
+    // A file that kept its name as its title is known by the new one's.
+    if (/\.\w+$/.test(title) && title === (file?.name ?? source.title)) setTitle(chosen.name);
+    setFile(chosen);
+  }
   return (
     <FormDialog
       title="Replace the file"
@@ -58,26 +65,16 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
       class="space-y-5"
       onClose={onClose}
     >
-      <Field
-        label="New file"
-        hint={`${kindsSentence} The old file answers until the new one is ready.`}
-        error={problem ?? undefined}
-      >
-        {(wiring) => (
-          <input
-            {...wiring}
-            type="file"
-            accept={acceptedFiles}
-            class="control"
-            onChange={({ currentTarget }) => {
-              const chosen = currentTarget.files?.[0] ?? null;
-              // A file that kept its name as its title is known by the new one's.
-              if (chosen !== null && title === (file?.name ?? source.title)) setTitle(chosen.name);
-              setFile(chosen);
-            }}
-          />
-        )}
-      </Field>
+      <div>
+        <div class="flex flex-wrap items-center gap-3">
+          <FileButton label="Choose a file…" onFiles={choose} />
+          <p role="status" class="min-w-0 wrap-anywhere" dir="auto">
+            {file?.name ?? "No file yet"}
+          </p>
+        </div>
+        {problem && <p class="mt-1.5 text-[0.88rem] text-bad">{problem}</p>}
+        <p class="mt-1.5 text-[0.88rem] text-muted">{kindsSentence} The old file answers until the new one is ready.</p>
+      </div>
       <TextField
         label="Title"
         value={title}

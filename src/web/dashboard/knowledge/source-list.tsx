@@ -6,15 +6,13 @@ import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
-import { lazy } from "../ui/lazy.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+import { PassagesDialog } from "./passages-dialog.tsx";
+import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
 import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
 import type { Sources } from "./use-sources.ts";
-
-const PassagesDialog = lazy(async () => (await import("./passages-dialog.tsx")).PassagesDialog);
-const ReplaceSource = lazy(async () => (await import("./replace-source.tsx")).ReplaceSource);
 
 const pageSize = 25;
 /** From so many on they can be narrowed. */

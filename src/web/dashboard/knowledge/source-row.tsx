@@ -1,5 +1,5 @@
 /** One source: how far it is read, what is wrong with it, and what can be done. */
-import { BookOpen, ExternalLink, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
+import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
@@ -44,13 +44,13 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
         <div class="min-w-0 flex-1">
           <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
             <h3 class="min-w-0 font-medium wrap-anywhere" dir="auto">
-              {title === url ? <Address url={url} /> : title}
+              {title === url ? <WebLink url={url}>{url}</WebLink> : title}
             </h3>
             <Badge tone={state.tone}>{state.label}</Badge>
           </div>
           {url !== null && url !== title && (
             <p class="mt-0.5 text-[0.88rem]">
-              <Address url={url} />
+              <WebLink url={url}>{url}</WebLink>
             </p>
           )}
           <Facts source={source} />
@@ -90,14 +90,6 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
         </IconButton>
       </div>
     </li>
-  );
-}
-
-function Address({ url }: { url: string }) {
-  return (
-    <WebLink url={url}>
-      {url} <ExternalLink size={13} aria-hidden="true" class="inline" />
-    </WebLink>
   );
 }
 

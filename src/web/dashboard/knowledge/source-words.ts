@@ -80,8 +80,8 @@ export function countOf(count: number, unit: string): string {
 const waysOut: Record<Source["type"], string> = {
   text: "Replace the text, or delete it.",
   file: "Replace the file, or delete it.",
-  url: "Check that the address opens without signing in, then read it again or change it.",
-  sitemap: "Check the address, then read it again; or add the pages one by one.",
+  url: "Check the address, then read it again; or add its text instead.",
+  sitemap: "Check the address, then read it again; or add its pages one by one.",
 };
 
 /** What to do about its error, or that nothing need be done; empty where there is none. */
