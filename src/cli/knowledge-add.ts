@@ -77,9 +77,15 @@ function toAddress(url: string, args: Arguments): object {
 
 async function openFile(path: string, args: Arguments): Promise<object> {
   const file = Bun.file(path);
-  const facts = await file.stat().catch(() => null);
-  if (facts === null || !facts.isFile()) throw new CommandFailure(`file not found: ${path}.`);
+  const facts = await file.stat().catch((error) => explain(path, error));
+  if (!facts.isFile()) throw new CommandFailure(`${path}: no regular file. Name the files of a directory.`);
   if (facts.size > maxUploadBytes) throw new CommandFailure(`${path}: larger than ${maxUploadBytes / 1024 ** 2} MiB.`);
   const title = args.find("title");
-  return { file: new SentFile(path, null, await file.bytes()), ...(title === undefined ? {} : { title }) };
+  const bytes = await file.bytes().catch((error) => explain(path, error));
+  return { file: new SentFile(path, null, bytes), ...(title === undefined ? {} : { title }) };
+}
+
+function explain(path: string, error: { code?: string }): never {
+  if (error.code === "ENOENT") throw new CommandFailure(`file not found: ${path}.`);
+  throw new CommandFailure(`${path}: cannot be read (${error.code}).`);
 }

@@ -12,14 +12,15 @@ export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
 
-/** An answer that says nothing would take its question off the list, and a title be cited as nothing. */
-const visible = {
-  pattern: "\\S",
-  findProblem: (text: string) => (/\S/.test(text) ? null : "Must not be only white space."),
-};
-
 const titleText = (description: string) =>
-  Text({ minLength: 1, maxLength: maxTitleLength, ...visible, description, examples: ["Shipping and returns"] });
+  Text({
+    minLength: 1,
+    maxLength: maxTitleLength,
+    // Replies would cite it as nothing.
+    findProblem: (text) => (text.trim() === "" ? "Must not be only white space." : null),
+    description,
+    examples: ["Shipping and returns"],
+  });
 
 const urlText = (description: string, example: string) =>
   Text({
