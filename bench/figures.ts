@@ -1,5 +1,5 @@
 /** What a run of the benchmark has measured. */
-import type { KnowledgeFigures } from "./knowledge/measure.ts";
+import type { KnowledgeReport } from "./knowledge/report.ts";
 import type { KeyCheckFigures } from "./micro/api-key.ts";
 import type { MetadataFigures } from "./micro/metadata.ts";
 import type { SharedRow } from "./shared.ts";
@@ -28,6 +28,6 @@ export interface Report {
   start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
   micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
   metadata: MetadataFigures | null;
-  knowledge: KnowledgeFigures | null;
+  knowledge: KnowledgeReport | null;
   shared: { rows: SharedRow[]; metadata: MetadataFigures } | null;
 }

@@ -1,14 +1,10 @@
 /** What the benchmark is to show, and whether this run showed it. */
 
 import type { Report } from "./figures.ts";
+import type { Goal } from "./goal.ts";
+import { findKnowledgeGoals } from "./knowledge/goals.ts";
 import { fixed, table } from "./markdown.ts";
 import { closedInTimeMs } from "./streams.ts";
-
-interface Goal {
-  what: string;
-  isReached: boolean;
-  figure: string;
-}
 
 const companiond = "companiond";
 /** By name, as their rows are called. */
@@ -21,6 +17,7 @@ export function renderGoals(report: Report): string {
     ...findConfigGoals(report),
     ...findStartGoals(report),
     ...findMicroGoals(report),
+    ...findKnowledgeGoals(report.knowledge),
   ];
   if (goals.length === 0) return "";
   const rows = goals.map(({ what, isReached, figure }) => [what, isReached ? "yes" : "**no**", figure]);

@@ -5,7 +5,7 @@ import { cpus, release } from "node:os";
 import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
 import { renderGoals } from "./goals.ts";
-import { renderKnowledge } from "./knowledge/render.ts";
+import { renderKnowledgeReport } from "./knowledge/report.ts";
 import { fixed, MiB, percent, table } from "./markdown.ts";
 import { renderMetadata, renderShared } from "./report-stores.ts";
 import type { StartFigures } from "./start-up.ts";
@@ -26,7 +26,7 @@ export function renderReport(report: Report): string {
     renderMicro(report),
     renderMetadata(report.metadata, "SQLite"),
     renderShared(report),
-    renderKnowledge(report.knowledge),
+    renderKnowledgeReport(report.knowledge),
     ...["NOTES.md", "PROFILES.md"].map(readKept),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;

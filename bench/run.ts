@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
-import { measureKnowledge } from "./knowledge/measure.ts";
+import { reportKnowledge } from "./knowledge/report.ts";
 import type { Load } from "./load/plan.ts";
 import { cpuSeconds, loadCore, startProvider } from "./load/processes.ts";
 import { type LoadName, loads, shortLoads } from "./loads.ts";
@@ -201,8 +201,7 @@ async function benchShared(report: Report): Promise<void> {
 }
 
 async function benchKnowledge(report: Report): Promise<void> {
-  say("knowledge: what words find");
-  report.knowledge = measureKnowledge();
+  report.knowledge = await reportKnowledge((what) => say(`knowledge: ${what}`));
 }
 
 const parts = {

@@ -1,8 +1,8 @@
 /** Asks the questions of the corpus and tells how many are answered by their passage, and how many of the others are recognised. */
 import { isFound, rankByWords } from "../../src/knowledge/retrieval/bm25.ts";
-import { buildPostings } from "../../src/knowledge/retrieval/postings.ts";
 import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
 import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
+import { buildPostings } from "../../test/support/postings.ts";
 import { type CorpusLanguage, corpusLanguages, type KnowledgeCorpus } from "./corpus.ts";
 
 /** What a search tells of one question. */

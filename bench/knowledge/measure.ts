@@ -2,8 +2,8 @@
 import type { ReadDocument } from "../../src/domain/knowledge.ts";
 import { cutIntoChunks } from "../../src/knowledge/passages/chunks.ts";
 import { rankByWords, type TermPostings } from "../../src/knowledge/retrieval/bm25.ts";
-import { buildPostings } from "../../src/knowledge/retrieval/postings.ts";
 import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
+import { buildPostings } from "../../test/support/postings.ts";
 import { type CorpusPassage, corpusLanguages, readCorpus } from "./corpus.ts";
 import { evaluate, indexCorpus, type Quality } from "./evaluate.ts";
 

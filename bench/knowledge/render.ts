@@ -3,8 +3,7 @@ import { fixed, percent, table } from "../markdown.ts";
 import { places, type Quality } from "./evaluate.ts";
 import { type KnowledgeFigures, sumOf } from "./measure.ts";
 
-export function renderKnowledge(figures: KnowledgeFigures | null): string {
-  if (figures === null) return "";
+export function renderKnowledge(figures: KnowledgeFigures): string {
   const { quality, alone, indexing, ranking } = figures;
   const row = (name: string, each: Quality) => [
     name,

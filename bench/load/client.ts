@@ -21,15 +21,23 @@ export interface ClientJob {
   isLeavingTogether: boolean;
 }
 
+interface Spread {
+  p50: number;
+  p99: number;
+  max: number;
+}
+
 export interface ClientResult {
   completed: number;
   failed: number;
   chunks: number;
   seconds: number;
   /** Milliseconds from the request's last byte to the first text. */
-  firstTextMs: { p50: number; p99: number };
+  firstTextMs: Spread;
   /** Milliseconds from the provider's write to the visitor's read. */
-  chunkLatencyMs: { p50: number; p99: number };
+  chunkLatencyMs: Spread;
+  /** Milliseconds between two reads of a visitor, where the provider writes at a pace. */
+  gapMs: Spread;
   /** CPU seconds of the visitors' process: it must not be what limits. */
   cpuSeconds: number;
   /** By the visitor's number, when it left; microseconds of the shared clock. */
@@ -42,6 +50,8 @@ interface Visit {
   owed: number;
   left: number;
   startedMs: number;
+  /** Of the last read with text in it; microseconds of the shared clock, 0 before it. */
+  readMicros: number;
   isFirstSeen: boolean;
   isDone: boolean;
   tail: string;
@@ -73,6 +83,8 @@ function askForMore(id: number): void {
 
 const firstTexts: number[] = [];
 const latencies: number[] = [];
+const gaps: number[] = [];
+const isPaced = job.plan.gapMs > 0 && !job.plan.isLockStep;
 const leftAt: Record<string, number> = {};
 let started = 0;
 let completed = 0;
@@ -107,7 +119,12 @@ function read(visit: Visit, bytes: Buffer): void {
     askForMore(visit.id);
   }
   // One sample a read is enough, and the newest chunk is the one that was just sent.
-  if (stamp !== "") latencies.push((sharedMicros() - Number(stamp)) / 1000);
+  if (stamp !== "") {
+    const nowMicros = sharedMicros();
+    latencies.push((nowMicros - Number(stamp)) / 1000);
+    if (isPaced && visit.readMicros > 0) gaps.push((nowMicros - visit.readMicros) / 1000);
+    visit.readMicros = nowMicros;
+  }
   if (text.includes("[DONE]", Math.max(0, at - 8))) visit.isDone = true;
   visit.tail = text.slice(Math.max(at, text.length - 48));
 }
@@ -126,6 +143,7 @@ function visitNext(): void {
     owed: perWrite,
     left: wanted - perWrite,
     startedMs: 0,
+    readMicros: 0,
     isFirstSeen: false,
     isDone: false,
     tail: "",
@@ -170,9 +188,9 @@ function quantile(sorted: number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 
-function summarize(values: number[]): { p50: number; p99: number } {
+function summarize(values: number[]): Spread {
   values.sort((a, b) => a - b);
-  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99) };
+  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), max: values.at(-1) ?? Number.NaN };
 }
 
 function report(): void {
@@ -183,6 +201,7 @@ function report(): void {
     seconds: (performance.now() - beganMs) / 1000,
     firstTextMs: summarize(firstTexts),
     chunkLatencyMs: summarize(latencies),
+    gapMs: summarize(gaps),
     cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
     leftAt,
   };

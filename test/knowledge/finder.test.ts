@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from "bun:test";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
 import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
 import type { NearPassages } from "../../src/knowledge/retrieval/found.ts";
-import { buildPostings } from "../../src/knowledge/retrieval/postings.ts";
 import { nameQuestion } from "../../src/knowledge/retrieval/question-group.ts";
 import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
 import { termNumberOf } from "../../src/knowledge/words/term-number.ts";
@@ -11,6 +10,7 @@ import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import type { IndexedPassage, KnowledgeStore, LiveEdition, Posting } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { buildPostings } from "../support/postings.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 
 /** Editions in memory: the numbers count from 1. */

@@ -4,8 +4,9 @@ import { readCorpus } from "../../bench/knowledge/corpus.ts";
 import { evaluate, indexCorpus } from "../../bench/knowledge/evaluate.ts";
 import { isFound, rankByWords, type TermPostings } from "../../src/knowledge/retrieval/bm25.ts";
 import { fuseRankings } from "../../src/knowledge/retrieval/fusion.ts";
-import { buildPostings, PostingsReader } from "../../src/knowledge/retrieval/postings.ts";
+import { PostingsReader } from "../../src/knowledge/retrieval/postings.ts";
 import type { Terms } from "../../src/knowledge/words/terms.ts";
+import { buildPostings } from "../support/postings.ts";
 
 const passage = (counts: Record<string, number>, length = 100): Terms => ({
   counts: new Map(Object.entries(counts)),

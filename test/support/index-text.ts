@@ -2,13 +2,13 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
-import { buildPostings } from "../../src/knowledge/retrieval/postings.ts";
 import { termNumberOf } from "../../src/knowledge/words/term-number.ts";
 import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { Store, StoredChunk } from "../../src/store/store.ts";
 import { testContext } from "./app.ts";
 import { newSource } from "./indexed-source.ts";
+import { buildPostings } from "./postings.ts";
 
 export interface IndexedText {
   title: string;

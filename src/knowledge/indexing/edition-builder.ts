@@ -2,15 +2,22 @@
 import { estimateTokens } from "../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
 import { Slices } from "../../lib/pause.ts";
-import type { EditionDocument, EditionFacts, EditionSlice, KnowledgeStore, StoredChunk } from "../../store/store.ts";
+import type {
+  EditionDocument,
+  EditionFacts,
+  EditionSlice,
+  KnowledgeStore,
+  Posting,
+  StoredChunk,
+} from "../../store/store.ts";
 import { cutIntoChunks } from "../passages/chunks.ts";
-import { buildPostings } from "../retrieval/postings.ts";
+import { BlockPostings } from "../retrieval/block-postings.ts";
 import { termNumberOf } from "../words/term-number.ts";
-import { type Terms, termsOfPassage } from "../words/terms.ts";
+import { termsOfPassage } from "../words/terms.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
 const passagesPerPart = 32;
-const postingsPerCommit = 1_000;
+const postingsPerCommit = 400;
 
 /** The source has more passages than a companion may have. */
 export class TooManyPassages extends Error {}
@@ -29,7 +36,9 @@ export class EditionBuilder {
   readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
   #part: StoredChunk[] = [];
   /** Of the passages of the block that is being filled. */
-  #terms: Terms[] = [];
+  #block = new BlockPostings();
+  /** Cutting goes on while the last commit is under way: whether that found the edition. */
+  #appended: Promise<boolean> = Promise.resolve(true);
   readonly #slices = new Slices();
 
   constructor(
@@ -73,6 +82,7 @@ export class EditionBuilder {
   async finish(): Promise<BuiltEdition> {
     await this.#flushPart();
     await this.#flushPostings();
+    await this.#settle();
     return { ...this.#built };
   }
 
@@ -84,14 +94,14 @@ export class EditionBuilder {
     this.#signal.throwIfAborted();
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
     const terms = termsOfPassage({ ...chunk, title });
-    this.#terms.push(terms);
+    this.#block.add(terms);
     this.#part.push(chunk);
     this.#built.chunks++;
     this.#built.words += terms.length;
     this.#built.tokens += estimateTokens(chunk.text);
     this.#built.bytes += Buffer.byteLength(chunk.text);
     if (this.#part.length === passagesPerPart) await this.#flushPart();
-    if (this.#terms.length === passagesPerBlock) await this.#flushPostings();
+    if (this.#block.size === passagesPerBlock) await this.#flushPostings();
     if (this.#slices.isOver) await this.#slices.pause();
   }
 
@@ -118,9 +128,18 @@ export class EditionBuilder {
   }
 
   async #append(slice: EditionSlice): Promise<void> {
+    await this.#settle();
+    // The work of a commit and what is done with its end are in one turn of the event loop.
+    if (this.#slices.isOver) await this.#slices.pause();
     // A stopping server waits for this: many passages take many seconds.
     this.#signal.throwIfAborted();
-    if (!(await this.#store.append(this.#edition, slice))) throw new Outdated();
+    this.#appended = this.#store.append(this.#edition, slice);
+    // Whoever comes next is told.
+    this.#appended.catch(() => undefined);
+  }
+
+  async #settle(): Promise<void> {
+    if (!(await this.#appended)) throw new Outdated();
   }
 
   async #flushPart(): Promise<void> {
@@ -132,14 +151,14 @@ export class EditionBuilder {
   }
 
   async #flushPostings(): Promise<void> {
-    if (this.#terms.length === 0) return;
+    if (this.#block.size === 0) return;
     const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
-    const lists = [...buildPostings(this.#terms)].map(([term, entries]) => ({
-      block,
-      term: termNumberOf(term),
-      entries,
-    }));
-    this.#terms = [];
+    const lists: Omit<Posting, "edition">[] = [];
+    for (const [term, entries] of this.#block.lists()) {
+      lists.push({ block, term: termNumberOf(term), entries });
+      if (this.#slices.isOver) await this.#slices.pause();
+    }
+    this.#block = new BlockPostings();
     // In the order of their key, in which an index grows fastest.
     lists.sort((one, other) => one.term - other.term);
     for (let at = 0; at < lists.length; at += postingsPerCommit) {

@@ -69,7 +69,9 @@ async function readOne(
   if (page.status === "unchanged") throw new SourceProblem("A page answered that it is unchanged, unasked.", true);
   const document = await readFetched(parts, page, run.signal);
   const isSame =
-    known !== undefined && known.contentHash === hashDocument(document) && known.title === titleOf(document, url);
+    known !== undefined &&
+    known.contentHash === (await hashDocument(document)) &&
+    known.title === titleOf(document, url);
   if (isSame) return { isKnown: true, known };
   return { isKnown: false, url, document, etag: page.etag, lastModified: page.lastModified };
 }
@@ -100,7 +102,7 @@ class SitemapEdition {
     const builder = await this.#begin();
     if (page.isKnown) return await this.#takeOver(builder, page.known);
     const { url, document, etag, lastModified } = page;
-    const facts = { url, title: titleOf(document, url), contentHash: hashDocument(document), etag, lastModified };
+    const facts = { url, title: titleOf(document, url), contentHash: await hashDocument(document), etag, lastModified };
     await builder.addDocument(facts, document);
   }
 

@@ -1,5 +1,6 @@
 /** Reads a source into an edition: what was uploaded, or one page of the web. */
 import type { ReadDocument } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import type { EditionDocument } from "../../store/store.ts";
 import type { Fetched } from "../fetching/fetcher.ts";
 import { findKind } from "../reading/kind.ts";
@@ -14,13 +15,15 @@ const unchanged: ReadSource = { built: null, notice: null };
 export async function readUploaded(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
   const { uploadId, kind, source } = run.claimed;
   const pieces: Uint8Array[] = [];
+  const slices = new Slices();
   for (let piece = 0; uploadId !== null; piece++) {
     const bytes = await parts.store.readUpload(uploadId, piece);
     if (bytes === null) break;
     pieces.push(bytes);
+    if (slices.isOver) await slices.pause();
   }
   if (pieces.length === 0 || kind === null) throw new SourceProblem("The upload is gone. Send it again.");
-  const document = await parts.reader.read({ bytes: Buffer.concat(pieces), kind, charset: null }, run.signal);
+  const document = await parts.reader.read({ bytes: pieces, kind, charset: null }, run.signal);
   return await buildFrom(parts, run, document, { title: source.title, etag: null, lastModified: null });
 }
 
@@ -43,7 +46,7 @@ async function buildFrom(
   document: ReadDocument,
   { title, ...validators }: { title: string } & Validators,
 ): Promise<ReadSource> {
-  const contentHash = hashDocument(document);
+  const contentHash = await hashDocument(document);
   const known = await findKnown(parts, run);
   // Passages are found by the words of their title, too.
   if (known?.contentHash === contentHash && known.title === title) return unchanged;

@@ -9,7 +9,8 @@ import type { DocumentKind } from "./kind.ts";
 import { type Gathered, gatherReports } from "./reports.ts";
 
 export interface Document {
-  readonly bytes: Uint8Array;
+  /** In one, or in pieces: to join a large upload would hold the event loop. */
+  readonly bytes: Uint8Array | readonly Uint8Array[];
   readonly kind: DocumentKind;
   /** What its source declares, such as the `charset` of a content type. */
   readonly charset?: string | null;
@@ -80,7 +81,8 @@ export async function findConfinement(signal: AbortSignal): Promise<boolean> {
 async function runReader(document: Document, options: ReadingOptions, stop: AbortSignal): Promise<Gathered> {
   stop.throwIfAborted();
   const { kind, charset, bytes } = document;
-  if (bytes.length === 0) throw new ReadingFailure("empty");
+  const pieces = bytes instanceof Uint8Array ? [bytes] : bytes;
+  if (pieces.every((piece) => piece.length === 0)) throw new ReadingFailure("empty");
   // Strangers declare it: nothing that could be taken for an option.
   const told = /^\w[\w.:+-]{0,39}$/.test(charset ?? "") ? ["--charset", `${charset}`] : [];
   const child = Bun.spawn([...options.command, "read-document", kind, ...told], {
@@ -105,7 +107,7 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
   try {
     const [gathered] = await Promise.all([
       gatherReports(child.stdout, options.outputBytes),
-      feed(child.stdin, bytes, stop),
+      feed(child.stdin, pieces, stop),
     ]);
     return gathered;
   } catch (error) {
@@ -123,12 +125,14 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
 }
 
 /** Never rejects: a process that has ended takes nothing, and what it reported tells why. */
-async function feed(input: Bun.FileSink, bytes: Uint8Array, stop: AbortSignal): Promise<void> {
+async function feed(input: Bun.FileSink, pieces: readonly Uint8Array[], stop: AbortSignal): Promise<void> {
   try {
-    for (let at = 0; at < bytes.length && !stop.aborted; at += sliceBytes) {
-      // A promise where the pipe is full: its rejection would be nobody's.
-      await input.write(bytes.subarray(at, at + sliceBytes));
-      await input.flush();
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length && !stop.aborted; at += sliceBytes) {
+        // A promise where the pipe is full: its rejection would be nobody's.
+        await input.write(piece.subarray(at, at + sliceBytes));
+        await input.flush();
+      }
     }
     await input.end();
   } catch {

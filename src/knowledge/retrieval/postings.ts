@@ -5,56 +5,8 @@
  * A list is a number of entries, then for each passage in order: the distance from the passage before it (from -1) less
  * one, how often the term stands in it, and the class of its length. Numbers are of seven bits a byte, the low ones first.
  */
-import type { Terms } from "../words/terms.ts";
-
-/** More often says no more about a passage. */
-const maxCount = 127;
 /** Ordinals are below this: far above what a block has, and low enough that a broken list allocates nothing. */
 const maxOrdinal = 1 << 24;
-
-/** Of passages in their order, numbered from 0. */
-export function buildPostings(passages: readonly Terms[]): Map<string, Uint8Array> {
-  const lists = new Map<string, List>();
-  passages.forEach(({ counts, length }, ordinal) => {
-    const lengthClass = toLengthClass(length);
-    for (const [term, count] of counts) {
-      let list = lists.get(term);
-      if (list === undefined) {
-        list = { entries: 0, last: -1, bytes: [] };
-        lists.set(term, list);
-      }
-      writeNumber(list.bytes, ordinal - list.last - 1);
-      list.bytes.push(Math.min(count, maxCount), lengthClass);
-      list.entries++;
-      list.last = ordinal;
-    }
-  });
-  const encoded = new Map<string, Uint8Array>();
-  for (const [term, { entries, bytes }] of lists) {
-    const head: number[] = [];
-    writeNumber(head, entries);
-    const list = new Uint8Array(head.length + bytes.length);
-    list.set(head);
-    list.set(bytes, head.length);
-    encoded.set(term, list);
-  }
-  return encoded;
-}
-
-interface List {
-  entries: number;
-  last: number;
-  readonly bytes: number[];
-}
-
-function writeNumber(bytes: number[], number: number): void {
-  let rest = number;
-  while (rest > 127) {
-    bytes.push((rest & 127) | 128);
-    rest >>>= 7;
-  }
-  bytes.push(rest);
-}
 
 /** Reads one list, entry by entry, and keeps the current one: nothing is allocated for an entry. */
 export class PostingsReader {
@@ -106,7 +58,7 @@ export function brokenList(): Error {
 /** Sixteen classes for each doubling: lengths are kept to four per cent in a byte. */
 const classesPerDoubling = 16;
 
-function toLengthClass(length: number): number {
+export function toLengthClass(length: number): number {
   return Math.min(255, Math.round(classesPerDoubling * Math.log2(1 + length)));
 }
 

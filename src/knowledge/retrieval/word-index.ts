@@ -9,8 +9,8 @@ import { type EditionPostings, type EditionSize, rankByWords, type WordRanking }
 /** At once, as the store has it. */
 const maxEditions = 64;
 const maxTerms = 48;
-/** At once: each is a list that is looked for, and takes a few microseconds. */
-const maxLookups = 1_000;
+/** At once: each is a list that is looked for, and takes some microseconds. */
+const maxLookups = 500;
 /** Far more than an edition may have. */
 const maxBlocks = 1024;
 
@@ -25,9 +25,9 @@ export async function rankWords(
   const asked = terms.slice(0, maxTerms);
   const lists = new Map(asked.map((term) => [termNumberOf(term), { term, lists: [] as EditionPostings[] }]));
   const numbers = [...lists.keys()];
-  for (const group of numbers.length === 0 ? [] : groupsOf(editions, numbers.length)) {
+  for (const { group, terms } of numbers.length === 0 ? [] : lookupsOf(editions, numbers)) {
     if (slices.isOver) await slices.pause();
-    for (const { edition, block, term, entries } of await store.findPostings(group, numbers)) {
+    for (const { edition, block, term, entries } of await store.findPostings(group, terms)) {
       lists.get(term)?.lists.push({ edition: edition * maxBlocks + block, bytes: entries });
     }
   }
@@ -38,18 +38,30 @@ export async function rankWords(
   return { ranked: ranked.map(toEdition), frequencies };
 }
 
-function* groupsOf(editions: readonly LiveEdition[], terms: number): Generator<number[]> {
+interface Lookup {
+  readonly group: readonly number[];
+  readonly terms: readonly number[];
+}
+
+/** Small editions are asked together for all terms, large ones alone for a few terms at a time. */
+function* lookupsOf(editions: readonly LiveEdition[], terms: readonly number[]): Generator<Lookup> {
   let group: number[] = [];
-  let lookups = 0;
+  let blocks = 0;
   for (const { edition, chunks } of editions) {
+    const own = Math.ceil(chunks / passagesPerBlock);
+    if (group.length > 0 && (group.length === maxEditions || (blocks + own) * terms.length > maxLookups)) {
+      yield* divide(group, terms, blocks);
+      [group, blocks] = [[], 0];
+    }
     group.push(edition);
-    lookups += terms * Math.ceil(chunks / passagesPerBlock);
-    if (lookups < maxLookups && group.length < maxEditions) continue;
-    yield group;
-    group = [];
-    lookups = 0;
+    blocks += own;
   }
-  if (group.length > 0) yield group;
+  if (group.length > 0) yield* divide(group, terms, blocks);
+}
+
+function* divide(group: readonly number[], terms: readonly number[], blocks: number): Generator<Lookup> {
+  const atOnce = Math.max(1, Math.floor(maxLookups / Math.max(1, blocks)));
+  for (let at = 0; at < terms.length; at += atOnce) yield { group, terms: terms.slice(at, at + atOnce) };
 }
 
 function toBlocks({ edition, chunks, words }: LiveEdition): EditionSize[] {

@@ -139,7 +139,10 @@ export interface KnowledgeStore {
   listDocuments(edition: number): Promise<EditionDocument[]>;
   /** Begins an edition; `model` is that of the vectors which will be appended, null for none. Null if outdated. */
   openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number | null>;
-  /** False, and nothing is written, if the edition is gone: what it was made for is outdated. */
+  /**
+   * False, and nothing is written, if the edition is gone: what it was made for is outdated. Lasts once it is published: a
+   * crash of the machine before that may take it away.
+   */
   append(edition: number, slice: EditionSlice): Promise<boolean>;
   /**
    * Lets the edition answer in place of the one before, in one commit; the upload is removed, the failures begin anew, and

@@ -154,6 +154,12 @@ export class SqliteEngine {
     return await this.#writes.run(work);
   }
 
+  /** The same for what counts only once a later `write` says so: the disk is not waited for before that. */
+  async stage<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    return await this.#writes.run(work, false);
+  }
+
   /** Throws `unavailable` if the database file was moved or deleted. */
   requireFile(): void {
     this.#database.requireFile();

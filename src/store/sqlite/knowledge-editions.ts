@@ -129,7 +129,7 @@ export function createKnowledgeEditions(
     append: (edition, slice) => {
       // Before the commit, since other writes may wait for it.
       const bodies = (slice.parts ?? []).map(({ chunks }) => encodePart(chunks));
-      return engine.append(() => {
+      return engine.stage(() => {
         if (selectEdition.get(edition) === null) return false;
         addSlice(edition, slice, bodies);
         return true;

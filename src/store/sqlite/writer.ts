@@ -8,6 +8,7 @@ interface Job {
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   deadlineMs: number;
+  isLasting: boolean;
 }
 
 /** A group ends early after this long, so that the event loop gets its turn. */
@@ -33,6 +34,7 @@ export class WriteQueue {
   #committedAtMs = Number.NEGATIVE_INFINITY;
   #commitTookMs = 0;
   #wasShared = false;
+  #isWaitingForDisk = true;
   #whenIdle: (() => void)[] = [];
 
   constructor(database: StoreDatabase, observer: StoreObserver, lockLimitMs: number) {
@@ -50,11 +52,13 @@ export class WriteQueue {
   /**
    * Runs `work` inside a transaction and resolves with its result once that is on disk. `work` must finish before it
    * returns: code after an `await` would run outside the transaction, so returning a promise is a defect.
+   *
+   * What is not `isLasting` is on disk with the next commit that is: a crash of the machine before that takes it away whole.
    */
-  run<T>(work: () => T): Promise<T> {
+  run<T>(work: () => T, isLasting = true): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadlineMs = performance.now() + this.#lockLimitMs;
-      this.#pending.push({ work, resolve: resolve as Job["resolve"], reject, deadlineMs });
+      this.#pending.push({ work, resolve: resolve as Job["resolve"], reject, deadlineMs, isLasting });
       this.#schedule();
     });
   }
@@ -92,6 +96,7 @@ export class WriteQueue {
   /** False if another process holds the lock: whoever waited too long is rejected, the rest is retried later. */
   #begins(): boolean {
     try {
+      this.#chooseDurability();
       this.#begin.run();
       this.#busyTries = 0;
       return true;
@@ -107,6 +112,15 @@ export class WriteQueue {
       for (const job of expired) job.reject(unavailable(error));
       return false;
     }
+  }
+
+  /** Of the commit that comes: the log is written in order, so that waiting for it covers all commits before. */
+  #chooseDurability(): void {
+    const isLasting = this.#pending.some((job) => job.isLasting);
+    if (isLasting === this.#isWaitingForDisk) return;
+    // Takes effect when it is compiled: a prepared one would do so once.
+    this.#database.run(`PRAGMA synchronous = ${isLasting ? "FULL" : "NORMAL"}`);
+    this.#isWaitingForDisk = isLasting;
   }
 
   #runGroup(): void {

@@ -1,0 +1,113 @@
+/** Gathers the lists of one block of passages, a passage at a time, and gives them out a list at a time: neither takes long. */
+import type { Terms } from "../words/terms.ts";
+import { toLengthClass } from "./postings.ts";
+
+/** More often says no more about a passage. */
+const maxCount = 127;
+/** A list's head has at most three bytes, and each entry at most five. */
+const maxHeadBytes = 3;
+const maxEntryBytes = 5;
+
+/**
+ * One list for each term would be tens of thousands of small arrays. All entries stand in one, in the order in which they
+ * came, and each knows which of its term is next.
+ */
+export class BlockPostings {
+  readonly #places = new Map<string, number>();
+  /** By term: its first entry, its last one, and how many it has. */
+  #first = new Int32Array(16_384);
+  #last = new Int32Array(16_384);
+  #counts = new Int32Array(16_384);
+  /** By entry. */
+  #next = new Int32Array(65_536);
+  #passages = new Int32Array(65_536);
+  #times = new Uint8Array(65_536);
+  readonly #lengthClasses: number[] = [];
+  #entries = 0;
+
+  /** Of the passages that were added. */
+  get size(): number {
+    return this.#lengthClasses.length;
+  }
+
+  /** The next passage of the block. */
+  add({ counts, length }: Terms): void {
+    const passage = this.#lengthClasses.length;
+    this.#lengthClasses.push(toLengthClass(length));
+    for (const [term, count] of counts) {
+      const entry = this.#addEntry(passage, count);
+      const place = this.#places.get(term);
+      if (place === undefined) this.#addTerm(term, entry);
+      else {
+        this.#next[this.#last[place] as number] = entry;
+        this.#last[place] = entry;
+        this.#counts[place] = (this.#counts[place] as number) + 1;
+      }
+    }
+  }
+
+  /** Each term with its list, as `PostingsReader` reads it. */
+  *lists(): Generator<readonly [term: string, list: Uint8Array]> {
+    for (const [term, place] of this.#places) yield [term, this.#encode(place)];
+  }
+
+  #addEntry(passage: number, count: number): number {
+    const entry = this.#entries++;
+    if (entry === this.#next.length) {
+      this.#next = doubled(this.#next);
+      this.#passages = doubled(this.#passages);
+      this.#times = doubled(this.#times);
+    }
+    this.#passages[entry] = passage;
+    this.#times[entry] = Math.min(count, maxCount);
+    return entry;
+  }
+
+  #addTerm(term: string, entry: number): void {
+    const place = this.#places.size;
+    if (place === this.#first.length) {
+      this.#first = doubled(this.#first);
+      this.#last = doubled(this.#last);
+      this.#counts = doubled(this.#counts);
+    }
+    this.#places.set(term, place);
+    this.#first[place] = entry;
+    this.#last[place] = entry;
+    this.#counts[place] = 1;
+  }
+
+  #encode(place: number): Uint8Array {
+    const entries = this.#counts[place] as number;
+    const list = new Uint8Array(maxHeadBytes + entries * maxEntryBytes);
+    let at = writeNumber(list, 0, entries);
+    let entry = this.#first[place] as number;
+    let before = -1;
+    for (let left = entries; left > 0; left--) {
+      const passage = this.#passages[entry] as number;
+      at = writeNumber(list, at, passage - before - 1);
+      list[at++] = this.#times[entry] as number;
+      list[at++] = this.#lengthClasses[passage] as number;
+      before = passage;
+      entry = this.#next[entry] as number;
+    }
+    return list.slice(0, at);
+  }
+}
+
+function doubled<List extends Int32Array | Uint8Array>(list: List): List {
+  const longer = new (list.constructor as new (length: number) => List)(list.length * 2);
+  longer.set(list);
+  return longer;
+}
+
+/** Returns where the next one goes. */
+function writeNumber(bytes: Uint8Array, at: number, number: number): number {
+  let rest = number;
+  let end = at;
+  while (rest > 127) {
+    bytes[end++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
+}
