@@ -128,11 +128,11 @@ export class EditionBuilder {
   }
 
   async #append(slice: EditionSlice): Promise<void> {
-    // A stopping server waits for this: many passages take many seconds.
-    this.#signal.throwIfAborted();
     await this.#settle();
     // The work of a commit and what is done with its end are in one turn of the event loop.
     if (this.#slices.isOver) await this.#slices.pause();
+    // A stopping server waits for this: many passages take many seconds.
+    this.#signal.throwIfAborted();
     this.#appended = this.#store.append(this.#edition, slice);
     // Whoever comes next is told.
     this.#appended.catch(() => undefined);
