@@ -1,15 +1,9 @@
 /** What the benchmark is to show, and whether this run showed it. */
 
-import type { Report } from "./figures.ts";
+import type { Goal, Report } from "./figures.ts";
 import { findKnowledgeGoals } from "./knowledge/goals.ts";
 import { fixed, table } from "./markdown.ts";
 import { closedInTimeMs } from "./streams.ts";
-
-export interface Goal {
-  what: string;
-  isReached: boolean;
-  figure: string;
-}
 
 const companiond = "companiond";
 /** By name, as their rows are called. */

@@ -45,6 +45,10 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const [challengeEntry] = challenge;
   const sdk = await bundle("sdk.js", "sdk/index.ts");
   const [sdkEntry] = sdk;
+  const sources = await bundle("sources.js", "widget/sources.ts", {
+    define: { SOURCES_STYLE: minifyStyle(join(web, "widget", "sources.css")) },
+  });
+  const [sourcesEntry] = sources;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
@@ -53,6 +57,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
       CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
       SDK_FILE: sdkEntry?.fileName,
       SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
+      SOURCES_FILE: sourcesEntry?.fileName,
+      SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
     },
   });
   const [panelEntry] = panel;
@@ -83,6 +89,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...panel,
     ...sdk,
     ...challenge,
+    ...sources,
     ...welcome,
     ...visitor,
     ...dashboard,

@@ -1,8 +1,6 @@
 /** What modules depend on: the contracts of the sockets, and settings. `src/services.ts` chooses the engines. */
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
-import type { Companion } from "./domain/companion.ts";
-import type { Passage } from "./domain/knowledge.ts";
 import type { Prices } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
@@ -15,7 +13,6 @@ import type { Log } from "./lib/log.ts";
 import type { Sealing } from "./lib/sealing.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { RateRules } from "./limits/rules.ts";
-import type { EmbeddingProvider } from "./llm/embeddings.ts";
 import type { LlmProvider } from "./llm/provider.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -66,20 +63,6 @@ export interface Indexing {
   wake(): void;
 }
 
-export interface FoundPassage extends Passage {
-  readonly score: number;
-}
-
-/** What is found in a companion's knowledge. */
-export interface KnowledgeSearch {
-  /** The best passages for the query, best first. `isWhole`: a chat would get all there is. */
-  search(
-    companion: Companion,
-    query: string,
-    limit: number,
-  ): Promise<{ passages: readonly FoundPassage[]; isWhole: boolean }>;
-}
-
 export interface Services {
   readonly settings: Settings;
   readonly store: Store;
@@ -91,8 +74,6 @@ export interface Services {
   /** Running replies that clients can come back to. */
   readonly replies: NamedReplies;
   readonly llm: LlmProvider;
-  /** Null where the operator has named no model for it: knowledge is then found by its words alone. */
-  readonly embeddings: EmbeddingProvider | null;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
@@ -112,7 +93,6 @@ export interface Services {
   readonly uploadBodies: BodyBudget;
   readonly indexing: Indexing;
   readonly knowledge: KnowledgeFinder;
-  readonly knowledgeSearch: KnowledgeSearch;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

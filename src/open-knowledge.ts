@@ -1,7 +1,8 @@
 /** What makes and uses the index of knowledge, as the server runs it. */
 import type { Config } from "./config.ts";
+import type { Duties } from "./coordination/coordination.ts";
 import type { Services } from "./dependencies.ts";
-import { createPrices } from "./domain/prices.ts";
+import type { Prices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createCountedEmbedder } from "./knowledge/embedding/counted-embedder.ts";
 import { createFetcher } from "./knowledge/fetching/fetcher.ts";
@@ -11,15 +12,19 @@ import { openDocumentReader } from "./knowledge/reading/reader.ts";
 import { createKnowledgeFinder } from "./knowledge/retrieval/finder.ts";
 import { createNearPassages } from "./knowledge/retrieval/vectors/near-passages.ts";
 import { uploadBodyLimits } from "./limits/rules.ts";
+import type { EmbeddingProvider } from "./llm/embeddings.ts";
 
 export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids" | "log" | "measurements"> {
-  embeddings: Services["embeddings"];
-  prices: Config["prices"];
+  /** Null where the operator has named no model for it: knowledge is then found by its words alone. */
+  embeddings: EmbeddingProvider | null;
+  prices: Prices;
   knowledge: Config["knowledge"];
+  isShared: boolean;
+  duties: Duties;
 }
 
 export interface OpenedKnowledge {
-  services: Pick<Services, "indexing" | "knowledge" | "knowledgeSearch" | "uploadBodies">;
+  services: Pick<Services, "indexing" | "knowledge" | "uploadBodies">;
   /** Ends what is being read: it is due again at the next start. */
   close(): Promise<void>;
 }
@@ -31,17 +36,17 @@ export function openKnowledge({
   knowledge: { privateSources },
   ...parts
 }: KnowledgeParts): OpenedKnowledge {
-  const { store, clock, log, measurements } = parts;
-  const embedder =
-    embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices: createPrices(prices) });
+  const { store, clock, log, measurements, isShared, duties } = parts;
+  const embedder = embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices });
   const near = embedder && createNearPassages({ store, embedder });
   const knowledge = createKnowledgeFinder({ store, near, log, measurements });
   const reader = openDocumentReader(log);
   const fetcher = createFetcher({ allowed: privateSources });
-  const embedding = embedder && createEmbeddingPass({ store, embedder, clock, log });
-  const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log });
+  const embedding =
+    embedder && createEmbeddingPass({ store, embedder, isOurs: () => duties.take("embeddings"), clock, log });
+  const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });
   return {
-    services: { indexing, knowledge, knowledgeSearch: knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },
+    services: { indexing, knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },
     async close() {
       await indexing.close();
       embeddings?.close();

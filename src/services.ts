@@ -162,7 +162,19 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
-  const knowledge = openKnowledge({ ...config, store, clock, ids, log, measurements, embeddings });
+  const settings = toSettings(config);
+  const knowledge = openKnowledge({
+    knowledge: config.knowledge,
+    prices: settings.prices,
+    isShared: shared !== null,
+    duties: coordination.duties,
+    store,
+    clock,
+    ids,
+    log,
+    measurements,
+    embeddings,
+  });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -183,7 +195,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   }
 
   return {
-    settings: toSettings(config),
+    settings,
     store,
     coordination,
     limiter: measureLimiter(windows.limiter, measurements),
@@ -191,7 +203,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     openTurns,
     replies,
     llm,
-    embeddings,
     providerHealth,
     voice,
     uses,

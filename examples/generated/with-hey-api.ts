@@ -27,7 +27,7 @@ const { stream } = await relayChat({
   sseMaxRetryAttempts: 1,
 });
 let reply = "";
-for await (const event of stream) if (event !== "[DONE]") reply += event.text;
+for await (const event of stream) if (event !== "[DONE]" && "text" in event) reply += event.text;
 console.log(reply);
 
 const changed = await updateCompanion({

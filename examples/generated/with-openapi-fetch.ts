@@ -36,7 +36,8 @@ const { data: stream, error } = await client.POST("/api/companions/{id}/chat", {
 });
 if (error) throw new Error(`${error.code}: ${error.detail}`);
 let reply = "";
-if (stream) for await (const event of readEvents(stream)) if (event !== "[DONE]") reply += event.text;
+if (stream)
+  for await (const event of readEvents(stream)) if (event !== "[DONE]" && "text" in event) reply += event.text;
 console.log(reply);
 
 const changed = await client.PATCH("/api/companions/{id}", {

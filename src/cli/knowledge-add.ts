@@ -5,14 +5,10 @@ import { SentFile } from "../http/upload-body.ts";
 import { toWireSource } from "../modules/knowledge/model.ts";
 import { readSource, type SentSource } from "../modules/knowledge/sent-source.ts";
 import { toNewSource } from "../modules/knowledge/service.ts";
-import type { Store } from "../store/store.ts";
 import { formatColumns } from "./columns.ts";
-import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
-import { companionOption, findOwner, type Owner } from "./find-companion.ts";
-
-const lookEveryMs = 250;
-/** In which nothing moves: then no server is running, or it is busy with others. */
-const patienceMs = 5 * 60_000;
+import { type Action, type Arguments, CommandFailure, Misuse } from "./command.ts";
+import { companionOption, findOwner } from "./find-companion.ts";
+import { readHere } from "./read-sources.ts";
 
 export const addAction: Action = {
   name: "add",
@@ -23,7 +19,7 @@ export const addAction: Action = {
     title: { value: "TEXT", about: "What replies cite a file as (its name). For one file." },
     "refresh-hours": { value: "N", about: "Read the URLs again every N hours, 1 to 720." },
     sitemap: { about: "The URLs are sitemaps: read their pages." },
-    wait: { about: "Wait until a running server has read them; fail if it could not." },
+    queue: { about: "Only queue them: a running server reads them within an hour, or when somebody looks at them." },
   },
   async run(input) {
     const { args, openStore, ids, audit } = input;
@@ -40,7 +36,7 @@ export const addAction: Action = {
       if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
       sources.push(made);
     }
-    if (args.has("wait")) sources = await waitFor(input, store, owner, sources);
+    if (!args.has("queue")) sources = await readHere(input, store, owner, sources);
     const rows = sources.map(({ id, title, status, error }) => [id, status, title, error ?? ""]);
     return {
       json: sources.map(toWireSource),
@@ -86,37 +82,4 @@ async function openFile(path: string, args: Arguments): Promise<object> {
   if (facts.size > maxUploadBytes) throw new CommandFailure(`${path}: larger than ${maxUploadBytes / 1024 ** 2} MiB.`);
   const title = args.find("title");
   return { file: new SentFile(path, null, await file.bytes()), ...(title === undefined ? {} : { title }) };
-}
-
-/** Until each is `ready` or `failed`. Says on standard error how far it is, if that is a terminal. */
-async function waitFor(
-  { io }: ActionInput,
-  { knowledge }: Store,
-  { accountId, companionId }: Owner,
-  added: readonly Source[],
-): Promise<Source[]> {
-  let sources = [...added];
-  let state = "";
-  let movedMs = performance.now();
-  for (;;) {
-    const found = await Promise.all(sources.map(({ id }) => knowledge.find(accountId, companionId, id)));
-    sources = found.filter((source) => source !== null);
-    const open = sources.filter(({ status }) => status === "queued" || status === "indexing");
-    const now = describeWait(sources.length - open.length, sources.length, open);
-    if (io.isTerminal && now !== state) await io.writeError(open.length > 0 ? `\r\x1b[K${now}` : "\r\x1b[K");
-    if (open.length === 0) return sources;
-    if (now !== state) movedMs = performance.now();
-    state = now;
-    if (performance.now() - movedMs > patienceMs) {
-      throw new CommandFailure("nothing has been read for five minutes: is a server running? The sources stay queued.");
-    }
-    await Bun.sleep(lookEveryMs);
-  }
-}
-
-function describeWait(done: number, all: number, open: readonly Source[]): string {
-  const pages = open.map(({ progress }) =>
-    progress === null ? "" : `, ${progress.done} of ${progress.total ?? "?"} pages`,
-  );
-  return `${done} of ${all} read${pages.find((text) => text !== "") ?? ""}`;
 }

@@ -1,4 +1,4 @@
-/** `companiond knowledge`: what companions read. A running server reads what is added here. */
+/** `companiond knowledge`: what companions read. */
 import type { Source } from "../domain/knowledge.ts";
 import { toWireSource } from "../modules/knowledge/model.ts";
 import type { Store } from "../store/store.ts";

@@ -1,12 +1,10 @@
 /** A streamed reply that survives its connections: after a cut it goes on where it was, each character once. */
 import { CompaniondError, type CompaniondErrorCode } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
-import { readLines } from "./lines.ts";
+import { type CitedSource, type OnSources, readReply } from "./reply-stream.ts";
 import type { CallOptions, OpenedResponse } from "./request.ts";
 import type { Query, Transport } from "./transport.ts";
 
-/** How long a server may leave a stream open behind its terminator. */
-const endMs = 1000;
 /** The waits before each try to come back; the count begins again once text arrived. */
 const reconnectDelaysMs = [1000, 2000, 4000];
 const cancelTimeoutMs = 5000;
@@ -19,6 +17,7 @@ interface Message {
   visitor_id?: string | null | undefined;
   message_id?: string | null | undefined;
   visitor?: { sub: string } | null | undefined;
+  events?: boolean | undefined;
 }
 
 /**
@@ -31,6 +30,11 @@ export interface ChatReply extends AsyncIterable<string> {
   readonly sessionId: string;
   /** Names the message: the same one again gets the same reply. */
   readonly messageId: string;
+  /**
+   * What the reply has from the companion's knowledge, once it is read to its end. Null before, without `events` in the
+   * message, and where the companion has none.
+   */
+  readonly sources: readonly CitedSource[] | null;
   /** Reads the reply, or what is left of it, to its end. */
   text(): Promise<string>;
   /** Ends the reply at the server, for everyone who reads it. */
@@ -49,14 +53,25 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
   const post = () => transport.open({ method: "POST", path, body, headers: { accept: "text/event-stream" } }, options);
   const goOn = (offset: number) =>
     transport.open(
-      { method: "GET", ...place, query: { ...query, offset }, headers: { accept: "text/event-stream" } },
+      {
+        method: "GET",
+        ...place,
+        query: { ...query, offset, events: sent.events },
+        headers: { accept: "text/event-stream" },
+      },
       { ...options, maxRetries: 0 },
     );
+
+  let sources: readonly CitedSource[] | null = null;
+  const onSources: OnSources = (told) => {
+    sources = told;
+  };
 
   async function* follow(): AsyncGenerator<string, void, undefined> {
     let isEnded = false;
     try {
-      yield* followReply({ post, goOn, sleep: (ms) => transport.sleep(ms, options.signal) });
+      const told = { hasEvents: sent.events === true, onSources };
+      yield* followReply({ post, goOn, sleep: (ms) => transport.sleep(ms, options.signal), ...told });
       isEnded = true;
     } catch (error) {
       isEnded = error instanceof CompaniondError;
@@ -80,6 +95,9 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
     sessionId,
     messageId,
     cancel,
+    get sources() {
+      return sources;
+    },
     [Symbol.asyncIterator]: () => reply,
     async text() {
       let text = "";
@@ -89,14 +107,22 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
   };
 }
 
-interface ReplySource {
+interface ReplyConnections {
   /** From the first character: the same message again is answered with the same reply. */
   post(): Promise<OpenedResponse>;
   goOn(offset: number): Promise<OpenedResponse>;
   sleep(durationMs: number): Promise<void>;
+  hasEvents: boolean;
+  onSources: OnSources;
 }
 
-async function* followReply({ post, goOn, sleep }: ReplySource): AsyncGenerator<string, void, undefined> {
+async function* followReply({
+  post,
+  goOn,
+  sleep,
+  hasEvents,
+  onSources,
+}: ReplyConnections): AsyncGenerator<string, void, undefined> {
   let text = "";
   let isPosting = true;
   let tries = 0;
@@ -105,8 +131,14 @@ async function* followReply({ post, goOn, sleep }: ReplySource): AsyncGenerator<
       const opened = await (isPosting ? post() : goOn(text.length));
       const known = isPosting ? text : "";
       isPosting = false;
-      if (opened.response.status === 204) return opened.close();
-      for await (const fragment of skipKnown(readReply(opened), known)) {
+      if (opened.response.status === 204) {
+        opened.close();
+        // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
+        if (!hasEvents) return;
+        isPosting = true;
+        continue;
+      }
+      for await (const fragment of skipKnown(readReply(opened, onSources), known)) {
         text += fragment;
         tries = 0;
         yield fragment;
@@ -156,50 +188,4 @@ async function* skipKnown(fragments: AsyncIterable<string>, known: string): Asyn
     if (fragment.length > shared.length) yield fragment.slice(shared.length);
   }
   if (at < known.length) throw new CompaniondError("replaced");
-}
-
-/** A reply that cannot be gone on with, from the opening of its stream. */
-export async function* readOnce(opening: Promise<OpenedResponse>): AsyncGenerator<string, void, undefined> {
-  yield* readReply(await opening);
-}
-
-/** The texts of a stream. Throws `incomplete` where it ends without its terminator. */
-async function* readReply(opened: OpenedResponse): AsyncGenerator<string, void, undefined> {
-  let isDone = false;
-  let reason: CompaniondErrorCode | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    for await (const line of readLines(opened)) {
-      // Other clients take this for a comment.
-      if (line.startsWith(": error ")) reason = line.slice(8) as CompaniondErrorCode;
-      if (isDone || !line.startsWith("data: ")) continue;
-      const payload = line.slice(6);
-      if (payload === "[DONE]") {
-        isDone = true;
-        // Read to its end, the connection serves the next call.
-        timer = setTimeout(opened.close, endMs);
-        continue;
-      }
-      const text = parseText(payload);
-      if (text !== "") yield text;
-    }
-  } catch (error) {
-    if (!isDone) throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-  if (isDone) return;
-  throw new CompaniondError("incomplete", {
-    message: "The reply ended before it was whole.",
-    ...(reason === null ? {} : { cause: new CompaniondError(reason) }),
-  });
-}
-
-function parseText(payload: string): string {
-  try {
-    const { text }: { text?: unknown } = Object(JSON.parse(payload));
-    return typeof text === "string" ? text : "";
-  } catch (cause) {
-    throw new CompaniondError("bad_response", { message: "The stream holds something that is not JSON.", cause });
-  }
 }

@@ -20,6 +20,7 @@ export {
   type ServerErrorCode,
 } from "./errors.ts";
 export type * from "./generated/wire.ts";
+export type { CitedSource } from "./reply-stream.ts";
 export type { CallOptions, Fetch } from "./request.ts";
 export type { ChangeOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";

@@ -33,6 +33,12 @@ export const pageQuery: QueryPart<PageRequest> = {
   read: (query) => readPage(query, false),
 };
 
+/** The parameters of a list whose items move: a cursor tells their last change, too. */
+export const movingPageQuery: QueryPart<PageRequest> = {
+  parameters: pageParameters,
+  read: (query) => readPage(query, true),
+};
+
 export interface UpdatedPage extends PageRequest {
   /** Null: by creation. */
   readonly updatedSinceMs: number | null;
@@ -144,14 +150,15 @@ export async function collectList<Item extends ListedItem>(
   }
 }
 
-/** The response of a list route. */
+/** The response of a list route; `toPlace` tells where its items stand, if not by their creation. */
 export function toWireList<Item extends { readonly id: string }>(
-  { items, nextAfterId }: Page<Item>,
+  { items, nextAfterId, nextUpdatedAt }: Page<Item>,
   toWire: (item: Item) => object,
+  toPlace: (item: Item) => Cursor = ({ id }) => ({ id }),
 ): JsonText {
   const text = new PageText();
-  for (const item of items) if (!text.add(toWire(item), { id: item.id })) return text.full();
-  return text.finish(nextAfterId === null ? null : { id: nextAfterId });
+  for (const item of items) if (!text.add(toWire(item), toPlace(item))) return text.full();
+  return text.finish(nextAfterId === null ? null : { id: nextAfterId, updatedAt: nextUpdatedAt });
 }
 
 /** A page of a list that the store returns whole. If the cursor's item is deleted, its id still marks its position. */

@@ -5,7 +5,7 @@ import { idleLifetimeMs } from "../domain/session.ts";
 import { watchSteps } from "../lib/clock.ts";
 import { noteReached } from "../turns/spending.ts";
 
-export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log" | "measurements">;
+export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log" | "measurements" | "indexing">;
 
 export interface Jobs {
   /** Starts no further steps; resolves when the current one has finished, or takes too long to wait for. */
@@ -83,6 +83,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
     ["idempotency", () => store.idempotency.purge(clock.nowMs(), chunk)],
     ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
     ["spending", () => settleDueSpending(services)],
+    ["knowledge", () => wakeIndexing(services)],
     ["sessions", () => store.sessions.purge(clock.nowMs(), clock.nowMs() - idleLifetimeMs).then(() => 0)],
   ];
   for (const [name, step] of jobs) {
@@ -93,6 +94,12 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
       log.error("background job failed", { job: name, error });
     }
   }
+}
+
+/** A command may have queued sources. */
+async function wakeIndexing({ indexing }: JobServices): Promise<number> {
+  indexing.wake();
+  return 0;
 }
 
 /** Of calls whose end nobody has told: they count as if they had cost all that was reserved for them. */

@@ -1,6 +1,7 @@
 /** The built-in engine without a provider: scripted, offline, and open about being a demo. */
 import { textOf } from "../domain/conversation.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
+import { bringsPassages, findQuotation } from "./demo-passages.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 
 export interface DemoOptions {
@@ -47,8 +48,12 @@ const setUp =
 function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
   const last = messages.at(-1);
   const message = last === undefined ? "" : textOf(last).toWellFormed().trim();
-  const isFirst = messages.filter(({ role }) => role === "user").length <= 1;
+  const isFirst = messages.filter((one) => one.role === "user" && !bringsPassages(one)).length <= 1;
   const reminder = isFirst ? ` ${setUp}` : "";
+  const quotation = findQuotation(messages.slice(0, -1), message);
+  if (quotation !== null) {
+    return `I'm only the **built-in demo**, so I quote what was found instead of putting it into words:\n\n${quote(quotation.text)}[${quotation.n}]\n\n${isFirst ? setUp : "A real language model would answer in its own words."}`;
+  }
   if (askingForHelp.test(message)) {
     return [
       `I'm **companiond's built-in demo**, not a language model. My lines are scripted, but the way they reach you is real:`,
@@ -71,9 +76,9 @@ function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string 
   return `You wrote:\n\n${quote(message)}\n\nI'm **companiond's built-in demo**, so all I can do is to repeat it.${reminder}`;
 }
 
-/** The start of the message as a quotation; cut at a code point, so that no character is split. */
-function quote(message: string): string {
-  const characters = Array.from(message.replace(/\s+/g, " "));
+/** The start of a text as a quotation; cut at a code point, so that no character is split. */
+function quote(text: string): string {
+  const characters = Array.from(text.replace(/\s+/g, " "));
   return `> ${characters.length > 200 ? `${characters.slice(0, 200).join("")}…` : characters.join("")}`;
 }
 

@@ -1,7 +1,8 @@
 /** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
 import type { Services } from "../dependencies.ts";
+import type { Companion } from "../domain/companion.ts";
 import { type HistoryMessage, textOf } from "../domain/conversation.ts";
-import type { CitedSource } from "../domain/knowledge.ts";
+import { usesKnowledge } from "../domain/knowledge.ts";
 import { CitedReply } from "../knowledge/citations/cited-reply.ts";
 import type { Found } from "../knowledge/retrieval/found.ts";
 import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
@@ -9,20 +10,31 @@ import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
 import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import type { ReplySink } from "../llm/provider.ts";
+import type { SourcesEvent } from "./events.ts";
 import { toLogged } from "./failed-replies.ts";
+import { historyTokensOf } from "./reply-request.ts";
 import type { FoundKnowledge, TurnOutcome, TurnStart } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
 
 const fenceCharacters = 20;
 
+/** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
+const consultedBytes = 64 * 1024;
+
+/** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
+export function historyBytesOf(companion: Companion, message: string): number {
+  const sentBytes = historyTokensOf(companion, message) * 4;
+  return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
+}
+
 export class TurnKnowledge {
   /** The message with the passages; null if there are none, or no model is asked. */
   readonly message: HistoryMessage | null = null;
   /** What is said instead of asking a model; null: it is asked. */
   readonly noAnswer: string | null = null;
-  /** Where the provider's reply goes. */
-  readonly reply: CitedReply;
+  /** Where the provider's reply goes; null: it is passed on as it is, or no provider is asked. */
+  readonly reply: CitedReply | null;
   readonly #services: KnowledgeServices;
   readonly #start: TurnStart;
   readonly #found: Found;
@@ -32,12 +44,15 @@ export class TurnKnowledge {
     this.#services = services;
     this.#start = start;
     this.#found = found;
+    const sayNothingFound = () => companion.noAnswerText ?? noAnswerTextFor(message, previous);
     if (companion.answerMode === "grounded" && !found.isFound && !found.isSmallTalk) {
-      this.noAnswer = companion.noAnswerText ?? noAnswerTextFor(message, previous);
+      this.noAnswer = sayNothingFound();
     } else if (found.passages.length > 0) {
       this.message = toPassagesMessage(found.passages, companion, services.ids.secret(fenceCharacters));
     }
-    this.reply = new CitedReply(sink, companion.citations, this.#listSeen());
+    const { citations: mode, hasSources } = companion;
+    const isCited = hasSources && this.noAnswer === null;
+    this.reply = isCited ? new CitedReply(sink, { mode, passages: found.passages, sayNothingFound }) : null;
   }
 
   /** Says what there is to say without a model. */
@@ -47,8 +62,10 @@ export class TurnKnowledge {
     return { complete: true, usage, answeredBy: null, finishReason: "stop", failure: null };
   }
 
-  listSources(): CitedSource[] {
-    return this.reply.listSources();
+  /** Nothing if the model was given no passages: the same as is told of a stored reply. */
+  listEvents(): SourcesEvent[] {
+    if (this.message === null || this.reply === null) return [];
+    return [{ type: "sources", sources: this.reply.listSources() }];
   }
 
   /** Call it once the turn is stored. Never rejects: the reply is whole without it. */
@@ -61,15 +78,15 @@ export class TurnKnowledge {
   }
 
   #toFacts(): FoundKnowledge {
-    const { isFound, isSmallTalk, significant } = this.#found;
+    const { isFound, isSmallTalk, topic } = this.#found;
     const isUnanswered = !isFound && !isSmallTalk;
     return {
-      unansweredGroupId: isUnanswered ? nameQuestion(this.#start.companion.id, significant) : null,
+      unansweredGroupId: isUnanswered ? nameQuestion(this.#start.companion.id, topic) : null,
       seen: this.#listSeen().map(({ n, edition, ordinal }) => ({
         n,
         edition,
         ordinal,
-        isCited: this.reply.isCited(n),
+        isCited: this.reply?.isCited(n) === true,
       })),
     };
   }

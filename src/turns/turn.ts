@@ -19,9 +19,9 @@ import {
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
-import { historyTokensOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
-import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
+import { consultKnowledge, historyBytesOf, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = SpendingServices &
@@ -125,7 +125,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   async #buildRequest(): Promise<ReplyRequest> {
     const { companion, message, given, requestId, keeper } = this.#start;
-    const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
+    const earlier = await keeper.begin(historyBytesOf(companion, message));
     if (usesKnowledge(companion)) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
@@ -193,7 +193,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
-    if (knowledge !== null) knowledge.reply.end(outcome.complete);
+    knowledge?.reply?.end(outcome.complete);
     // Decided before it is stored: whoever stops it from now on changes nothing.
     const end: TurnEnd = outcome.complete
       ? { type: "end", outcome: "complete" }
@@ -215,7 +215,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
     if (knowledge !== null) {
       await knowledge.note();
-      if (end.outcome === "complete") this.#tell({ type: "sources", sources: knowledge.listSources() });
+      if (end.outcome === "complete") for (const event of knowledge.listEvents()) this.#tell(event);
     }
     this.#tell(end);
   }

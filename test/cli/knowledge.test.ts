@@ -25,14 +25,14 @@ const knowledge = (...words: string[]) => runCommand(["knowledge", ...words, "--
 
 test("adds files and URLs, lists them and deletes them", async () => {
   const file = dir.file("hours.md");
-  const added = await knowledge("add", file, "https://shop.example/returns");
+  const added = await knowledge("add", "--queue", file, "https://shop.example/returns");
   expect(added).toMatchObject({ exitCode: 0, stderr: "" });
   expect(added.stdout).toMatch(
     /^[0-9a-f-]{36} +queued +hours\.md\s+[0-9a-f-]{36} +queued +https:\/\/shop\.example\/returns/,
   );
-  const words = ["knowledge", "add", "--companion", companion, "--title", "Opening hours", file];
+  const words = ["knowledge", "add", "--companion", companion, "--queue", "--title", "Opening hours", file];
   expect(await runJson(words, options)).toMatchObject([{ type: "file", title: "Opening hours", status: "queued" }]);
-  const map = ["--sitemap", "--refresh-hours", "24", "https://shop.example/sitemap.xml"];
+  const map = ["--queue", "--sitemap", "--refresh-hours", "24", "https://shop.example/sitemap.xml"];
   expect((await knowledge("add", ...map)).exitCode).toBe(0);
 
   const list = ["knowledge", "list", "--companion", companion];
@@ -48,6 +48,14 @@ test("adds files and URLs, lists them and deletes them", async () => {
   expect(await knowledge("delete", id)).toMatchObject({ exitCode: 0, stdout: `Deleted the source ${id}.\n` });
   expect((await runJson(list, options)) as Shown[]).toHaveLength(3);
   expect((await knowledge("delete", id)).stderr).toContain("source not found");
+});
+
+test("reads what it adds, and fails if something cannot be read", async () => {
+  await Bun.write(dir.file("broken.pdf"), "%PDF-1.7 and nothing else");
+  const read = await knowledge("add", dir.file("hours.md"), dir.file("broken.pdf"));
+  expect(read.exitCode).toBe(1);
+  expect(read.stdout).toMatch(/ready +hours\.md/);
+  expect(read.stdout).toMatch(/failed +broken\.pdf +This document is broken/);
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Companiond, CompaniondError } from "../../src/client/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 
 let server: TestServer;
 let account: Awaited<ReturnType<TestServer["createAccount"]>>;
@@ -29,6 +30,20 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+test("files become sources, are replaced, found and deleted", async () => {
+  const { id } = await client.companions.create({ name: "Reader" });
+  const bytes = new TextEncoder().encode("Open from nine to five.");
+  const made = await client.sources.create(id, { file: bytes, name: "hours.txt", title: "Hours" });
+  expect(made).toMatchObject({ type: "file", title: "Hours", status: "queued" });
+  await eventually(async () => (await client.sources.get(id, made.id)).status === "ready");
+  const { data } = await client.knowledge.search(id, { query: "open" });
+  expect(data).toMatchObject([{ source_id: made.id, text: "Open from nine to five." }]);
+  const replaced = await client.sources.replace(id, made.id, { file: new File(["Closed."], "closed.md") });
+  expect(replaced).toMatchObject({ id: made.id, title: "closed.md" });
+  await client.sources.delete(id, made.id);
+  expect(await collect(client.sources.listAll(id))).toEqual([]);
+});
 
 describe("companions", () => {
   test("are created, read, changed and deleted", async () => {

@@ -1,15 +1,19 @@
 /** Chat through the client for servers: one reply, each character once, whatever happens to its connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Companiond, CompaniondError, type CompaniondOptions } from "../../src/client/index.ts";
+import type { Account } from "../../src/domain/account.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { indexText } from "../support/index-text.ts";
+import { wholeStream } from "../support/mock-llm-replies.ts";
 
 let server: TestServer;
 let key: string;
 let id: string;
+let account: Account;
 
 beforeAll(async () => {
   server = await startTestServer();
-  const account = await server.createAccount();
+  account = await server.createAccount();
   ({ key } = await server.createKey(account));
   ({ id } = await server.createCompanion({}, account));
 });
@@ -68,6 +72,27 @@ test("yields the reply as it is written, and remembers the conversation", async 
   expect(await second.text()).toBe("You said: And then?");
   expect(second.sessionId).toBe(first.sessionId);
   expect(JSON.stringify(requestsFor("And then?")[0])).toContain("Grüße 🚲 und mehr");
+});
+
+test("tells what a reply cites where the message asks for it, also after the line was cut behind its text", async () => {
+  const knowing = await server.createCompanion({ citations: "markers" }, account);
+  await indexText(server.services.store, knowing, { title: "Terms", passages: ["Bicycles are lent for two weeks."] });
+  const message = "For how long are bicycles lent?";
+  server.mockLlm.respond(async (_request, response) => {
+    for (const part of wholeStream(["Two weeks [1]."])) await response.write(part);
+    response.end();
+  });
+  const whole = connect().client.companions.chat(knowing.id, { message, events: true });
+  expect([whole.sources, await whole.text()]).toEqual([null, "Two weeks [1]."]);
+  const cited = [{ n: 1, title: "Terms", url: null, page: null }];
+  expect(whole.sources).toEqual(cited);
+  // After the last text, and before the event has begun.
+  const lost = cutting('data: {"text":"Two weeks [1]."}\n\nevent: so'.length);
+  const cut = connect({ fetch: lost.fetch }).client.companions.chat(knowing.id, { message, events: true });
+  expect([await cut.text(), cut.sources]).toEqual(["Two weeks [1].", cited]);
+  const unasked = connect().client.companions.chat(knowing.id, { message });
+  expect([await unasked.text(), unasked.sources]).toEqual(["Two weeks [1].", null]);
+  server.mockLlm.respond(null);
 });
 
 test("says for whom it relays", async () => {

@@ -49,6 +49,14 @@ export function unansweredStoreContract(open: OpenStore): void {
       expect(await find(systemIds.randomUuid())).toBeNull();
     });
 
+    test("count a message once that runs again after its visitor left", async () => {
+      const group = systemIds.randomUuid();
+      const { key, messages } = await ask(group, "When do you open?");
+      const unanswered = { messageId: messages[0]?.id ?? "", groupId: group };
+      await world.store.unanswered.note({ key, unanswered, seen: null, atMs: world.clock.nowMs() });
+      expect((await list())?.items).toMatchObject([{ id: group, count: 1 }]);
+    });
+
     test("are listed in pages, also where one leaves or is asked again in between", async () => {
       const groups = [1, 2, 3, 4, 5].map(() => systemIds.randomUuid());
       for (const group of groups) await ask(group, `question ${group}`);
@@ -60,6 +68,11 @@ export function unansweredStoreContract(open: OpenStore): void {
       const place = { afterId: first?.nextAfterId ?? null, afterUpdatedAt: first?.nextUpdatedAt ?? null };
       const second = await unanswered.list(account.id, companion.id, { limit: 2, ...place });
       expect(second).toMatchObject({ items: [{ id: groups[2] }, { id: groups[0] }], nextAfterId: null });
+      const oldest = await unanswered.list(account.id, companion.id, { limit: 2, afterId: null, order: "asc" });
+      expect(oldest?.items.map(({ id }) => id)).toEqual([groups[0], groups[2]] as string[]);
+      const on = { afterId: oldest?.nextAfterId ?? null, afterUpdatedAt: oldest?.nextUpdatedAt ?? null };
+      const rest = await unanswered.list(account.id, companion.id, { limit: 9, order: "asc", ...on });
+      expect(rest).toMatchObject({ items: [{ id: groups[4] }, { id: groups[1] }], nextAfterId: null });
     });
 
     test("are out of reach for other accounts and companions", async () => {

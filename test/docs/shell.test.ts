@@ -73,6 +73,7 @@ const pages: readonly Page[] = [
   { path: "docs/api.md" },
   { path: "docs/challenge.md" },
   { path: "docs/identity.md" },
+  { path: "docs/knowledge-api.md", prints: /"whole": true/ },
   { path: "docs/operators.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },

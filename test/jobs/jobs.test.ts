@@ -78,7 +78,8 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
     sessions: { purge: async () => void purged.push("sessions") },
   };
   const coordination = { duties: { take: async () => hasDuty() } };
-  return { services: { store, coordination, clock, log } as unknown as JobServices, log, purged };
+  const indexing = { wake: () => {} };
+  return { services: { store, coordination, clock, log, indexing } as unknown as JobServices, log, purged };
 }
 
 test("a job that fails is logged, and the others run all the same", async () => {

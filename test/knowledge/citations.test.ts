@@ -181,7 +181,7 @@ function reply(texts: readonly string[], mode: CitationMode, found: readonly Num
       return undefined;
     },
   };
-  const cited = new CitedReply(sink, mode, found);
+  const cited = new CitedReply(sink, { mode, passages: found, sayNothingFound: () => "Nothing found." });
   for (const one of texts) cited.emit({ type: "text", deltas: [one] });
   cited.end(isComplete);
   return { text, sources: cited.listSources() };
@@ -208,11 +208,25 @@ describe("a cited reply", () => {
     expect(reply(["Hello [1]"], "none", found)).toMatchObject({ text: "Hello ", sources: [{ n: 1 }] });
   });
 
+  test("says that nothing was found where nothing but markers was said, unless it broke off", () => {
+    expect(reply(["[", "9][8]"], "footer", [passage(1)]).text).toBe("Nothing found.");
+    expect(reply(["[1]"], "none", [passage(1)]).text).toBe("Nothing found.");
+    expect(reply(["[9]"], "footer", [passage(1)], false).text).toBe("");
+    expect(reply(["[1]"], "markers", [passage(1)]).text).toBe("[1]");
+  });
+
+  test("ends code that was left open where it stands, in lists and quotations too", () => {
+    const codeOf = (text: string) => reply([text], "footer", [passage(1, { url: null })]).text.slice(text.length);
+    expect(codeOf("[1]\n- ```\n  let x")).toBe("\n  ```\n\n[1] Title 1");
+    expect(codeOf("1. [1]\n   ~~~~js\n   let x")).toBe("\n   ~~~~\n\n[1] Title 1");
+    expect(codeOf("[1]\n> ```\n> let x")).toBe("\n> ```\n\n[1] Title 1");
+  });
+
   test("shows titles and addresses as text, also below code that was left open", () => {
-    const hostile = { title: "A *bold*\n[link](x) <b> & `code`", url: "https://shop.example/a b<c>" };
+    const hostile = { title: "A *bold*\u202e\n[link](x) <b> & `code`", url: "https://shop.example/a b<c>\u202e" };
     const { text } = reply(["[1]\n```js\nlet x"], "footer", [passage(1, hostile)]);
     expect(text).toBe(
-      "[1]\n```js\nlet x\n```\n\n[1] A \\*bold\\* \\[link\\](x) \\<b\\> \\& \\`code\\`: https://shop.example/a%20b%3Cc%3E",
+      "[1]\n```js\nlet x\n```\n\n[1] A \\*bold\\* \\[link\\](x) \\<b\\> \\& \\`code\\`: https://shop.example/a%20b%3Cc%3E%E2%80%AE",
     );
   });
 });

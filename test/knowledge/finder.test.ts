@@ -125,9 +125,11 @@ test.each([
 });
 
 test("questions have one name in any order and inflection, and another for another companion", () => {
-  const nameOf = (text: string, id = "one") => nameQuestion(id, queryTermsOf(text, null).significant);
+  const nameOf = (text: string, id = "one") => nameQuestion(id, queryTermsOf(text, null).topic);
   expect(nameOf("Do you repair old chairs?")).toBe(nameOf("old CHAIR – do you repair?"));
   expect(nameOf("Do you repair old chairs?")).not.toBe(nameOf("Do you repair old lamps?"));
+  expect(nameOf("有停车场吗？")).toBe(nameOf("请问停车场有没有"));
+  expect(nameOf("Is room 12 free?")).not.toBe(nameOf("Is room 13 free?"));
   expect(nameOf("chairs")).not.toBe(nameOf("chairs", "two"));
   expect(nameOf("chairs")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { textParts } from "../../src/domain/conversation.ts";
+import { toPassagesMessage } from "../../src/knowledge/retrieval/passages-message.ts";
 import { createDemoProvider } from "../../src/llm/demo.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -28,6 +29,25 @@ test("says in the first reply that it is a demo, and how to get a real model", a
     expect(reply).toContain("built-in demo");
     expect(reply).toContain("OPENAI_API_KEY");
   }
+});
+
+test("quotes the paragraph of the passages that fits, with its number", async () => {
+  const passage = { page: null, heading: null, sourceId: "s", edition: 1, ordinal: 0, url: null };
+  const passages = [
+    { ...passage, n: 1, title: "Hours", text: "Open from nine to five." },
+    {
+      ...passage,
+      n: 2,
+      title: "Returns",
+      text: "Labels are in the parcel.\n\nYou may `return` it within **30** days.",
+    },
+  ];
+  const brought = toPassagesMessage(passages, { answerMode: "free", citations: "footer" }, "x".repeat(20));
+  const asked = { role: "user" as const, parts: textParts("How long may I return something?") };
+  const reply = collectReply();
+  await provider.streamReply(replyRequest("", { messages: [brought, asked] }), reply, new AbortController().signal);
+  expect(reply.text).toContain("> You may return it within 30 days.[2]");
+  expect(reply.text).toContain("OPENAI_API_KEY");
 });
 
 test("reacts to what was said", async () => {

@@ -40,6 +40,9 @@ const full = {
   daily_messages: 100,
   monthly_tokens: 1_000_000,
   challenge: "always",
+  answer_mode: "grounded",
+  citations: "markers",
+  no_answer_text: "Ask us by mail.",
   enabled: false,
 };
 

@@ -67,7 +67,7 @@ test("a text is taken to be read, listed, replaced and deleted", async () => {
 
   const replaced = await api.call("PUT", path, {
     ...made.json,
-    title: "Returning",
+    title: " Returning\n",
     text: "Within ten days.",
     url: null,
   });

@@ -169,11 +169,11 @@ test("pieces of an upload whose server has ended are removed after an hour", asy
 
 test("of a companion's askings the newest are kept", async () => {
   const { turns, unanswered } = world.store;
-  const turn = world.turnOf(companion, { said: "often" });
-  await turns.settle(turn);
-  const [{ id: messageId = "" } = {}] = turn.messages;
-  const ask = (groupId: string) =>
-    unanswered.note({ key: turn.key, unanswered: { messageId, groupId }, seen: null, atMs: 1 });
+  const ask = async (groupId: string) => {
+    const { key, messages, ...turn } = world.turnOf(companion, { said: "often" });
+    await turns.settle({ key, messages, ...turn });
+    await unanswered.note({ key, unanswered: { messageId: messages[0]?.id ?? "", groupId }, seen: null, atMs: 1 });
+  };
   const [oldest, often, newest] = [systemIds.randomUuid(), systemIds.randomUuid(), systemIds.randomUuid()];
   await ask(oldest);
   await ask(often);
@@ -246,6 +246,13 @@ test("what must stay fast is looked up by an index, from one end", () => {
     [
       unembeddedQueries.nextModel,
       ["knowledge_editions USING COVERING INDEX knowledge_editions_embedded (is_embedded=? AND model>?)"],
+    ],
+    [
+      unansweredQueries.listOldestFirst,
+      [
+        "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
+        "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",
+      ],
     ],
     [
       unansweredQueries.list,

@@ -24,6 +24,8 @@ export interface ReplyServer {
   fragments: readonly string[];
   /** Ends a reply instead of its terminator, such as `: error cancelled`. */
   comment: string | null;
+  /** What the reply cites: told only where it is asked for. */
+  sources: unknown;
   /** Line break of the streams. */
   lineBreak: string;
 }
@@ -31,14 +33,17 @@ export interface ReplyServer {
 export function createReplyServer(fragments: readonly string[]): ReplyServer {
   const begun = new Set<unknown>();
 
-  function frame(parts: readonly string[], offset: number | null): string {
-    const { lineBreak, comment } = server;
+  function frame(parts: readonly string[], offset: number | null, hasEvents: boolean): string {
+    const { lineBreak, comment, sources } = server;
     let at = offset ?? 0;
     const events = parts.map((text) => {
       at += text.length;
       const id = offset === null ? "" : `id: ${at}${lineBreak}`;
       return `${id}data: ${JSON.stringify({ text })}${lineBreak}${lineBreak}`;
     });
+    if (hasEvents && sources !== null) {
+      events.push(["event: sources", `data: ${JSON.stringify({ sources })}`, "", ""].join(lineBreak));
+    }
     return [": ping", lineBreak, lineBreak, ...events, comment ?? "data: [DONE]", lineBreak, lineBreak].join("");
   }
 
@@ -49,7 +54,7 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
       // Again: the same characters in other events.
       const parts = begun.has(body.message_id) ? [...whole] : server.fragments;
       begun.add(body.message_id);
-      return new Response(frame(parts, null), { headers: isStream });
+      return new Response(frame(parts, null, body.events === true), { headers: isStream });
     }
     if (method === "GET" && path.startsWith("/chat/")) {
       if (!begun.has(path.slice("/chat/".length))) return refuse(404, "not_found");
@@ -57,7 +62,7 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
       const rest = whole.slice(offset);
       if (offset > whole.length || !rest.isWellFormed()) return refuse(400, "invalid_request");
       if (!rest && !server.comment) return new Response(null, { status: 204 });
-      return new Response(frame(rest ? [...rest] : [], offset), { headers: isStream });
+      return new Response(frame(rest ? [...rest] : [], offset, query.get("events") === "true"), { headers: isStream });
     }
     if (method === "DELETE") return new Response(null, { status: 204 });
     return refuse(404, "not_found");
@@ -68,6 +73,7 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
     fate: () => null,
     fragments,
     comment: null,
+    sources: null,
     lineBreak: "\n",
     async fetch(url, init) {
       init.signal?.throwIfAborted();

@@ -7,6 +7,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { matchesTag } from "../../src/lib/entity-tag.ts";
 import { chooseEncoding } from "../../src/modules/assets/service.ts";
 import { voiceEnglish } from "../../src/web/voice/strings.ts";
+import { sourcesEnglish } from "../../src/web/widget/sources-strings.ts";
 import { english } from "../../src/web/widget/strings.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 
@@ -108,7 +109,7 @@ test("HEAD is answered as GET is, without the body", async () => {
 
 test("nothing that visitors load names a third party", async () => {
   for (const [name, { path }] of Object.entries(await integrity())) {
-    if (!/^(widget|panel|sdk|voice|welcome|locale)/.test(name)) continue;
+    if (!/^(widget|panel|sdk|sources|voice|welcome|locale)/.test(name)) continue;
     const text = new TextDecoder().decode((await get(path)).bytes);
     const hosts = [...text.matchAll(/(?:https?|wss?):\/\/([\w-]+\.[\w.-]+)/g)].map(([, host]) => host);
     // The name space of icons; and where the provider's client would go without a signed address, which it never is.
@@ -122,7 +123,7 @@ test("nothing that visitors load names a third party", async () => {
 });
 
 test("every language has every word, with the same places to fill in", async () => {
-  const words = { ...english, ...voiceEnglish };
+  const words = { ...english, ...sourcesEnglish, ...voiceEnglish };
   const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String);
   const files = readdirSync(join(import.meta.dir, "../../src/web/widget/locales"));
   expect(files.length).toBeGreaterThanOrEqual(10);

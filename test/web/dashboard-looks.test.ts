@@ -89,6 +89,9 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     scopes: ["companions:read", "companions:write", "usage:read"],
     expires_at: new Date(Date.now() + 40 * 86_400_000).toISOString(),
   });
+  const sources = `/api/companions/${made.id}/sources`;
+  await api.call("POST", sources, { type: "text", title: "Opening hours", text: "From nine to six." });
+  await api.call("POST", sources, { type: "url", url: "http://10.0.0.1/inside", refresh_hours: 24 });
   await api.call("POST", "/api/visitor-keys", { name: "Shop", algorithm: "HS256" });
   const visitor = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
   world.mockLlm.respond(async (_, response) => {
@@ -108,6 +111,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "companions", path: "companions", ready: table },
     { name: "new", path: "companions/new", ready: preview },
     { name: "settings", path: `companions/${made.id}`, ready: preview },
+    {
+      name: "knowledge",
+      path: `companions/${made.id}/knowledge`,
+      ready: (page) => page.getByText("does not lead to a public host").waitFor(),
+    },
     { name: "install", path: `companions/${made.id}/install`, ready: table },
     { name: "playground", path: `companions/${made.id}/playground`, ready: (page) => page.getByRole("log").waitFor() },
     {

@@ -51,6 +51,32 @@ for (const lineBreak of ["\n", "\r\n"]) {
   }
 }
 
+test("what a reply cites is told once and behind its text, wherever the line is cut, and to nobody who did not ask", async () => {
+  const cited = [{ n: 1, title: "Käse [DONE]", url: "https://example.com/", page: null }];
+  const make = () => Object.assign(createReplyServer(fragments), { sources: cited });
+  const size = await sizeOf(make());
+  // The event and all its lines come on top.
+  const runs = Array.from({ length: size + 120 }, async (_, cutAt) => {
+    const server = make();
+    server.fate = (_, index) => (index === 0 ? { cutAt, by: "end" } : null);
+    const told: unknown[] = [];
+    let text = "";
+    const onSources = (sources: unknown) => void told.push(text, sources);
+    for await (const fragment of open(server).chat("hi", { onSources })) text += fragment;
+    return { cutAt, text, told };
+  });
+  for (const [cutAt, run] of (await Promise.all(runs)).entries()) {
+    expect(run).toEqual({ cutAt, text: whole, told: [whole, cited] });
+  }
+  const unasked = make();
+  unasked.fate = (_, index) => (index === 0 ? { cutAt: 40, by: "end" } : null);
+  expect(await collect(open(unasked).chat("hi"))).toEqual({ text: whole, error: null });
+  expect(unasked.requests.some(({ body, query }) => "events" in body || query.has("events"))).toBe(false);
+  const malformed = Object.assign(make(), { sources: "none" });
+  const onSources = () => expect.unreachable();
+  expect(await collect(open(malformed).chat("hi", { onSources }))).toEqual({ text: whole, error: null });
+});
+
 test("lines that are cut again and again, each a little later, give each character once", async () => {
   for (const step of [40, 61, 97]) {
     const server = createReplyServer(fragments);

@@ -1,5 +1,5 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
-import { type ChatReply, readOnce, startChat } from "../chat.ts";
+import { type ChatReply, startChat } from "../chat.ts";
 import type {
   Companion,
   CompanionList,
@@ -17,6 +17,7 @@ import type {
 } from "../generated/wire.ts";
 import { makeUuid } from "../ids.ts";
 import { iteratePages } from "../pages.ts";
+import { readOnce } from "../reply-stream.ts";
 import type { CallOptions } from "../request.ts";
 import { resumeObjects } from "../resume.ts";
 import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";

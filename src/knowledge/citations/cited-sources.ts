@@ -20,6 +20,7 @@ export function writeFooter(cited: readonly NumberedPassage[]): string {
 /** As text wherever it stands in a line: titles are taken from pages that anybody may have written. */
 function escapeMarkdown(title: string): string {
   return title
+    .replace(turning, "")
     .replace(/\s+/g, " ")
     .trim()
     .replace(/[\\`*_[\]<>~|&]/g, "\\$&");
@@ -27,5 +28,8 @@ function escapeMarkdown(title: string): string {
 
 /** What would end the address, or begin something else: none of it is left in an address as browsers write it. */
 function escapeAddress(url: string): string {
-  return url.replace(/[\s<>"`\\|^{}[\]]/g, (character) => encodeURIComponent(character));
+  return url.replace(/[\s<>"`\\|^{}[\]\u202a-\u202e\u2066-\u2069]/g, (character) => encodeURIComponent(character));
 }
+
+/** Turns the direction in which all that follows is shown: the address behind a title, too. */
+const turning = /[\u202a-\u202e\u2066-\u2069]/g;

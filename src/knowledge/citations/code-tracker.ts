@@ -6,6 +6,8 @@ interface Run {
   length: number;
   /** Whether only indentation, quotation marks and a list's bullet stand before it on its line. */
   readonly beginsLine: boolean;
+  /** What stands before it. */
+  readonly before: string;
 }
 
 const lineStart = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?[ \t>]*$/;
@@ -20,7 +22,7 @@ export class CodeTracker {
   #run: Run | null = null;
   /** The length of the run that began the span; 0 outside of spans. */
   #span = 0;
-  #fence: { readonly mark: string; readonly length: number } | null = null;
+  #fence: { readonly mark: string; readonly length: number; readonly before: string } | null = null;
   /** In the line on which a fence of backticks began: another backtick would make it a code span. */
   #isInfo = false;
   /** The line may end the fence: nothing but white space follows its mark. */
@@ -34,10 +36,12 @@ export class CodeTracker {
     return this.#span > 0 || this.#fence !== null;
   }
 
-  /** What ends the fence that is open at the end of a text; empty if none is. */
+  /** What ends the fence that is open at the end of a text; empty if none is. Elsewhere than in its list it would begin another. */
   get closing(): string {
     this.#endRun();
-    return this.#fence === null || this.#mayClose ? "" : `\n${this.#fence.mark.repeat(this.#fence.length)}`;
+    if (this.#fence === null || this.#mayClose) return "";
+    const { mark, length, before } = this.#fence;
+    return `\n${before.replace(/[^\s>]/g, " ")}${mark.repeat(length)}`;
   }
 
   pass(character: string): void {
@@ -50,7 +54,7 @@ export class CodeTracker {
     else {
       this.#endRun();
       if (isMark && !this.#isEscaped) {
-        this.#run = { mark: character, length: 1, beginsLine: lineStart.test(this.#line) };
+        this.#run = { mark: character, length: 1, beginsLine: lineStart.test(this.#line), before: this.#line };
       } else if (this.#mayClose && character !== " " && character !== "\t" && character !== "\r")
         this.#mayClose = false;
     }
@@ -62,12 +66,12 @@ export class CodeTracker {
     const run = this.#run;
     if (run === null) return;
     this.#run = null;
-    const { mark, length, beginsLine } = run;
+    const { mark, length, beginsLine, before } = run;
     if (this.#fence !== null) {
       if (this.#isInfo && mark === "`") this.#becomeSpan(length);
       else this.#mayClose = beginsLine && mark === this.#fence.mark && length >= this.#fence.length;
     } else if (beginsLine && length >= 3 && this.#span === 0) {
-      this.#fence = { mark, length };
+      this.#fence = { mark, length, before };
       this.#isInfo = true;
     } else if (mark === "`") {
       if (this.#span === 0) this.#span = length;

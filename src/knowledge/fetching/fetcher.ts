@@ -7,7 +7,7 @@ import { createFollower, type Followed } from "./redirects.ts";
 import type { Robots } from "./robots.ts";
 import { createRobotsKeeper } from "./robots-keeper.ts";
 import { listSitePages, type SitePages } from "./site-pages.ts";
-import { readTarget, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
@@ -41,8 +41,6 @@ export interface Fetcher {
   fetch(url: string, options: FetchOptions): Promise<Fetched>;
   /** The pages of a site: from a sitemap, an index of sitemaps, or the address of a site that has one. */
   listPages(url: string, signal: AbortSignal): Promise<SitePages>;
-  /** Rejects with a transient failure while the site has trouble with giving its robots.txt. */
-  isAllowedByRobots(url: string, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface FetcherOptions {
@@ -108,10 +106,6 @@ export function createFetcher(options: FetcherOptions): Fetcher {
           return followed;
         },
       }),
-    async isAllowedByRobots(url, signal) {
-      const target = readTarget(url, null, allowed);
-      return isPathAllowed(await findRobots(target.url.origin, signal), target.url);
-    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
 import { estimateTokens } from "../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import type {
   EditionDocument,
   EditionFacts,
@@ -13,7 +14,6 @@ import { cutIntoChunks } from "../passages/chunks.ts";
 import { BlockPostings } from "../retrieval/block-postings.ts";
 import { termNumberOf } from "../words/term-number.ts";
 import { termsOfPassage } from "../words/terms.ts";
-import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
 const passagesPerPart = 32;
@@ -38,7 +38,7 @@ export class EditionBuilder {
   #block = new BlockPostings();
   /** Cutting goes on while the last commit is under way: whether that found the edition. */
   #appended: Promise<boolean> = Promise.resolve(true);
-  readonly #pause = yieldAfter();
+  readonly #slices = new Slices();
 
   constructor(store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">, edition: number) {
     this.#store = store;
@@ -95,7 +95,7 @@ export class EditionBuilder {
     this.#built.bytes += Buffer.byteLength(chunk.text);
     if (this.#part.length === passagesPerPart) await this.#flushPart();
     if (this.#block.size === passagesPerBlock) await this.#flushPostings();
-    await this.#pause();
+    if (this.#slices.isOver) await this.#slices.pause();
   }
 
   async #copyVectors(facts: EditionDocument, edition: number, firstOrdinal: number): Promise<void> {
@@ -123,7 +123,7 @@ export class EditionBuilder {
   async #append(slice: EditionSlice): Promise<void> {
     await this.#settle();
     // The work of a commit and what is done with its end are in one turn of the event loop.
-    await this.#pause();
+    if (this.#slices.isOver) await this.#slices.pause();
     this.#appended = this.#store.append(this.#edition, slice);
     // Whoever comes next is told.
     this.#appended.catch(() => undefined);
@@ -147,7 +147,7 @@ export class EditionBuilder {
     const lists: Omit<Posting, "edition">[] = [];
     for (const [term, entries] of this.#block.lists()) {
       lists.push({ block, term: termNumberOf(term), entries });
-      await this.#pause();
+      if (this.#slices.isOver) await this.#slices.pause();
     }
     this.#block = new BlockPostings();
     // In the order of their key, in which an index grows fastest.

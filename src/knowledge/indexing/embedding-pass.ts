@@ -5,12 +5,15 @@ import type { Log } from "../../lib/log.ts";
 import type { Store, UnembeddedEdition } from "../../store/store.ts";
 import type { CountedEmbedder } from "../embedding/counted-embedder.ts";
 import { packVectors } from "../retrieval/vectors/quantised.ts";
+import { createLeftAlone } from "./left-alone.ts";
 import { findMissing } from "./missing-vectors.ts";
 
 export interface EmbeddingPass {
   readonly model: string;
-  /** Embeds what lacks vectors; resolves early where the provider fails, and then leaves it alone for a while. Never rejects. */
+  /** Embeds what lacks vectors, unless another server does; ends early where the provider is away. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
+  /** Before this, runs do nothing: the provider is left alone for a while. */
+  readonly restsUntilMs: number;
   /** When to run again; null: when there is something new. */
   readonly retryAtMs: number | null;
 }
@@ -18,22 +21,27 @@ export interface EmbeddingPass {
 export interface EmbeddingPassParts {
   readonly store: Pick<Store, "knowledge" | "companions">;
   readonly embedder: CountedEmbedder;
+  /** Of several servers one embeds: two would pay for the same passages. */
+  readonly isOurs: () => Promise<boolean>;
   readonly clock: Pick<Clock, "nowMs">;
   readonly log: Log;
 }
 
 const editionsAtOnce = 20;
-/** Doubled with each failure in a row. */
-const firstRetryMs = 60_000;
-const lastRetryMs = 60 * 60_000;
+/** So many editions in a row, and it is the provider, not what they say. */
+const mostFailuresInRow = 3;
+const restMs = 60_000;
+/** Of an edition that fails again and again; doubled each time. */
+const editionRetry = { firstMs: 60_000, lastMs: 60 * 60_000 };
 /** An account that may not spend is asked about again after this. */
-const refusedRetryMs = 15 * 60_000;
+const refusedRetry = { firstMs: 15 * 60_000, lastMs: 15 * 60_000 };
 
-export function createEmbeddingPass({ store, embedder, clock, log }: EmbeddingPassParts): EmbeddingPass {
+export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: EmbeddingPassParts): EmbeddingPass {
   const { knowledge } = store;
   const { model } = embedder;
-  let failures = 0;
-  let retryAtMs: number | null = null;
+  const editions = createLeftAlone<number>(editionRetry);
+  const accounts = createLeftAlone<string>(refusedRetry);
+  let restsUntilMs = 0;
   /** Of the model; known with its first vector. */
   let dimensions: number | null = null;
 
@@ -63,37 +71,67 @@ export function createEmbeddingPass({ store, embedder, clock, log }: EmbeddingPa
     return true;
   }
 
+  /** What fails is left alone, so that it holds up nobody else's. */
+  async function embedOne(given: UnembeddedEdition, signal: AbortSignal): Promise<"done" | "failed"> {
+    const { edition, accountId, companionId } = given;
+    try {
+      const companion = await store.companions.find(accountId, companionId);
+      if (companion !== null && !(await embedEdition(given, companion, signal))) {
+        accounts.leave(accountId, clock.nowMs());
+        return "done";
+      }
+      editions.forget(edition);
+      return "done";
+    } catch (error) {
+      signal.throwIfAborted();
+      const delayMs = editions.leave(edition, clock.nowMs());
+      log.warn("passages are not embedded for now", { model, edition, delayMs, error });
+      return "failed";
+    }
+  }
+
   async function embedAll(signal: AbortSignal): Promise<void> {
-    const refused = new Set<string>();
+    const nowMs = clock.nowMs();
+    accounts.forgetDue(nowMs);
+    let failuresInRow = 0;
     for (let after = 0; ; ) {
-      const editions = await knowledge.listUnembedded(model, after, editionsAtOnce);
-      for (const given of editions) {
+      const listed = await knowledge.listUnembedded(model, after, editionsAtOnce);
+      for (const given of listed) {
         signal.throwIfAborted();
         after = given.edition;
-        if (refused.has(given.accountId)) continue;
-        const companion = await store.companions.find(given.accountId, given.companionId);
-        if (companion !== null && !(await embedEdition(given, companion, signal))) refused.add(given.accountId);
+        if (accounts.isLeft(given.accountId, nowMs) || editions.isLeft(given.edition, nowMs)) continue;
+        failuresInRow = (await embedOne(given, signal)) === "done" ? 0 : failuresInRow + 1;
+        if (failuresInRow === mostFailuresInRow) {
+          restsUntilMs = clock.nowMs() + restMs;
+          return;
+        }
       }
-      if (editions.length < editionsAtOnce) break;
+      if (listed.length < editionsAtOnce) break;
     }
-    retryAtMs = refused.size > 0 ? clock.nowMs() + refusedRetryMs : null;
+    // What was due and is not here any more: nobody is to be woken for it.
+    editions.forgetDue(nowMs);
   }
 
   return {
     model,
+    get restsUntilMs() {
+      return restsUntilMs;
+    },
     get retryAtMs() {
-      return retryAtMs;
+      const nextMs = Math.min(editions.nextDueMs(), accounts.nextDueMs());
+      if (restsUntilMs > clock.nowMs()) return restsUntilMs;
+      return Number.isFinite(nextMs) ? nextMs : null;
     },
     async run(signal) {
-      if (retryAtMs !== null && clock.nowMs() < retryAtMs) return;
+      if (clock.nowMs() < restsUntilMs) return;
       try {
-        await embedAll(signal);
-        failures = 0;
+        if (await isOurs()) return await embedAll(signal);
+        editions.forgetDue(Number.POSITIVE_INFINITY);
+        accounts.forgetDue(Number.POSITIVE_INFINITY);
       } catch (error) {
         if (signal.aborted) return;
-        const delayMs = Math.min(firstRetryMs * 2 ** failures++, lastRetryMs);
-        retryAtMs = clock.nowMs() + delayMs;
-        log.warn("passages are not embedded for now", { model, delayMs, error });
+        restsUntilMs = clock.nowMs() + restMs;
+        log.warn("passages are not embedded for now", { model, delayMs: restMs, error });
       }
     },
   };

@@ -1,7 +1,7 @@
 /** Hashes of what sources say, by which an unchanged one is known. */
 import type { ReadDocument } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
-import { yieldAfter } from "./slices.ts";
 
 /** A millisecond's work. */
 const sliceUnits = 256 * 1024;
@@ -9,7 +9,7 @@ const sliceUnits = 256 * 1024;
 /** Of the text alone, its pages divided by a form feed. */
 export async function hashDocument({ pages }: ReadDocument): Promise<string> {
   const hash = new Bun.SHA256();
-  const pause = yieldAfter();
+  const slices = new Slices();
   for (const [index, { markdown }] of pages.entries()) {
     if (index > 0) hash.update("\f");
     for (let from = 0; from < markdown.length; ) {
@@ -18,7 +18,7 @@ export async function hashDocument({ pages }: ReadDocument): Promise<string> {
       if (end < markdown.length && (markdown.codePointAt(end - 1) ?? 0) > 0xffff) end--;
       hash.update(markdown.slice(from, end));
       from = end;
-      await pause();
+      if (slices.isOver) await slices.pause();
     }
   }
   return hash.digest("hex");

@@ -1,4 +1,6 @@
+/** Works off the queue of sources: takes those that are due, reads them, and lets what was read answer. */
 import type { ClaimedSource } from "../../store/store.ts";
+import type { EmbeddingPass } from "./embedding-pass.ts";
 import type { IndexerParts } from "./parts.ts";
 import { runReading } from "./reading-run.ts";
 
@@ -17,16 +19,22 @@ const readAtOnce = 3;
 const lookAgainMs = 60_000;
 const soonestMs = 250;
 const leaseMs = 60_000;
+/** Uploads that no source refers to, because a server died between the two. */
+const purgeEveryMs = 60 * 60_000;
+const purgedAtOnce = 100;
 
 /** Sleeps until `wake` unless a source is due some day: without sources there is no timer. */
 export function createIndexer(parts: IndexerParts): Indexer {
-  const { store, clock, log, embedding } = parts;
+  const { store, clock, log, embedding, isShared } = parts;
   const closing = new AbortController();
   const running = new Map<string, Promise<void>>();
   let looking: Promise<void> | null = null;
   let isAskedAgain = false;
   let lastAccountId: string | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let embeddingRun: Promise<void> | null = null;
+  let isEmbeddingAsked = false;
+  let purgedAtMs = 0;
 
   function wake(): void {
     isAskedAgain = true;
@@ -48,13 +56,40 @@ export function createIndexer(parts: IndexerParts): Indexer {
           if (claimed === null) break;
           begin(claimed);
         }
-        if (running.size === 0 && embedding !== null) await embedding.run(closing.signal);
+        embed();
+        await purge();
       }
       await schedule();
     } catch (error) {
       log.error("sources are left for a minute", { error });
       arm(lookAgainMs);
     }
+  }
+
+  /** Beside the readings, which go first at the database only by chance. */
+  function embed(): void {
+    if (embedding === null || closing.signal.aborted || clock.nowMs() < embedding.restsUntilMs) return;
+    isEmbeddingAsked = true;
+    embeddingRun ??= embedAll(embedding).finally(() => {
+      embeddingRun = null;
+      // The timer of what is to be tried again.
+      if (embedding.retryAtMs !== null) schedule().catch(() => arm(lookAgainMs));
+    });
+  }
+
+  /** Once more after what was published meanwhile. */
+  async function embedAll(pass: EmbeddingPass): Promise<void> {
+    while (isEmbeddingAsked && !closing.signal.aborted) {
+      isEmbeddingAsked = false;
+      await pass.run(closing.signal);
+    }
+  }
+
+  async function purge(): Promise<void> {
+    const nowMs = clock.nowMs();
+    if (nowMs - purgedAtMs < purgeEveryMs) return;
+    purgedAtMs = nowMs;
+    await store.knowledge.purge(nowMs, purgedAtOnce);
   }
 
   async function claim(): Promise<ClaimedSource | null> {
@@ -78,7 +113,11 @@ export function createIndexer(parts: IndexerParts): Indexer {
   async function schedule(): Promise<void> {
     const dueAt = await store.knowledge.findNextDue();
     const nextAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, embedding?.retryAtMs ?? Number.POSITIVE_INFINITY);
-    if (nextAt !== Number.POSITIVE_INFINITY) arm(Math.min(Math.max(nextAt - clock.nowMs(), soonestMs), lookAgainMs));
+    // What another server takes while this one sleeps, and then dies over, nobody would wake this one for.
+    if (nextAt === Number.POSITIVE_INFINITY && !isShared) return;
+    // What is due already waits for a reading to end, which wakes.
+    const inMs = nextAt - clock.nowMs();
+    arm(inMs <= 0 && running.size > 0 ? lookAgainMs : Math.min(Math.max(inMs, soonestMs), lookAgainMs));
   }
 
   function arm(delayMs: number): void {
@@ -89,7 +128,9 @@ export function createIndexer(parts: IndexerParts): Indexer {
   }
 
   async function whenIdle(): Promise<void> {
-    while (looking !== null || running.size > 0) await Promise.all([looking, ...running.values()]);
+    while (looking !== null || running.size > 0 || embeddingRun !== null) {
+      await Promise.all([looking, embeddingRun, ...running.values()]);
+    }
   }
 
   return {
@@ -98,7 +139,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     async close() {
       closing.abort(new Error("the server is stopping"));
       if (timer !== null) clearTimeout(timer);
-      await Promise.allSettled([looking, ...running.values()]);
+      await Promise.allSettled([looking, embeddingRun, ...running.values()]);
       await parts.reader.close();
     },
   };

@@ -44,6 +44,8 @@ export interface IndexerParts {
   store: Pick<Store, "knowledge">;
   reader: DocumentReader;
   fetcher: Pick<Fetcher, "fetch" | "listPages">;
+  /** Whether other servers use the same database. */
+  isShared: boolean;
   /** Null without a model for embeddings. */
   embedding: EmbeddingPass | null;
   clock: Pick<Clock, "nowMs">;

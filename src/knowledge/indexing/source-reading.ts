@@ -1,12 +1,12 @@
 /** Reads a source into an edition: what was uploaded, or one page of the web. */
 import type { ReadDocument } from "../../domain/knowledge.ts";
+import { Slices } from "../../lib/pause.ts";
 import type { EditionDocument } from "../../store/store.ts";
 import type { Fetched } from "../fetching/fetcher.ts";
 import { findKind } from "../reading/kind.ts";
 import { EditionBuilder, Outdated } from "./edition-builder.ts";
 import { hashDocument } from "./hashes.ts";
 import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
-import { yieldAfter } from "./slices.ts";
 import { SourceProblem } from "./source-problem.ts";
 
 const unchanged: ReadSource = { built: null, notice: null };
@@ -15,12 +15,12 @@ const unchanged: ReadSource = { built: null, notice: null };
 export async function readUploaded(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
   const { uploadId, kind, source } = run.claimed;
   const pieces: Uint8Array[] = [];
-  const pause = yieldAfter();
+  const slices = new Slices();
   for (let piece = 0; uploadId !== null; piece++) {
     const bytes = await parts.store.readUpload(uploadId, piece);
     if (bytes === null) break;
     pieces.push(bytes);
-    await pause();
+    if (slices.isOver) await slices.pause();
   }
   if (pieces.length === 0 || kind === null) throw new SourceProblem("The upload is gone. Send it again.");
   const document = await parts.reader.read({ bytes: pieces, kind, charset: null }, run.signal);

@@ -57,11 +57,6 @@ export function findKind(contentType: string | null, fileName: string | null, by
   return findExtension(fileName) === "" ? "text" : null;
 }
 
-/** The `charset` of a content type; null if it names none. */
-export function findCharset(contentType: string | null): string | null {
-  return /;\s*charset\s*=\s*"?([\w:.+-]{1,40})/i.exec(contentType ?? "")?.[1]?.toLowerCase() ?? null;
-}
-
 function findExtension(fileName: string | null): string {
   return /[^/\\]\.([a-z0-9]{1,12})$/i.exec(fileName ?? "")?.[1]?.toLowerCase() ?? "";
 }

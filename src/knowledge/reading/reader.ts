@@ -129,7 +129,8 @@ async function feed(input: Bun.FileSink, pieces: readonly Uint8Array[], stop: Ab
   try {
     for (const piece of pieces) {
       for (let at = 0; at < piece.length && !stop.aborted; at += sliceBytes) {
-        input.write(piece.subarray(at, at + sliceBytes));
+        // A promise where the pipe is full: its rejection would be nobody's.
+        await input.write(piece.subarray(at, at + sliceBytes));
         await input.flush();
       }
     }

@@ -2,7 +2,7 @@
 import type { Parts } from "../words/compounds.ts";
 import { brokenList, lengthsByClass, PostingsReader } from "./postings.ts";
 
-/** What is searched: the editions that answer for one companion. */
+/** What is searched: all that answers for one companion. What is called an edition here may be a block of one. */
 export interface Corpus {
   readonly editions: readonly EditionSize[];
 }

@@ -29,8 +29,8 @@ export interface Found {
   readonly isFound: boolean;
   /** The last message is no question to the knowledge. */
   readonly isSmallTalk: boolean;
-  /** The words of the last message that say what it is about, as the index has them. */
-  readonly significant: ReadonlySet<string>;
+  /** The words of the last message that name what it asks, as the index has them. */
+  readonly topic: ReadonlySet<string>;
 }
 
 export interface KnowledgeFinder {

@@ -1,15 +1,16 @@
 /**
- * The list of passages of one edition in which a term stands, as bytes: the index is these lists, keyed by edition and term.
+ * The passages of one block of an edition in which a term stands, as bytes: the index is these lists, keyed by edition, block
+ * and term.
  *
  * A list is a number of entries, then for each passage in order: the distance from the passage before it (from -1) less
  * one, how often the term stands in it, and the class of its length. Numbers are of seven bits a byte, the low ones first.
  */
-/** Ordinals are below this: far above what a source may have, and low enough that a broken list allocates nothing. */
+/** Ordinals are below this: far above what a block has, and low enough that a broken list allocates nothing. */
 const maxOrdinal = 1 << 24;
 
 /** Reads one list, entry by entry, and keeps the current one: nothing is allocated for an entry. */
 export class PostingsReader {
-  /** Of the list: in so many passages of its edition the term stands. */
+  /** In so many passages the term stands. */
   readonly entries: number;
   ordinal = -1;
   count = 0;

@@ -5,8 +5,8 @@ import { sha256Hex } from "../../lib/sha256.ts";
  * A UUID (version 8) of the words that a question is about, whatever their order; words are in the form of the index, so
  * that inflections and capitals make no difference. It tells nobody the words, who does not guess them.
  */
-export function nameQuestion(companionId: string, significant: ReadonlySet<string>): string {
-  const hex = sha256Hex([companionId, ...[...significant].sort()].join("\n"));
+export function nameQuestion(companionId: string, topic: ReadonlySet<string>): string {
+  const hex = sha256Hex([companionId, ...[...topic].sort()].join("\n"));
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
   return [
     hex.slice(0, 8),

@@ -14,11 +14,16 @@ export interface QueryTerms {
   readonly terms: readonly string[];
   /** Those of the last message that can show by themselves that a passage is about it: no stop words, no greetings. */
   readonly significant: ReadonlySet<string>;
+  /** Of the significant ones, those that name the question: it has the same ones however it is put. */
+  readonly topic: ReadonlySet<string>;
   /** Those of the terms that are only parts of words of the last message. */
   readonly parts: Parts;
   /** The last message consists of stop words, greetings and thanks: it is no question to the knowledge. */
   readonly isSmallTalk: boolean;
 }
+
+/** Chinese asks with them: 停车场有没有, 请问有停车场吗. */
+const asking = /[有没沒无無请請问問能可会會要想]/;
 
 export function queryTermsOf(lastMessage: string, previousMessage: string | null): QueryTerms {
   const last = read(lastMessage);
@@ -29,10 +34,12 @@ export function queryTermsOf(lastMessage: string, previousMessage: string | null
   const significant = new Set([...last.words].filter((term) => !last.details.has(term)));
   // "42?" is about its number: there is nothing else that it could be about.
   if (significant.size === 0) for (const term of last.details) significant.add(term);
+  const topic = new Set([...significant].filter((term) => !last.loosePairs.has(term)));
   const parts = new Map([...last.parts].filter(([part]) => !terms.includes(part)));
   return {
     terms: [...new Set([...terms, ...parts.keys()])].slice(0, maxQueryTerms),
     significant,
+    topic: topic.size > 0 ? topic : significant,
     parts,
     isSmallTalk: significant.size === 0,
   };
@@ -42,6 +49,8 @@ interface Reading {
   readonly words: ReadonlySet<string>;
   /** Among the words. */
   readonly details: ReadonlySet<string>;
+  /** Among the words: of the end of one and of what the question is asked with. */
+  readonly loosePairs: ReadonlySet<string>;
   readonly stopWords: ReadonlySet<string>;
   /** Of long words. */
   readonly parts: Parts;
@@ -54,6 +63,7 @@ function read(message: string): Reading {
   const mayBeGerman = guessed.length === 0 || guessed.includes("de");
   const words = new Set<string>();
   const details = new Set<string>();
+  const loosePairs = new Set<string>();
   const dropped = new Set<string>();
   const compounds = new Set<string>();
   let isSmallTalk = true;
@@ -63,6 +73,7 @@ function read(message: string): Reading {
       return;
     }
     if (!smallTalkWords().has(word)) isSmallTalk = false;
+    if (weight === "pair" && !words.has(term) && asking.test(term)) loosePairs.add(term);
     words.add(term);
     if (weight === "detail") details.add(term);
     else {
@@ -72,7 +83,8 @@ function read(message: string): Reading {
     }
   });
   if (isSmallTalk) {
-    return { words: new Set(), details: new Set(), stopWords: new Set([...words, ...dropped]), parts: new Map() };
+    const none: ReadonlySet<string> = new Set();
+    return { words: none, details: none, loosePairs: none, stopWords: words.union(dropped), parts: new Map() };
   }
   // "die casting", "hat size": of so few words, the one that is a stop word somewhere may be none here.
   if (dropped.size === 1 && words.size <= 2) {
@@ -82,7 +94,7 @@ function read(message: string): Reading {
     }
   }
   const parts = partsOf(mayHaveCompounds(guessed) ? compounds : []);
-  return { words: middleOut(words), details, stopWords: dropped, parts };
+  return { words: middleOut(words), details, loosePairs, stopWords: dropped, parts };
 }
 
 /** Where the language is not certain, a word is a stop word if it is one in any language that it could be. */

@@ -12,10 +12,10 @@ const maxParts = 12;
 export type Visit = (term: string, word: string, weight: Weight) => void;
 
 /**
- * How much is said by a term. A `detail` is found, but does not show by itself what a message is about: a number of one
- * or two digits, or the letters of an article number.
+ * How much is said by a term. A `detail` is found, but does not show by itself what a message is about: one or two digits,
+ * or the letters, of an article number. A `pair` of characters may stand across the end of a word.
  */
-export type Weight = "word" | "detail";
+export type Weight = "word" | "detail" | "pair";
 
 /** Stands between parts of one thing: article numbers, versions, prices, dates, addresses, names with a hyphen. */
 const joiners = new Set(Array.from("-‐‑–/._@:,+&#'’*\\", (joiner) => joiner.charCodeAt(0)));
@@ -99,12 +99,13 @@ function readCode(parts: readonly string[], visit: Visit): void {
   const folded = parts.map(foldWord);
   const whole = folded.join("");
   const seen = new Set<string>();
-  const tell = (term: string) => {
+  const tell = (term: string, weight: Weight = isDetail(term) ? "detail" : "word") => {
     if (term === "" || seen.has(term)) return;
     seen.add(term);
-    visit(shorten(term), term, isDetail(term) ? "detail" : "word");
+    visit(shorten(term), term, weight);
   };
-  tell(whole);
+  // "Room 12": what is written as a word is one.
+  tell(whole, "word");
   for (let at = 0; at < folded.length; at++) {
     const part = folded[at] as string;
     if (at + 1 < folded.length && folded.length > 2) tell(part + folded[at + 1]);
@@ -161,7 +162,7 @@ function readPairs(run: string, visit: Visit): void {
         const isOfWords =
           !functionCharacters.has(run.charCodeAt(pair)) && !functionCharacters.has(run.charCodeAt(pair + 1));
         const term = run.slice(pair, pair + 2);
-        if (isOfWords) visit(term, term, "word");
+        if (isOfWords) visit(term, term, "pair");
       }
     }
     from = -1;

@@ -44,9 +44,6 @@ function compile(...lists: readonly string[]): Endings {
   return endings;
 }
 
-/** Endings stand upon one another: "lieferungen", "deliveries". */
-const maxCuts = 3;
-
 export function stem(word: string): string {
   const first = word.charCodeAt(0);
   if (first < 0x250) return stemLatin(word);
@@ -70,7 +67,11 @@ function stemLatin(word: string): string {
   return rest;
 }
 
-function cut(word: string, endings: Endings, cuts = maxCuts): string {
+/**
+ * Endings stand upon one another: "lieferungen", "deliveries". They go until none is left: after a number of cuts, the plural
+ * would have an ending more than the singular.
+ */
+function cut(word: string, endings: Endings, cuts = word.length): string {
   let end = word.length;
   for (let times = 0; times < cuts; times++) {
     const length = endingBefore(word, end, endings);
@@ -96,8 +97,8 @@ function mayCut(word: string, end: number, ending: string): boolean {
   if (ending === "ed") return before !== 0x65;
   // "string" has no vowel before its ending.
   if (ending === "ing") return /[aeiouy]/.test(word.slice(0, end - 3));
-  // After a vowel it is part of the word: "format".
-  if (ending === "t" || ending === "r") return !isVowel(before);
+  // After a vowel it is part of the word: "format", and so "formate".
+  if (ending === "t" || ending === "te" || ending === "ten" || ending === "r") return !isVowel(before);
   return true;
 }
 

@@ -36,6 +36,8 @@ export class ResponseReader {
   /** The start of a head, size line or line end that a read cut off. */
   #rest = "";
   #leftBytes = 0;
+  /** Of heads before the actual one, and of trailers: peers could send them without end, and none goes to a reader. */
+  #asideBytes = 0;
   readonly #takesCompressed: boolean;
 
   /** Compressed bodies are handed on as they are, or refused: who did not ask for them cannot read them. */
@@ -116,6 +118,7 @@ export class ResponseReader {
         if ((end === -1 ? input.length : end) - at > maxHeadBytes) throw new HttpProtocolError("its head is too large");
         if (end === -1) return -1;
         this.#readHead(input.substring(at, end));
+        if (this.#state === "head") this.#countAside(end + 4 - at);
         return end + 4;
       }
       case "chunk-end":
@@ -129,6 +132,7 @@ export class ResponseReader {
           throw new HttpProtocolError("a line is too long");
         if (end === -1) return -1;
         if (this.#state === "trailers") {
+          this.#countAside(end + 2 - at);
           if (end === at) this.#state = "done";
         } else {
           this.#leftBytes = parseChunkSize(input, at, end);
@@ -137,6 +141,11 @@ export class ResponseReader {
         return end + 2;
       }
     }
+  }
+
+  #countAside(bytes: number): void {
+    this.#asideBytes += bytes;
+    if (this.#asideBytes > maxHeadBytes) throw new HttpProtocolError("too much beside the response");
   }
 
   #readHead(text: string): void {

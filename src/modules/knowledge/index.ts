@@ -10,7 +10,7 @@ import { searchBody, toWireFound, toWireSource } from "./model.ts";
 import { passageRoute } from "./passage-route.ts";
 import { KnowledgeFound, SourceObject } from "./responses.ts";
 import { sourceBody } from "./sent-source.ts";
-import { getCompanion, getSource, prepareSource, refreshSource, replaceSource } from "./service.ts";
+import { getCompanion, getSource, noteQueued, prepareSource, refreshSource, replaceSource } from "./service.ts";
 import { unansweredRoutes } from "./unanswered-routes.ts";
 
 const makeParams = () => ({ id: idParam("companion"), source_id: idParam("source") });
@@ -33,6 +33,7 @@ export const knowledgeRoutes: readonly Route[] = [
       const companionId = readId(params.id, "companion");
       const page = await services.store.knowledge.list(principal.account.id, companionId, query.page);
       if (page === null) throw missing("companion");
+      noteQueued(services, page.items);
       return toWireList(page, toWireSource);
     },
   }),
@@ -71,8 +72,11 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: "Read a source's state",
     access: "knowledge:read",
     document: () => ({ params: makeParams(), responses: { 200: jsonResponse("The source.", SourceObject) } }),
-    handle: async ({ services, principal, params }) =>
-      toWireSource(await getSource(services, principal.account.id, params.id, params.sourceId)),
+    async handle({ services, principal, params }) {
+      const source = await getSource(services, principal.account.id, params.id, params.sourceId);
+      noteQueued(services, [source]);
+      return toWireSource(source);
+    },
   }),
   route({
     id: "replaceSource",
@@ -152,7 +156,7 @@ export const knowledgeRoutes: readonly Route[] = [
     async handle({ services, principal, params, readBody }) {
       const companion = await getCompanion(services, principal.account.id, params.id);
       const { query, limit = passagesPerTurn } = await readBody();
-      const { passages, isWhole } = await services.knowledgeSearch.search(companion, query, limit);
+      const { passages, isWhole } = await services.knowledge.search(companion, query, limit);
       return { data: passages.map(toWireFound), whole: isWhole };
     },
   }),

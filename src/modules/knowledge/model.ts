@@ -1,9 +1,9 @@
 /** Knowledge on the wire. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import type { FoundPassage } from "../../dependencies.ts";
 import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
 import type { SentFile } from "../../http/upload-body.ts";
+import type { FoundPassage } from "../../knowledge/retrieval/found.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
 import type { IndexedPassage } from "../../store/store.ts";
@@ -124,7 +124,10 @@ export const answerBody = compileChecker(() =>
     {
       text: Text({
         minLength: 1,
-        description: "The answer: plain text or Markdown.",
+        // The question leaves the list: an answer that cannot be read would be the end of it.
+        accepts: (text) => text.trim() !== "",
+        problem: "Must be well-formed text without NUL, and not only white space.",
+        description: "The answer: plain text or Markdown, not only white space.",
         examples: ["We ship to Norway for 12 euros."],
       }),
     },

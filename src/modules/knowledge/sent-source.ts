@@ -81,7 +81,7 @@ async function readText(sent: unknown): Promise<SentSource> {
   const { type, title, text, url = null } = newSourceBodies.text.check(omitFields(sent, withoutRefresh));
   const bytes = await encodeInSlices(text);
   refuseLarge(bytes);
-  return { type, title, url, refreshHours: null, content: { kind: "text", bytes } };
+  return { type, title: toTitle(title), url, refreshHours: null, content: { kind: "text", bytes } };
 }
 
 function readFile(sent: unknown): SentSource {
@@ -95,7 +95,7 @@ function readFile(sent: unknown): SentSource {
     );
   }
   const content = { kind, bytes: file.bytes };
-  return { type: "file", title: title ?? toTitle(lastPart(file.name)), url, refreshHours: null, content };
+  return { type: "file", title: toTitle(title ?? lastPart(file.name)), url, refreshHours: null, content };
 }
 
 function refuseLarge(bytes: Uint8Array): void {

@@ -63,6 +63,11 @@ export async function prepareSource(
   };
 }
 
+/** Another server, or a command, may have queued it, and may be gone: whoever looks at it has it read here. */
+export function noteQueued({ indexing }: Pick<Services, "indexing">, sources: readonly Source[]): void {
+  if (sources.some(({ status }) => status === "queued")) indexing.wake();
+}
+
 /** Makes a text of the answer, titled by the question, which leaves the list. */
 export async function prepareAnswer(
   services: KnowledgeServices,

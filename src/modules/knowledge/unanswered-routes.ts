@@ -2,7 +2,7 @@
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { movingPageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { answerBody, toWireQuestion, toWireSource } from "./model.ts";
@@ -20,7 +20,7 @@ export const unansweredRoutes: readonly Route[] = [
     tag,
     summary: "List unanswered questions",
     access: "knowledge:read",
-    query: { page: pageQuery },
+    query: { page: movingPageQuery },
     document: () => ({
       description:
         "The question asked last first. Those that ask the same are one. They are visitors' words, and go with their erasure.",
@@ -31,7 +31,7 @@ export const unansweredRoutes: readonly Route[] = [
       const companionId = readId(params.id, "companion");
       const page = await services.store.unanswered.list(principal.account.id, companionId, query.page);
       if (page === null) throw missing("companion");
-      return toWireList(page, toWireQuestion);
+      return toWireList(page, toWireQuestion, ({ id, lastAskedAt }) => ({ id, updatedAt: lastAskedAt }));
     },
   }),
   route({

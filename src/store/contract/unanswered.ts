@@ -39,7 +39,7 @@ export interface UnansweredStore {
   note(note: KnowledgeNote): Promise<void>;
   /** What models saw for these messages of the conversation, by the message's id; those without anything are left out. */
   listSeen(conversationId: string, messageIds: readonly string[]): Promise<Map<string, ShownPassage[]>>;
-  /** The question asked last first. Null if the account has no such companion. */
+  /** By the last asking, the newest first unless the page says otherwise. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<UnansweredQuestion> | null>;
   find(accountId: string, companionId: string, id: string): Promise<UnansweredQuestion | null>;
   /** False if absent. Audit: `unanswered.dismiss`. */

@@ -13,7 +13,7 @@ import type { Queries } from "./queries.ts";
 /** As many as `readPassages` takes. */
 const refsAtOnce = 100;
 
-/** The newest message of that id; of one that was erased, the conversation is gone. */
+/** The newest message of that id; of one that was erased, the conversation is gone. One that runs again is noted once. */
 const insertTurns = `WITH kept AS MATERIALIZED (
     SELECT number FROM conversations WHERE companion_id = $1 AND session_id = $2 AND visitor_id = $3 FOR KEY SHARE
   )
@@ -22,7 +22,9 @@ const insertTurns = `WITH kept AS MATERIALIZED (
   FROM kept CROSS JOIN unnest($4::text[], $5::text[], $6::text[]) AS noted (message_id, group_id, seen)
     CROSS JOIN LATERAL (SELECT m.created_at FROM messages m
       WHERE m.conversation_number = kept.number AND m.id = noted.message_id
-      ORDER BY m.created_at DESC, m.number DESC LIMIT 1) AS m`;
+      ORDER BY m.created_at DESC, m.number DESC LIMIT 1) AS m
+  WHERE NOT EXISTS (SELECT FROM knowledge_turns t
+    WHERE t.conversation_number = kept.number AND t.message_id = noted.message_id)`;
 const deleteOldest = `DELETE FROM knowledge_turns WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM knowledge_turns WHERE companion_id = $1 AND group_id IS NOT NULL
     ORDER BY companion_id DESC, number DESC OFFSET ${maxAskings} LIMIT 1000))`;
@@ -38,10 +40,14 @@ const question = `(SELECT m.text FROM knowledge_turns t
   WHERE t.companion_id = $1 AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
   ORDER BY t.created_at DESC, t.number DESC LIMIT 1)`;
 
+const page = (after: string, order: string) => `SELECT g.*, ${question} AS question FROM (${groups("")}
+    HAVING (max(t.created_at), t.group_id) ${after} ($2, $3)
+    ORDER BY max(t.created_at) ${order}, t.group_id ${order} LIMIT $4) AS g
+  ORDER BY g."lastAskedAt" ${order}, g.id ${order}`;
+
 export const unansweredQueries = {
-  page: `SELECT g.*, ${question} AS question FROM (${groups("")}
-    HAVING (max(t.created_at), t.group_id) < ($2, $3) ORDER BY max(t.created_at) DESC, t.group_id DESC LIMIT $4) AS g
-    ORDER BY g."lastAskedAt" DESC, g.id DESC`,
+  desc: page("<", "DESC"),
+  asc: page(">", "ASC"),
   one: `SELECT g.*, ${question} AS question FROM (${groups("AND t.group_id = $2")}) AS g`,
   seen: `SELECT t.message_id AS "messageId", t.seen, t.companion_id AS "companionId" FROM knowledge_turns t
     WHERE t.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1)
@@ -114,10 +120,10 @@ export function createUnansweredStore(
       return new Map(seen.map((row) => [row.messageId, row.passages.map(show)]));
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt }) {
+    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
       if (!(await isOwn(engine.quick, accountId, companionId))) return null;
-      const place = [afterUpdatedAt ?? Number.MAX_SAFE_INTEGER, afterId ?? ""];
-      const rows = await engine.heavy.all<GroupRow>(unansweredQueries.page, [companionId, ...place, limit + 1]);
+      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""];
+      const rows = await engine.heavy.all<GroupRow>(unansweredQueries[order], [companionId, ...place, limit + 1]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {

@@ -4,7 +4,7 @@ import type { SqliteEngine } from "./engine.ts";
 
 /** Of text or vectors per commit: overwriting them takes a few milliseconds. */
 const bytesPerChunk = 1024 * 1024;
-const postingsPerChunk = 1000;
+const postingsPerChunk = 4000;
 const sourcesPerChunk = 20;
 
 /** As `Removals` has it, which calls these. */

@@ -31,6 +31,7 @@ const groups = (condition: string) => `SELECT group_id AS id, count(*) AS count,
 
 export const unansweredQueries = {
   list: `${groups("")} HAVING (max(created_at), group_id) < (?, ?) ORDER BY lastAskedAt DESC, group_id DESC LIMIT ?`,
+  listOldestFirst: `${groups("")} HAVING (max(created_at), group_id) > (?, ?) ORDER BY lastAskedAt, group_id LIMIT ?`,
   find: groups("AND group_id = ?"),
   question: `SELECT m.text FROM knowledge_turns AS t INDEXED BY knowledge_turns_unanswered
     CROSS JOIN messages AS m INDEXED BY messages_conversation
@@ -50,9 +51,11 @@ export function createUnansweredStore(
     `SELECT created_at AS createdAt FROM messages INDEXED BY messages_conversation
      WHERE conversation_number = ? AND id = ? ORDER BY created_at DESC LIMIT 1`,
   );
+  // A message that runs again is one asking.
   const insert = engine.query<null, [number, string, string, string | null, string | null, number]>(
     `INSERT INTO knowledge_turns (conversation_number, message_id, companion_id, group_id, seen, created_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS
+       (SELECT 1 FROM knowledge_turns INDEXED BY knowledge_turns_conversation WHERE conversation_number = ?1 AND message_id = ?2)`,
   );
   const deleteOldest = engine.query<null, [string, string, number]>(
     `DELETE FROM knowledge_turns WHERE companion_id = ? AND group_id IS NOT NULL AND number <=
@@ -67,7 +70,10 @@ export function createUnansweredStore(
   const selectOwn = engine.query<{ one: number }, [string, string]>(
     "SELECT 1 AS one FROM companions WHERE id = ? AND account_id = ?",
   );
-  const selectGroups = engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.list);
+  const selectGroups = {
+    desc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.list),
+    asc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.listOldestFirst),
+  };
   const selectGroup = engine.query<GroupRow, [string, string]>(unansweredQueries.find);
   const selectQuestion = engine.query<{ text: string }, [string, string]>(unansweredQueries.question);
   const deleteGroup = engine.query<null, [string, string]>(
@@ -124,10 +130,10 @@ export function createUnansweredStore(
       return shown;
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt }) {
-      const place = [afterUpdatedAt ?? Number.MAX_SAFE_INTEGER, afterId ?? ""] as const;
+    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
+      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""] as const;
       const found = await engine.read(() =>
-        isOwn(accountId, companionId) ? selectGroups.all(companionId, ...place, limit + 1) : null,
+        isOwn(accountId, companionId) ? selectGroups[order].all(companionId, ...place, limit + 1) : null,
       );
       if (found === null) return null;
       const page = found.slice(0, limit);

@@ -56,7 +56,7 @@ export interface CompanionErrorFacts {
   /** The connection ended before the answer did: what it was about may go on at the server. */
   isCut?: boolean;
   /** What `challenge_required` asks to solve. */
-  challenge?: Challenge;
+  challenge?: Challenge | undefined;
   cause?: unknown;
 }
 

@@ -13,6 +13,7 @@ import { type ConversationPage, type ConversationWithMessages, readConversation,
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
+import type { CitedSource } from "./reply-reader.ts";
 import { cancelReply } from "./reply-stream.ts";
 import { followReply } from "./resumable-reply.ts";
 import { joinSignals } from "./signals.ts";
@@ -31,6 +32,7 @@ export {
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
 export type { TokenSource } from "./identity.ts";
 export type { PendingReply } from "./pending.ts";
+export type { CitedSource } from "./reply-reader.ts";
 export type { TextStorage } from "./storage.ts";
 
 export interface CompanionOptions extends ConnectionOptions {
@@ -55,6 +57,11 @@ export interface ChatOptions extends CallOptions {
   onConnection?: ((isConnected: boolean) => void) | undefined;
   /** Calls with true when the companion asks for a proof of work, which takes a moment, and with false when it is made. */
   onChallenge?: ((isSolving: boolean) => void) | undefined;
+  /**
+   * Calls with what the reply has from the companion's knowledge, once, when its text is whole. Never where
+   * the companion has none, or the reply did not become whole.
+   */
+  onSources?: ((sources: CitedSource[]) => void) | undefined;
   /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
   messageId?: string | undefined;
 }
@@ -127,13 +134,13 @@ export function createCompanion(options: CompanionOptions): Companion {
   async function* follow(
     reply: PendingReply,
     isNew: boolean,
-    { signal, leave, retries, received = "", onConnection, onChallenge }: ResumeOptions,
+    { signal, leave, received = "", onChallenge, ...told }: ResumeOptions,
   ): AsyncGenerator<string, void, undefined> {
     const { gone } = identity;
     const { messageId, sessionId, message } = reply;
     const name = { messageId, sessionId, visitorId: ids.visitorId };
     const joined = joinSignals(signal, leave, gone);
-    const call = { signal: joined.signal, retries, delaysMs: reconnectDelaysMs, received, isNew, onConnection };
+    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
     let isEnded = false;
     joined.signal.throwIfAborted();
     pending.begin(reply);
@@ -194,16 +201,19 @@ export function createCompanion(options: CompanionOptions): Companion {
     },
 
     async conversations({ limit, cursor, ...call } = {}) {
-      const query = new URLSearchParams();
-      if (limit !== undefined) query.set("limit", String(limit));
-      if (cursor !== undefined) query.set("cursor", cursor);
+      const query = toQuery({ limit, cursor });
       return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
     },
 
     async conversation(id, { cursor, ...call } = {}) {
-      const query = cursor === undefined ? "" : `?messages_cursor=${encodeURIComponent(cursor)}`;
-      const path = `/conversations/${encodeURIComponent(id)}${query}`;
+      const query = toQuery({ messages_cursor: cursor });
+      const path = `/conversations/${encodeURIComponent(id)}?${query}`;
       return readConversation(await connection.load(path, {}, call, isHarmlessAgain));
     },
   };
+}
+
+/** By way of JSON, which leaves out what is undefined. */
+function toQuery(fields: object): URLSearchParams {
+  return new URLSearchParams(JSON.parse(JSON.stringify(fields)));
 }

@@ -3,11 +3,23 @@ import { CompanionError, type ReplyEndCode, type ServerErrorCode } from "./error
 
 type EndCode = ServerErrorCode | ReplyEndCode;
 
+/** Where a reply has something from. */
+export interface CitedSource {
+  /** What its marker in the text says: `[1]`. */
+  n: number;
+  title: string;
+  url: string | null;
+  /** Counted from 1; null in formats without pages. */
+  page: number | null;
+}
+
 export interface ReplyReader {
   /** Whether the terminator came: only then is the reply whole. */
   readonly isDone: boolean;
   /** Why the server ended the reply before its terminator, where it said so. */
   readonly failure: EndCode | null;
+  /** What it cites, where the server was asked for that, and the companion has knowledge. */
+  readonly sources: CitedSource[] | null;
   /**
    * Returns the fragments that these bytes completed. Without bytes the connection is closed: a last line may lack its
    * line break. Throws `bad_response` where a payload is not JSON.
@@ -17,34 +29,32 @@ export interface ReplyReader {
 
 /**
  * Split on lines, ignore those that do not start with `data: `, stop at the terminator, parse the rest as JSON.
- * The bytes may be cut anywhere, within a character too.
+ * The bytes may be cut anywhere, within a character too. What a named event tells is known by its members: its name is a
+ * line of its own, which is ignored.
  */
 export function createReplyReader(): ReplyReader {
   const decoder = new TextDecoder();
   let rest = "";
-  let isDone = false;
-  let failure: EndCode | null = null;
-  return {
-    get isDone() {
-      return isDone;
-    },
-    get failure() {
-      return failure;
-    },
-    push(bytes) {
+  const reader = {
+    isDone: false,
+    failure: null as EndCode | null,
+    sources: null as CitedSource[] | null,
+    push(bytes?: Uint8Array) {
       // A lone CR ends a line as well; between CR and LF this only makes an empty line, which is ignored.
       const lines = (rest + decoder.decode(bytes, { stream: !!bytes })).split(/[\r\n]/);
       rest = lines.pop() ?? "";
       const fragments: string[] = [];
       const read = (line: string): void => {
         // Other clients take this for a comment.
-        if (line.startsWith(": error ")) failure = line.slice(8) as EndCode;
-        if (isDone || !line.startsWith("data: ")) return;
+        if (line.startsWith(": error ")) reader.failure = line.slice(8) as EndCode;
+        if (reader.isDone || !line.startsWith("data: ")) return;
         const payload = line.slice(6);
-        isDone = payload === "[DONE]";
-        if (isDone) return;
-        const { text } = Object(JSON.parse(payload));
-        if (typeof text === "string" && text) fragments.push(text);
+        if (payload === "[DONE]") reader.isDone = true;
+        else {
+          const { text, sources } = Object(JSON.parse(payload));
+          if (Array.isArray(sources)) reader.sources = sources;
+          if (typeof text === "string" && text) fragments.push(text);
+        }
       };
       try {
         lines.forEach(read);
@@ -60,4 +70,5 @@ export function createReplyReader(): ReplyReader {
       return fragments;
     },
   };
+  return reader;
 }

@@ -1,7 +1,7 @@
 /** One connection's share of a reply: how a message is sent, what arrives, how it is cancelled. */
 import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
-import { createReplyReader } from "./reply-reader.ts";
+import { type CitedSource, createReplyReader } from "./reply-reader.ts";
 import type { OpenedResponse } from "./request.ts";
 import { pause } from "./wakefulness.ts";
 
@@ -9,6 +9,8 @@ import { pause } from "./wakefulness.ts";
 const endMs = 1000;
 /** After each try to cancel a reply. */
 const cancelWaitsMs = [1000, 3000, 0];
+
+export type OnSources = ((sources: CitedSource[]) => void) | undefined;
 
 /** What names a reply at the server. */
 export interface ReplyName {
@@ -22,9 +24,10 @@ export function postMessage(
   connection: Connection,
   message: string,
   { messageId, sessionId, visitorId }: ReplyName,
-  call: CallOptions,
+  call: CallOptions & { onSources?: OnSources },
 ): Promise<OpenedResponse> {
-  const body = { message, session_id: sessionId, visitor_id: visitorId, message_id: messageId, resume: true };
+  const events = call.onSources && true;
+  const body = { message, session_id: sessionId, visitor_id: visitorId, message_id: messageId, resume: true, events };
   const headers = { "Content-Type": "application/json" };
   return connection.open("/chat", { method: "POST", headers, body: JSON.stringify(body) }, call);
 }
@@ -48,7 +51,10 @@ export async function cancelReply(connection: Connection, name: ReplyName): Prom
 }
 
 /** Yields what this response has of the reply. Returns once that is whole; throws a `CompanionError` that says why not. */
-export async function* readReply(opened: OpenedResponse): AsyncGenerator<string, void, undefined> {
+export async function* readReply(
+  opened: OpenedResponse,
+  onSources?: OnSources,
+): AsyncGenerator<string, void, undefined> {
   // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
   const stream = opened.response.clone().body?.getReader();
   const reply = createReplyReader();
@@ -66,7 +72,10 @@ export async function* readReply(opened: OpenedResponse): AsyncGenerator<string,
     if (stream && reply.isDone) void readToEnd(stream, opened.close);
     else opened.close();
   }
-  if (reply.isDone) return;
+  if (reply.isDone) {
+    if (reply.sources) onSources?.(reply.sources);
+    return;
+  }
   const { failure } = reply;
   const facts = {
     requestId: opened.response.headers.get("x-request-id"),

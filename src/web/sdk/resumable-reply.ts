@@ -1,7 +1,7 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
 import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
-import { postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
+import { type OnSources, postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
 import { openLine, pause } from "./wakefulness.ts";
 
 /** Of a refusal on the way back: a whole window of the server's limits. */
@@ -16,6 +16,7 @@ export interface FollowOptions extends CallOptions {
   isNew: boolean;
   /** The connection was lost, or is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
+  onSources?: OnSources;
 }
 
 /**
@@ -39,12 +40,22 @@ export async function* followReply(
       const options = { ...call, signal: line.signal };
       const opened = await (isPosting
         ? postMessage(connection, message, name, options)
-        : connection.open(`${replyPath(name)}&offset=${text.length}`, {}, { ...options, retries: 0 }));
+        : connection.open(
+            `${replyPath(name)}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
+            {},
+            { ...options, retries: 0 },
+          ));
       if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;
-      if (opened.response.status === 204) return opened.close(true);
-      for await (const fragment of skipKnown(readReply(opened), known)) {
+      if (opened.response.status === 204) {
+        opened.close(true);
+        // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
+        if (!call.onSources) return;
+        isPosting = true;
+        continue;
+      }
+      for await (const fragment of skipKnown(readReply(opened, call.onSources), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
@@ -99,8 +110,7 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
 }
 
 function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
-  const { message, status, retryAfterMs, limit, requestId, cause } = problem;
-  const facts = { status, retryAfterMs, limit, requestId, isCut };
-  if (text && problem.code !== "incomplete") return new CompanionError("incomplete", { ...facts, cause: problem });
-  return isCut === problem.isCut ? problem : new CompanionError(problem.code, { ...facts, message, cause });
+  const { code, message, cause, ...facts } = problem;
+  if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
+  return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
 }

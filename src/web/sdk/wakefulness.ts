@@ -6,36 +6,30 @@ import { joinSignals } from "./signals.ts";
 /** After so long nobody waits for a network any more. */
 const longestOfflineMs = 10 * 60_000;
 
-/** Calls on each `online` event; returns a function that stops. Outside browsers it never does. */
-function whenOnline(act: () => void): () => void {
-  globalThis.addEventListener?.("online", act);
-  return () => globalThis.removeEventListener?.("online", act);
-}
-
 /** A signal that ends one connection: with the call, or when the network has changed, for what was open is dead then. */
 export function openLine(signal: AbortSignal | undefined) {
   const line = joinSignals(signal);
-  const unwatch = whenOnline(() => line.abort(new CompanionError("network", { isCut: true })));
+  const leave = () => line.abort(new CompanionError("network", { isCut: true }));
+  // Outside browsers there is no such event.
+  globalThis.addEventListener?.("online", leave);
   return {
     signal: line.signal,
     close() {
       line.release();
-      unwatch();
+      globalThis.removeEventListener?.("online", leave);
     },
   };
 }
 
 /** Waits, and while the browser knows that it is offline for the network as well. Ends early when that is back. */
 export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const early = joinSignals(signal);
-  const unwatch = whenOnline(() => early.abort(null));
+  const line = openLine(signal);
   try {
-    await sleep(durationMs, early.signal);
-    if (Object(globalThis.navigator).onLine === false) await sleep(longestOfflineMs, early.signal);
+    await sleep(durationMs, line.signal);
+    if (Object(globalThis.navigator).onLine === false) await sleep(longestOfflineMs, line.signal);
   } catch {
     signal?.throwIfAborted();
   } finally {
-    unwatch();
-    early.release();
+    line.close();
   }
 }

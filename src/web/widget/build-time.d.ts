@@ -13,6 +13,10 @@ declare const SDK_INTEGRITY: string;
 /** The same of what solves challenges, which the panel loads where the server sends one. */
 declare const CHALLENGE_FILE: string;
 declare const CHALLENGE_INTEGRITY: string;
+/** The same of what shows the sources of replies, which the panel loads with the first that has some, and its style. */
+declare const SOURCES_FILE: string;
+declare const SOURCES_INTEGRITY: string;
+declare const SOURCES_STYLE: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

@@ -4,7 +4,7 @@ import { CompanionError } from "../sdk/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
 import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
-import { cancelReply, postMessage, readReply } from "../sdk/reply-stream.ts";
+import { cancelReply, type OnSources, postMessage, readReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
@@ -27,6 +27,7 @@ export interface ReplyOptions {
   leave: AbortSignal;
   onConnection(isConnected: boolean): void;
   onChallenge(isSolving: boolean): void;
+  onSources: OnSources;
 }
 
 export function createClient(host: PanelHost) {
@@ -139,8 +140,8 @@ export function createClient(host: PanelHost) {
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { signal: line.signal });
-            for await (const fragment of readReply(opened)) {
+            const opened = await postMessage(connection, reply.message, name, { ...told, signal: line.signal });
+            for await (const fragment of readReply(opened, told.onSources)) {
               received += fragment;
               yield fragment;
               joined.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 /** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
 import type { StoredMessage } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
+import type { CitedSource } from "../sdk/reply-reader.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 
 /** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */
@@ -20,6 +21,8 @@ export interface Message {
   isOpen?: boolean | undefined;
   /** Of a question that the server may have heard, although no reply came: the name that it was given. */
   replyId?: string | undefined;
+  /** Of a whole reply: what its markers stand for. */
+  sources?: CitedSource[];
 }
 
 /** A question and its reply, while that is under way in this tab. */

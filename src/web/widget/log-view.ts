@@ -3,7 +3,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
-import { createMarkdownView } from "./markdown.ts";
+import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import { canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
@@ -16,6 +16,8 @@ export interface LogView {
   close(): void;
 }
 
+export type SourcesModule = typeof import("./sources.ts");
+
 interface Row {
   element: HTMLElement;
   draw(): void;
@@ -26,6 +28,7 @@ export function createLogView(
   { lang, strings }: { lang: string; strings: Strings },
   { say }: Announcer,
   privacyUrl: string | null,
+  loadSources: () => Promise<SourcesModule>,
 ): LogView {
   const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
@@ -68,7 +71,12 @@ export function createLogView(
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
     const name = isUser ? strings.you : (chat.source.config?.name ?? "");
-    let markdown = createMarkdownView(body, strings, copyButton);
+    let markdown: MarkdownView;
+    const begin = () => {
+      body.replaceChildren();
+      markdown = createMarkdownView(body, strings, copyButton);
+    };
+    begin();
     const dots = h("span", { class: "dots" }, "•••");
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
@@ -83,14 +91,22 @@ export function createLogView(
         foot.hidden = isStreaming;
         if (isUser || (text === drawn?.text && state === drawn.state)) return;
         // Gone on with after an end, or another one in its place.
-        if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) {
-          body.replaceChildren();
-          markdown = createMarkdownView(body, strings, copyButton);
-        }
-        drawn = { text, state };
+        if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
+        const now = { text, state };
+        drawn = now;
         dots.remove();
         markdown.update(text, isStreaming);
         if (!text) body.append(dots);
+        if (isStreaming || !message.sources?.length) return;
+        const redraw = (shown: string) => {
+          begin();
+          markdown.update(shown, false);
+        };
+        // Without the file the reply stays as it is: its footer says the same.
+        loadSources().then(
+          ({ showSources }) => drawn === now && showSources(body, message, strings, redraw),
+          () => {},
+        );
       },
     };
   }

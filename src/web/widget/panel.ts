@@ -35,7 +35,9 @@ export function createPanel(host: PanelHost): Panel {
     emit: host.emit,
   });
   const announcer = createAnnouncer(strings);
-  const log = createLogView(chat, { lang, strings }, announcer, host.privacyUrl);
+  const log = createLogView(chat, { lang, strings }, announcer, host.privacyUrl, () =>
+    host.load(SOURCES_FILE, SOURCES_INTEGRITY, "sources.js"),
+  );
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, host);
 

@@ -1,4 +1,5 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
+import type { CitedSource } from "../sdk/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Turn } from "./conversation.ts";
 
@@ -32,10 +33,14 @@ export async function runTurn(
   };
   const onConnection = (isConnected: boolean) => tell(isConnected ? null : "reconnecting");
   const onChallenge = (isSolving: boolean) => tell(isSolving ? "checking" : null);
+  const onSources = (sources: CitedSource[]) => {
+    // The companion's owner may not want to show any: then there are no markers.
+    reply.sources = sources.filter(({ n }) => reply.text.includes(`[${n}]`));
+  };
   for (;;) {
     const fragments = client.reply(
       { messageId: reply.id, sessionId, message: asked.text },
-      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection, onChallenge },
+      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection, onChallenge, onSources },
     );
     try {
       for await (const fragment of fragments) {

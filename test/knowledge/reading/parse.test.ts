@@ -196,6 +196,7 @@ test.each([
   ["semicolons", "Name;Note\nBolt;0,20\n", "| Bolt | 0,20 |"],
   ["tabs", "Name\tNote\nBolt\ta, b\n", "| Bolt | a, b |"],
   ["a told separator", "sep=|\nName|Note\nBolt|x;y\n", "| Bolt | x;y |"],
+  ["a told separator that means something in a pattern", "sep=^\nName^Note\nBolt^x;y\n", "| Bolt | x;y |"],
   ["short rows, empty rows and a bar", "Name,Note\n,\nBolt\nNut,a|b", "| Bolt |  |\n| Nut | a\\|b |"],
   ["a quote that nothing closes", 'Name,Note\nBolt,"open', "| Bolt | open |"],
 ])("a table with %s becomes a pipe table", async (_, csv, rows) => {

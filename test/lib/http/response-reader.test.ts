@@ -103,6 +103,8 @@ test("any split of the bytes gives the same response", () => {
 const malformed: [string, string][] = [
   ["another protocol", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
   ["HTTP/2", "HTTP/2 200\r\n\r\n"],
+  ["heads without end before the actual one", "HTTP/1.1 100 Continue\r\n\r\n".repeat(3000)],
+  ["trailers without end", `${chunked}0\r\n${"A: b\r\n".repeat(12_000)}`],
   ["a status of two digits", "HTTP/1.1 20 OK\r\n\r\n"],
   ["a header without a colon", "HTTP/1.1 200 OK\r\nfoo\r\n\r\n"],
   ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"],

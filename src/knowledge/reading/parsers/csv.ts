@@ -42,7 +42,7 @@ function findSeparator(text: string): string {
 function* parseRows(text: string, separator: string): Generator<string[], undefined> {
   let row: string[] = [];
   let at = 0;
-  const plainEnd = new RegExp(`[${separator === "|" ? "|" : separator}\\r\\n]`, "g");
+  const plainEnd = new RegExp(`[${RegExp.escape(separator)}\\r\\n]`, "g");
   while (at < text.length) {
     if (text[at] === '"') {
       const [cell, end] = parseQuoted(text, at + 1);

@@ -6,7 +6,7 @@ import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-dr
 import { originProblem } from "./origin.ts";
 
 /** Fields that are a text, or not set. */
-const textFields = ["system_prompt", "greeting", "avatar_url", "theme_color", "model"] as const;
+const textFields = ["system_prompt", "greeting", "avatar_url", "theme_color", "model", "no_answer_text"] as const;
 /** Fields that are a number, or not set, with the most that each may be. */
 const numberFields = {
   temperature: 2,
@@ -36,10 +36,14 @@ export interface Draft extends PlainFields<string> {
   allowed_origins: string;
   visitor_auth: Companion["visitor_auth"];
   challenge: Companion["challenge"];
+  answer_mode: Companion["answer_mode"];
+  citations: Companion["citations"];
 }
 
 export type DraftField = keyof Draft;
-type TextDraftField = (typeof plainFields)[number] | "name" | "voice" | "voice_value" | "allowed_origins";
+type TextDraftField =
+  | (typeof plainFields)[number]
+  | ("name" | "voice" | "voice_value" | "allowed_origins" | "answer_mode" | "citations");
 export type Problems = Partial<Record<DraftField, string>>;
 
 export const maxStarters = 6;
@@ -56,6 +60,8 @@ export function emptyDraft(): Draft {
     allowed_origins: "",
     visitor_auth: "off",
     challenge: "off",
+    answer_mode: "free",
+    citations: "footer",
   };
 }
 
@@ -70,6 +76,8 @@ export function toDraft(companion: Companion): Draft {
     allowed_origins: companion.allowed_origins.join("\n"),
     visitor_auth: companion.visitor_auth,
     challenge: companion.challenge,
+    answer_mode: companion.answer_mode,
+    citations: companion.citations,
   };
 }
 
@@ -83,7 +91,7 @@ export function splitLines(text: string): string[] {
 /** Its errors, as far as they can be found here; the server has the last word. `planMessages` are the plan's in a day. */
 export function findProblems(draft: Draft, planMessages: number): Problems {
   const problems: Problems = {};
-  const tooLong = (field: "name" | "system_prompt" | "greeting", limit: number) => {
+  const tooLong = (field: "name" | "system_prompt" | "greeting" | "no_answer_text", limit: number) => {
     const over = [...draft[field]].length - limit;
     if (over > 0) problems[field] = `${over} characters too long: at most ${limit}.`;
   };
@@ -91,6 +99,7 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
   tooLong("name", 100);
   tooLong("system_prompt", 32_000);
   tooLong("greeting", 1000);
+  tooLong("no_answer_text", 1000);
   if (draft.starters.some((starter) => [...starter].length > 200)) problems.starters = "At most 200 characters each.";
   if (draft.avatar_url !== "" && !/^https?:\/\/\S+$/.test(draft.avatar_url)) {
     problems.avatar_url = "Must begin with https:// or http://.";
@@ -135,6 +144,8 @@ export function toBody(draft: Draft): Body {
     allowed_origins: splitLines(draft.allowed_origins),
     visitor_auth: draft.visitor_auth,
     challenge: draft.challenge,
+    answer_mode: draft.answer_mode,
+    citations: draft.citations,
     // Without verified visitors there is nobody to count by.
     ...(draft.visitor_auth === "off" && { daily_per_visitor: null }),
   };

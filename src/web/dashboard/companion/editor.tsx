@@ -10,6 +10,7 @@ import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { ChallengeSection } from "./challenge-section.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
+import { KnowledgeSection } from "./knowledge-section.tsx";
 import { LimitsSection } from "./limits-section.tsx";
 import { Preview } from "./preview.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
@@ -54,6 +55,7 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
         <Form noValidate class="space-y-6" onSubmit={submit}>
           <IdentitySection {...section} />
           <BehaviourSection {...section} />
+          <KnowledgeSection {...section} id={id} />
           <VoiceSection {...section} />
           <AccessSection {...section} />
           <VisitorsSection {...section} />

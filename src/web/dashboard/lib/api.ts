@@ -27,7 +27,7 @@ interface CallOptions {
   accept?: string;
 }
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Here a 401 means a wrong password, not a session that has ended. */
 const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
@@ -62,26 +62,32 @@ export async function send(
     response = await fetch(path + toSearch(query), init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network");
+    throw toFailure(path, 0, null);
   }
   if (response.ok) return response;
-  const error = await readProblem(response);
-  if (response.status !== 401 || waysIn.test(path)) throw error;
-  const isTotpRequired = error.code === "totp_required";
-  whenRefused(isTotpRequired);
-  if (isTotpRequired) throw error;
-  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code);
+  throw toFailure(path, response.status, await response.json().catch(() => null));
 }
 
-async function readProblem(response: Response): Promise<ApiError> {
-  const problem = Object(await response.json().catch(() => null));
-  const fallback = `The server responded with status ${response.status}. Try again in a moment.`;
-  return new ApiError(
+/**
+ * The error of a response whose status is not 2xx, or 0 if there was none. Asks for a new sign-in where the session has
+ * ended.
+ */
+export function toFailure(path: string, status: number, body: unknown): ApiError {
+  const problem = Object(body);
+  const fallback =
+    status === 0
+      ? "The server cannot be reached. Check the connection, then try again."
+      : `The server responded with status ${status}. Try again in a moment.`;
+  const error = new ApiError(
     typeof problem.detail === "string" ? problem.detail : fallback,
-    response.status,
+    status,
     typeof problem.code === "string" ? problem.code : "unknown",
     Array.isArray(problem.errors) ? problem.errors : [],
   );
+  if (status !== 401 || waysIn.test(path)) return error;
+  const isTotpRequired = error.code === "totp_required";
+  whenRefused(isTotpRequired);
+  return isTotpRequired ? error : new ApiError("Your session has ended. Sign in, then try again.", 401, error.code);
 }
 
 export function toSearch(query: Query = {}): string {

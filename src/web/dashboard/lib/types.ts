@@ -10,6 +10,13 @@ export type { AuditEntry } from "../../../modules/audit/responses.ts";
 export type { Budget } from "../../../modules/budgets/responses.ts";
 export type { EmbedToken } from "../../../modules/companions/responses.ts";
 export type { ConversationWithMessages } from "../../../modules/conversations/responses.ts";
+export type {
+  KnowledgeFound,
+  Source,
+  SourcePassage,
+  SourcePassages,
+  UnansweredQuestion,
+} from "../../../modules/knowledge/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../modules/session/responses.ts";
 export type { SpendingStop } from "../../../modules/spending-stops/responses.ts";
 export type { Status } from "../../../modules/status/responses.ts";

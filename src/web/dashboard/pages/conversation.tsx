@@ -3,6 +3,7 @@ import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { useTranscript } from "../chat/transcript.ts";
+import { SeenPassages } from "../conversations/seen-passages.tsx";
 import { EraseVisitor, VisitorFacts, visitorName } from "../conversations/visitor.tsx";
 import { ApiError, call, toSearch, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
@@ -172,6 +173,7 @@ function MessageFoot({ message }: { message: Message }) {
         </span>
       )}
       {!message.complete && <Badge tone="warn">broken off</Badge>}
+      {message.sources && <SeenPassages passages={message.sources} />}
     </>
   );
 }

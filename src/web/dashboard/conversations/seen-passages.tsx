@@ -1,0 +1,50 @@
+/** The passages that the model saw for a reply, and which of them it cites. */
+import type { Message } from "../lib/types.ts";
+import { Badge } from "../ui/states.tsx";
+import { WebLink } from "../ui/web-link.tsx";
+
+type Seen = NonNullable<Message["sources"]>[number];
+
+export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
+  if (passages.length === 0) return <span>no source fitted</span>;
+  const cited = passages.filter((passage) => passage.cited);
+  const others = passages.filter((passage) => !passage.cited);
+  return (
+    <details class="w-full">
+      <summary class="text-accent underline">
+        Sources: {passages.length} seen, {cited.length === 0 ? "none" : cited.length} cited
+      </summary>
+      <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Sources">
+        {[...cited, ...others].map((passage) => (
+          <li key={passage.n} class="border-line px-3.5 py-1.5 not-last:border-b">
+            <SeenPassage passage={passage} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function SeenPassage({ passage }: { passage: Seen }) {
+  const { n, cited, title, url, page, text } = passage;
+  if (title === null) return <>[{n}] No longer there: the source was deleted or read anew.</>;
+  return (
+    <details>
+      <summary class="wrap-anywhere">
+        [{n}]{" "}
+        <span class="font-medium text-ink" dir="auto">
+          {title}
+        </span>
+        {page !== null && `, page ${page}`} {cited && <Badge tone="good">cited</Badge>}
+      </summary>
+      {url !== null && (
+        <p class="py-1.5">
+          <WebLink url={url}>{url}</WebLink>
+        </p>
+      )}
+      <p dir="auto" class="mt-1 text-ink wrap-anywhere whitespace-pre-wrap">
+        {text}
+      </p>
+    </details>
+  );
+}

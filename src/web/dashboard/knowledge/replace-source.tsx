@@ -1,0 +1,125 @@
+/** The dialog that gives a source new content: a text, a file, or another address. */
+import { useState } from "preact/hooks";
+import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import type { Source, SourcePassages } from "../lib/types.ts";
+import { upload } from "../lib/upload.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { say } from "../ui/toast.tsx";
+import { FileButton } from "./file-button.tsx";
+import { findFileProblem, kindsSentence } from "./file-kinds.ts";
+import { ProgressBar } from "./progress-bar.tsx";
+import { refreshChoicesWith, toAddress } from "./source-words.ts";
+import { TextForm } from "./text-form.tsx";
+
+interface ReplaceProps {
+  /** Of the companion's sources. */
+  path: string;
+  source: Source;
+  onSaved(source: Source): void;
+  onClose(): void;
+}
+
+export function ReplaceSource(props: ReplaceProps) {
+  if (props.source.type === "text") return <ReplaceText {...props} />;
+  return props.source.type === "file" ? <ReplaceFile {...props} /> : <ChangeAddress {...props} />;
+}
+
+/** Begins with what was read, where that is short enough to be edited. */
+function ReplaceText(props: ReplaceProps) {
+  const { path, source } = props;
+  const { data, error } = useLoad<SourcePassages>(
+    source.chunks === 0 ? null : `${path}/${source.id}/passages?limit=100`,
+  );
+  if (data === null && error === null && source.chunks > 0) return null;
+  return <TextForm {...props} passages={data?.next_first === null ? data.data : null} />;
+}
+
+function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const [title, setTitle] = useState(source.title);
+  const [share, setShare] = useState(0);
+  const problem = file && findFileProblem(file);
+  const save = useAction(async () => {
+    const form = new FormData();
+    form.set("title", title.trim());
+    if (source.url !== null) form.set("url", source.url);
+    if (file !== null) form.set("file", file);
+    onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, { onProgress: setShare }));
+    say("Replaced: the new file is being read.");
+    onClose();
+  });
+  function choose([chosen]: readonly File[]): void {
+    if (chosen === undefined) return;
+    // A file that kept its name as its title is known by the new one's.
+    if (/\.\w+$/.test(title) && title === (file?.name ?? source.title)) setTitle(chosen.name);
+    setFile(chosen);
+  }
+  return (
+    <FormDialog
+      title="Replace the file"
+      action="Replace"
+      submit={save}
+      isReady={file !== null && problem === null && title.trim() !== ""}
+      class="space-y-5"
+      onClose={onClose}
+    >
+      <div>
+        <div class="flex flex-wrap items-center gap-3">
+          <FileButton label="Choose a file…" onFiles={choose} />
+          <p role="status" class="min-w-0 wrap-anywhere" dir="auto">
+            {file?.name ?? "No file yet"}
+          </p>
+        </div>
+        {problem && <p class="mt-1.5 text-[0.88rem] text-bad">{problem}</p>}
+        <p class="mt-1.5 text-[0.88rem] text-muted">{kindsSentence} The old file answers until the new one is ready.</p>
+      </div>
+      <TextField
+        label="Title"
+        value={title}
+        onValue={setTitle}
+        maxLength={200}
+        hint="Replies name it as their source."
+        error={fieldProblem(save.error, "title")}
+      />
+      {save.isBusy && <ProgressBar label="Sending the file" share={share} />}
+    </FormDialog>
+  );
+}
+
+function ChangeAddress({ path, source, onSaved, onClose }: ReplaceProps) {
+  const kept = String(source.refresh_hours ?? "");
+  const [url, setUrl] = useState(source.url ?? "");
+  const [hours, setHours] = useState(kept);
+  const save = useAction(async () => {
+    const refresh_hours = hours === "" ? null : Number(hours);
+    const body = { type: source.type, url: toAddress(url), refresh_hours };
+    onSaved(await call<Source>("PUT", `${path}/${source.id}`, { body }));
+    say("Changed: it is being read.");
+    onClose();
+  });
+  const sent = save.error instanceof ApiError ? save.error.fields : [];
+  return (
+    <FormDialog
+      title={source.type === "sitemap" ? "Change the sitemap" : "Change the page"}
+      action="Save and read"
+      submit={save}
+      isReady={url.trim() !== ""}
+      isTold={sent.length > 0 && sent.every(({ param }) => param === "url")}
+      class="space-y-5"
+      onClose={onClose}
+    >
+      <TextField
+        label="Address"
+        type="url"
+        isCode
+        value={url}
+        onValue={setUrl}
+        hint="What was read before answers until this is ready."
+        error={fieldProblem(save.error, "url")}
+      />
+      <SelectField label="Read it again" options={refreshChoicesWith(kept)} value={hours} onValue={setHours} />
+    </FormDialog>
+  );
+}

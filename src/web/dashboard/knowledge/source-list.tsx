@@ -1,0 +1,178 @@
+/** The sources of a companion: narrowed, a page at a time, and changed. */
+import { Search } from "lucide-preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, toSentence } from "../lib/api.ts";
+import { formatNumber } from "../lib/format.ts";
+import type { Source } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { Empty, Pending, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { PassagesDialog } from "./passages-dialog.tsx";
+import { ReplaceSource } from "./replace-source.tsx";
+import { type SourceAct, SourceRow } from "./source-row.tsx";
+import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
+import type { Sources } from "./use-sources.ts";
+
+const pageSize = 25;
+/** From so many on they can be narrowed. */
+const manySources = 8;
+
+interface SourceListProps {
+  path: string;
+  sources: Sources;
+}
+
+export function SourceList({ path, sources }: SourceListProps) {
+  const { items, error, news, reload, put } = sources;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [text, setText] = useState("");
+  const [state, setState] = useState("");
+  const [count, setCount] = useState(pageSize);
+  const [asked, setAsked] = useState<{ act: SourceAct; source: Source } | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  // Narrowed anew, the list begins at its top.
+  useEffect(() => setCount(pageSize), [text, state]);
+
+  if (items === null) return <Pending of={{ error, reload }} />;
+  const found = items.filter((source) => fits(source, text.trim().toLowerCase(), state));
+  const close = () => setAsked(null);
+  const changed = (source: Source) => {
+    setFailure(null);
+    put(source);
+  };
+  return (
+    <section aria-label="Sources">
+      <div class="mb-4 flex flex-wrap items-end justify-between gap-3">
+        <div class="min-w-0">
+          <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
+            Sources
+          </h2>
+          {items.length > 0 && <p class="text-[0.94rem] text-muted tabular-nums">{summarize(items)}</p>}
+        </div>
+        {items.length > manySources && (
+          <div class="flex min-w-0 flex-1 basis-64 flex-wrap justify-end gap-2">
+            <div class="relative flex-1 basis-56 sm:max-w-80">
+              <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
+              <input
+                type="search"
+                aria-label="Search sources"
+                placeholder="Title or address"
+                class="control pl-9"
+                value={text}
+                onInput={({ currentTarget }) => setText(currentTarget.value)}
+              />
+            </div>
+            <div>
+              <select
+                aria-label="State"
+                class="control"
+                value={state}
+                onChange={({ currentTarget }) => setState(currentTarget.value)}
+              >
+                {stateChoices.map(({ value, label }) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            </div>
+          </div>
+        )}
+      </div>
+      <p class="sr-only" role="status">
+        {news}
+      </p>
+      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+      {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
+      {items.length === 0 ? (
+        <Empty title="No sources yet">
+          Paste the address of your website or its sitemap above, drop some files, or write down what visitors ask most.
+        </Empty>
+      ) : found.length === 0 ? (
+        <Empty
+          title="No source fits"
+          action={
+            <Button
+              onClick={() => {
+                setText("");
+                setState("");
+              }}
+            >
+              Show all
+            </Button>
+          }
+        />
+      ) : (
+        <ul class="card" aria-label="Sources">
+          {found.slice(0, count).map((source) => (
+            <SourceRow
+              key={source.id}
+              source={source}
+              path={path}
+              onChanged={changed}
+              onFailed={setFailure}
+              onAct={(act) => setAsked({ act, source })}
+            />
+          ))}
+        </ul>
+      )}
+      {found.length > count && (
+        <div class="mt-4 flex justify-center">
+          <Button onClick={() => setCount(count + pageSize)}>
+            Show more ({formatNumber(found.length - count)} left)
+          </Button>
+        </div>
+      )}
+      {asked?.act === "passages" && <PassagesDialog path={path} source={asked.source} onClose={close} />}
+      {asked?.act === "replace" && (
+        <ReplaceSource path={path} source={asked.source} onSaved={changed} onClose={close} />
+      )}
+      {asked?.act === "delete" && (
+        <Confirm
+          title={`Delete ${asked.source.title}?`}
+          action="Delete"
+          onConfirm={async () => {
+            await call("DELETE", `${path}/${asked.source.id}`);
+            say("Deleted.");
+            setFailure(null);
+            await reload();
+          }}
+          onClose={() => {
+            close();
+            requestAnimationFrame(() => {
+              if (document.activeElement?.id === "main") heading.current?.focus();
+            });
+          }}
+        >
+          <p>
+            From the next message on nothing of it answers
+            {asked.source.chunks > 0 && `, and its ${countOf(asked.source.chunks, "passage")} are removed`}. Earlier
+            replies keep their text, and no longer show what they were made of.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function fits(source: Source, text: string, state: string): boolean {
+  if (text !== "" && !`${source.title}\n${source.url ?? ""}`.toLowerCase().includes(text)) return false;
+  if (state === "busy") return isUnderWay(source);
+  if (state === "ready") return source.status === "ready";
+  return state !== "problem" || hasProblem(source);
+}
+
+function summarize(items: readonly Source[]): string {
+  const passages = items.reduce((sum, { chunks }) => sum + chunks, 0);
+  const busy = items.filter(isUnderWay).length;
+  const failed = items.filter(({ status }) => status === "failed").length;
+  return [
+    `${formatNumber(items.length)} of at most 500`,
+    countOf(passages, "passage"),
+    busy > 0 && `${formatNumber(busy)} being read`,
+    failed > 0 && `${formatNumber(failed)} failed`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}

@@ -1,0 +1,116 @@
+/** One source: how far it is read, what is wrong with it, and what can be done. */
+import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
+import { call } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { Source } from "../lib/types.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { Time } from "../ui/page.tsx";
+import { Badge } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { WebLink } from "../ui/web-link.tsx";
+import { ProgressBar } from "./progress-bar.tsx";
+import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+
+const icons = { text: FileText, file: File, url: Globe, sitemap: Network };
+
+export type SourceAct = "passages" | "replace" | "delete";
+
+interface SourceRowProps {
+  source: Source;
+  /** Of the companion's sources. */
+  path: string;
+  onChanged(source: Source): void;
+  onFailed(error: unknown): void;
+  onAct(act: SourceAct): void;
+}
+
+export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRowProps) {
+  const { title, type, url, progress, error } = source;
+  const Icon = icons[type];
+  const state = describeState(source);
+  const refresh = useAction(async () => {
+    try {
+      onChanged(await call<Source>("POST", `${path}/${source.id}/refresh`));
+      say("It is being read again.");
+    } catch (failure) {
+      onFailed(failure);
+    }
+  });
+  const isFetched = type === "url" || type === "sitemap";
+  return (
+    <li class="flex flex-wrap items-start gap-x-4 gap-y-2 border-line px-4 py-3 not-last:border-b">
+      <div class="flex min-w-0 flex-1 basis-64 items-start gap-3">
+        <Icon size={18} aria-hidden="true" class="mt-0.5 shrink-0 text-muted" />
+        <div class="min-w-0 flex-1">
+          <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <h3 class="min-w-0 font-medium wrap-anywhere" dir="auto">
+              {title === url ? <WebLink url={url}>{url}</WebLink> : title}
+            </h3>
+            <Badge tone={state.tone}>{state.label}</Badge>
+          </div>
+          {url !== null && url !== title && (
+            <p class="mt-0.5 text-[0.88rem]">
+              <WebLink url={url}>{url}</WebLink>
+            </p>
+          )}
+          <Facts source={source} />
+          {source.status === "indexing" && progress !== null && progress.total !== null && progress.total > 1 && (
+            <ProgressBar label={`Reading ${title}`} share={progress.done / progress.total} />
+          )}
+          {error !== null && (
+            <p
+              class={`mt-1.5 text-[0.94rem] text-pretty wrap-anywhere ${source.status === "failed" ? "text-bad" : "text-warn"}`}
+            >
+              {error} <span class="text-muted">{findWayOut(source)}</span>
+            </p>
+          )}
+        </div>
+      </div>
+      <div class="ml-auto flex items-center gap-1">
+        {source.chunks > 0 && (
+          <Button icon={BookOpen} kind="ghost" onClick={() => onAct("passages")}>
+            Passages<span class="sr-only"> of {title}</span>
+          </Button>
+        )}
+        {isFetched && (
+          <IconButton
+            label={`Read again: ${title}`}
+            disabled={isUnderWay(source) || refresh.isBusy}
+            class="disabled:opacity-55"
+            onClick={() => void refresh.run()}
+          >
+            <RefreshCw size={17} aria-hidden="true" />
+          </IconButton>
+        )}
+        <IconButton label={`${isFetched ? "Change" : "Replace"}: ${title}`} onClick={() => onAct("replace")}>
+          <Pencil size={17} aria-hidden="true" />
+        </IconButton>
+        <IconButton label={`Delete: ${title}`} onClick={() => onAct("delete")}>
+          <Trash2 size={17} aria-hidden="true" />
+        </IconButton>
+      </div>
+    </li>
+  );
+}
+
+function Facts({ source }: { source: Source }) {
+  const { type, chunks, indexed_at, refresh_at, refresh_hours } = source;
+  return (
+    <p class="mt-0.5 flex flex-wrap gap-x-3 text-[0.88rem] text-muted tabular-nums">
+      <span>{typeNames[type]}</span>
+      {(chunks > 0 || source.status === "ready") && <span>{countOf(chunks, "passage")}</span>}
+      {indexed_at !== null && (
+        <span>
+          read <Time at={indexed_at} />
+        </span>
+      )}
+      {refresh_at !== null ? (
+        <span>
+          again <Time at={refresh_at} />
+        </span>
+      ) : (
+        refresh_hours !== null && source.status === "failed" && <span>no longer read by itself</span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,111 @@
+/** What is said of a source: its state, what can be done about it, and what has changed. */
+import { formatNumber } from "../lib/format.ts";
+import type { Source } from "../lib/types.ts";
+
+export const typeNames: Record<Source["type"], string> = {
+  text: "Text",
+  file: "File",
+  url: "Page",
+  sitemap: "Sitemap",
+};
+
+/** What the list can be narrowed to. */
+export const stateChoices = [
+  { value: "", label: "Every state" },
+  { value: "busy", label: "Being read" },
+  { value: "ready", label: "Ready" },
+  { value: "problem", label: "With a problem" },
+] as const;
+
+export const refreshChoices = [
+  { value: "", label: "Only when I ask" },
+  { value: "1", label: "Every hour" },
+  { value: "24", label: "Every day" },
+  { value: "168", label: "Every week" },
+  { value: "720", label: "Every month" },
+] as const;
+
+/** Also for intervals that were set elsewhere. */
+export function refreshChoicesWith(value: string): { value: string; label: string }[] {
+  const isKnown = refreshChoices.some((choice) => choice.value === value);
+  return [...refreshChoices, ...(isKnown ? [] : [{ value, label: `Every ${value} hours` }])];
+}
+
+export function looksLikeSitemap(address: string): boolean {
+  return /sitemap|\.xml(\.gz)?([?#]|$)/i.test(address);
+}
+
+/** People leave out the scheme. */
+export function toAddress(typed: string): string {
+  const text = typed.trim();
+  return text === "" || /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+}
+
+type State = Pick<Source, "status" | "error" | "progress" | "chunks" | "type">;
+
+export function isUnderWay({ status }: Pick<Source, "status">): boolean {
+  return status === "queued" || status === "indexing";
+}
+
+export function hasProblem({ status, error }: Pick<Source, "status" | "error">): boolean {
+  return status === "failed" || error !== null;
+}
+
+export function describeState(source: State): { label: string; tone: "neutral" | "accent" | "good" | "warn" | "bad" } {
+  switch (source.status) {
+    case "queued":
+      return { label: "Queued", tone: "neutral" };
+    case "indexing":
+      return { label: describeProgress(source.progress), tone: "accent" };
+    case "failed":
+      return { label: "Failed", tone: "bad" };
+    case "ready":
+      return source.error === null
+        ? { label: "Ready", tone: "good" }
+        : { label: "Ready, with a problem", tone: "warn" };
+  }
+}
+
+function describeProgress(progress: Source["progress"]): string {
+  if (progress === null) return "Indexing";
+  const { done, total } = progress;
+  if (total === null) return done === 0 ? "Indexing" : `Indexing, ${countOf(done, "page")} so far`;
+  return `Indexing ${formatNumber(done)} of ${countOf(total, "page")}`;
+}
+
+export function countOf(count: number, unit: string): string {
+  return `${formatNumber(count)} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+const waysOut: Record<Source["type"], string> = {
+  text: "Replace the text, or delete it.",
+  file: "Replace the file, or delete it.",
+  url: "Check the address, then read it again; or add its text instead.",
+  sitemap: "Check the address, then read it again; or add its pages one by one.",
+};
+
+/** What to do about its error, or that nothing need be done; empty where there is none. */
+export function findWayOut(source: State): string {
+  if (source.error === null) return "";
+  if (isUnderWay(source)) return "It is tried again by itself.";
+  if (source.status === "ready") return "";
+  return (source.chunks > 0 ? "What was read before still answers. " : "") + waysOut[source.type];
+}
+
+type Named = State & Pick<Source, "id" | "title">;
+
+/** What readings have come to an end since, for those who cannot see the list; empty if none. */
+export function describeChanges(before: readonly Named[], after: readonly Named[]): string {
+  const busy = new Set(before.filter(isUnderWay).map(({ id }) => id));
+  const ended = after.filter((source) => busy.has(source.id) && !isUnderWay(source));
+  const [first] = ended;
+  if (first === undefined) return "";
+  if (ended.length === 1) {
+    return first.status === "failed"
+      ? `${first.title} failed: ${first.error ?? ""}`
+      : `${first.title} is ready: ${countOf(first.chunks, "passage")}.`;
+  }
+  const failed = ended.filter(({ status }) => status === "failed").length;
+  const ready = ended.length - failed;
+  return [ready > 0 && `${ready} ready`, failed > 0 && `${failed} failed`].filter(Boolean).join(", ");
+}

@@ -1,0 +1,167 @@
+/** What visitors asked and nothing was found for: answered in one step, or dismissed. */
+import { useRef, useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { type LoadedList, useAction } from "../lib/load.ts";
+import type { Source, UnansweredQuestion } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Time } from "../ui/page.tsx";
+import { Empty, Failure, Notice, Problem, Skeleton } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { countOf } from "./source-words.ts";
+
+interface UnansweredProps {
+  /** Of the companion's unanswered questions. */
+  path: string;
+  list: LoadedList<UnansweredQuestion>;
+  sourcesHref: string;
+  /** An answer has become a source. */
+  onAnswered(source: Source): void;
+}
+
+export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [asked, setAsked] = useState<UnansweredQuestion | null>(null);
+  const [made, setMade] = useState<Source | null>(null);
+  const dismiss = useAction(async ({ id }: UnansweredQuestion) => {
+    await call("DELETE", `${path}/${id}`);
+    list.update((items) => items.filter((item) => item.id !== id));
+    heading.current?.focus();
+    say("Dismissed. It is listed again when somebody asks it again.");
+  });
+  return (
+    <section aria-label="Unanswered questions">
+      <div class="mb-4">
+        <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
+          Unanswered questions
+        </h2>
+        <p class="text-[0.94rem] text-pretty text-muted">
+          What visitors asked and nothing was found for, the latest first. Your answer becomes a source.
+        </p>
+      </div>
+      <div role="status">
+        {made && (
+          <Notice tone="good" class="mb-4">
+            Your answer is a source now, and is being read:{" "}
+            <a href={sourcesHref} class="font-medium underline wrap-anywhere" dir="auto">
+              {made.title}
+            </a>
+          </Notice>
+        )}
+      </div>
+      {dismiss.error !== null && <Problem class="mb-4">{toSentence(dismiss.error)}</Problem>}
+      {list.items.length > 0 ? (
+        <ul class="card" aria-label="Unanswered questions">
+          {list.items.map((question) => (
+            <li
+              key={question.id}
+              class="flex flex-wrap items-start gap-x-4 gap-y-2 border-line px-4 py-3 not-last:border-b"
+            >
+              <div class="min-w-0 flex-1 basis-64">
+                <p class="font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
+                  {question.question}
+                </p>
+                <Asked question={question} />
+              </div>
+              <div class="ml-auto flex flex-wrap gap-2">
+                <Button onClick={() => setAsked(question)}>
+                  Answer…<span class="sr-only"> {question.question}</span>
+                </Button>
+                <Button kind="ghost" disabled={dismiss.isBusy} onClick={() => void dismiss.run(question)}>
+                  Dismiss<span class="sr-only"> {question.question}</span>
+                </Button>
+              </div>
+            </li>
+          ))}
+        </ul>
+      ) : list.isLoading ? (
+        <Skeleton />
+      ) : list.error !== null ? (
+        <Failure error={list.error} onRetry={() => void list.reload()} />
+      ) : (
+        <Empty title="No open questions">
+          When a visitor asks something that no source says anything about, it is listed here.
+        </Empty>
+      )}
+      {list.items.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
+      {list.hasMore && (
+        <div class="mt-4 flex justify-center">
+          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      {asked && (
+        <AnswerForm
+          path={path}
+          question={asked}
+          onAnswered={(source) => {
+            setMade(source);
+            list.update((items) => items.filter(({ id }) => id !== asked.id));
+            onAnswered(source);
+            requestAnimationFrame(() => heading.current?.focus());
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Asked({ question }: { question: UnansweredQuestion }) {
+  const { count, first_asked_at, last_asked_at } = question;
+  return (
+    <p class="mt-0.5 flex flex-wrap gap-x-3 text-[0.88rem] text-muted tabular-nums">
+      <span>
+        {count === 1 ? "Asked once, " : `Asked ${countOf(count, "time")}, last `}
+        <Time at={last_asked_at} />
+      </span>
+      {count > 1 && (
+        <span>
+          first <Time at={first_asked_at} />
+        </span>
+      )}
+    </p>
+  );
+}
+
+interface AnswerFormProps {
+  path: string;
+  question: UnansweredQuestion;
+  onAnswered(source: Source): void;
+  onClose(): void;
+}
+
+function AnswerForm({ path, question, onAnswered, onClose }: AnswerFormProps) {
+  const [text, setText] = useState("");
+  const submit = useAction(async () => {
+    const made = await call<Source>("POST", `${path}/${question.id}/answer`, { body: { text } });
+    onClose();
+    onAnswered(made);
+  });
+  const problem = fieldProblem(submit.error, "text");
+  return (
+    <FormDialog
+      title={question.question}
+      action="Answer"
+      submit={submit}
+      isReady={text.trim() !== ""}
+      isTold={problem !== undefined}
+      isWide
+      // What was typed is not lost by a key.
+      isSticky={text !== ""}
+      onClose={onClose}
+    >
+      <TextField
+        label="Answer"
+        autofocus
+        rows={7}
+        value={text}
+        onValue={setText}
+        hint="Plain text or Markdown. It becomes a source, titled with the question, and answers from then on."
+        error={problem}
+      />
+    </FormDialog>
+  );
+}
