@@ -131,11 +131,8 @@ export class EditionBuilder {
     await this.#settle();
     // The work of a commit and what is done with its end are in one turn of the event loop.
     if (this.#slices.isOver) await this.#slices.pause();
-<<<<<<< HEAD
     // A stopping server waits for this: many passages take many seconds.
     this.#signal.throwIfAborted();
-=======
->>>>>>> wt-bench
     this.#appended = this.#store.append(this.#edition, slice);
     // Whoever comes next is told.
     this.#appended.catch(() => undefined);
