@@ -8,6 +8,7 @@ import type { Services, Settings } from "../dependencies.ts";
 import { spendingFactsOf } from "../domain/budget.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
+import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
 import type { TokenUsage } from "../domain/usage.ts";
@@ -15,6 +16,15 @@ import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
+
+/** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
+const consultedBytes = 64 * 1024;
+
+/** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
+export function historyBytesOf(companion: Companion, message: string): number {
+  const sentBytes = historyTokensOf(companion, message) * 4;
+  return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
+}
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
