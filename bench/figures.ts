@@ -31,3 +31,10 @@ export interface Report {
   knowledge: KnowledgeReport | null;
   shared: { rows: SharedRow[]; metadata: MetadataFigures } | null;
 }
+
+/** What the benchmark is to show. */
+export interface Goal {
+  what: string;
+  isReached: boolean;
+  figure: string;
+}

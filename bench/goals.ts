@@ -1,7 +1,6 @@
 /** What the benchmark is to show, and whether this run showed it. */
 
-import type { Report } from "./figures.ts";
-import type { Goal } from "./goal.ts";
+import type { Goal, Report } from "./figures.ts";
 import { findKnowledgeGoals } from "./knowledge/goals.ts";
 import { fixed, table } from "./markdown.ts";
 import { closedInTimeMs } from "./streams.ts";

@@ -1,5 +1,5 @@
 /** What knowledge is to show, on one core with SQLite. */
-import type { Goal } from "../goal.ts";
+import type { Goal } from "../figures.ts";
 import { fixed } from "../markdown.ts";
 import type { KnowledgeReport } from "./report.ts";
 

@@ -81,7 +81,7 @@ export function renderServed({ messages, reading }: ServedFigures): string {
       (of: StreamFigures) => of.chunkLatencyMs.p99,
       (of: StreamFigures) => of.chunkLatencyMs.max,
     ].map((pick) => spread(pick, quiet, meanwhile)),
-    percent(Math.max(quiet.othersShare, meanwhile.othersShare)),
+    percent(quiet.othersShare),
   ]);
   return [
     "### At the server",

@@ -63,7 +63,7 @@ export async function index(
   const claimed = await claimNext(world);
   const edition = await knowledge.openEdition(claimed, null, world.clock.nowMs());
   if (edition === null) throw new Error("the claim is outdated");
-  const builder = new EditionBuilder(knowledge, edition);
+  const builder = new EditionBuilder(knowledge, edition, new AbortController().signal);
   for (const { title, document } of documents) {
     const facts = { url: null, title, contentHash: await hashDocument(document), etag: null, lastModified: null };
     await builder.addDocument(facts, document);

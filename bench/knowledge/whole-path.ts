@@ -49,15 +49,8 @@ async function measureOne(engine: string, open: OpenStore, what: string, markdow
   const log = createCapturedLog();
   const reader = openDocumentReader(log, { command: program });
   const fetcher = { fetch: neverFetched, listPages: neverFetched };
-  const indexer = createIndexer({
-    store: world.store,
-    reader,
-    fetcher,
-    embedding: null,
-    isShared: false,
-    clock: world.clock,
-    log,
-  });
+  const { store, clock } = world;
+  const indexer = createIndexer({ store, reader, fetcher, embedding: null, isShared: false, clock, log });
   try {
     const companion = await world.createCompanion(await world.createAccount());
     const upload = { ...newUpload(markdown), kind: "markdown" as const };

@@ -1,8 +1,6 @@
 /** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
 import type { Services } from "../dependencies.ts";
-import type { Companion } from "../domain/companion.ts";
 import { type HistoryMessage, textOf } from "../domain/conversation.ts";
-import { usesKnowledge } from "../domain/knowledge.ts";
 import { CitedReply } from "../knowledge/citations/cited-reply.ts";
 import type { Found } from "../knowledge/retrieval/found.ts";
 import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
@@ -12,21 +10,11 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 import type { ReplySink } from "../llm/provider.ts";
 import type { SourcesEvent } from "./events.ts";
 import { toLogged } from "./failed-replies.ts";
-import { historyTokensOf } from "./reply-request.ts";
 import type { FoundKnowledge, TurnOutcome, TurnStart } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
 
 const fenceCharacters = 20;
-
-/** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
-const consultedBytes = 64 * 1024;
-
-/** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
-export function historyBytesOf(companion: Companion, message: string): number {
-  const sentBytes = historyTokensOf(companion, message) * 4;
-  return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
-}
 
 export class TurnKnowledge {
   /** The message with the passages; null if there are none, or no model is asked. */

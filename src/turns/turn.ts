@@ -19,9 +19,9 @@ import {
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
-import { toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
-import { consultKnowledge, historyBytesOf, type TurnKnowledge } from "./turn-knowledge.ts";
+import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = SpendingServices &

@@ -223,6 +223,8 @@ describe("a cited reply", () => {
   });
 
   test("shows titles and addresses as text, also below code that was left open", () => {
+    const address = { title: "https://a.example, www.b.example", url: null };
+    expect(reply(["[1]"], "footer", [passage(1, address)]).text).toEndWith("] https\\://a.example, www\\.b.example");
     const hostile = { title: "A *bold*\u202e\n[link](x) <b> & `code`", url: "https://shop.example/a b<c>\u202e" };
     const { text } = reply(["[1]\n```js\nlet x"], "footer", [passage(1, hostile)]);
     expect(text).toBe(

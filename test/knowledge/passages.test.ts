@@ -1,7 +1,9 @@
 /** Documents are cut into passages between their parts, and nothing is lost. */
 import { expect, test } from "bun:test";
 import type { Chunk } from "../../src/domain/knowledge.ts";
+import { hashDocument } from "../../src/knowledge/indexing/hashes.ts";
 import { cutIntoChunks } from "../../src/knowledge/passages/chunks.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
 
 function cut(...pages: string[]): Chunk[] {
   return [...cutIntoChunks({ title: null, pages: pages.map((markdown, at) => ({ number: at + 1, markdown })) })];
@@ -98,4 +100,10 @@ test("code that fits stays in one passage", () => {
 
 test("a document without text has no passages", () => {
   expect(cut("", " \n\t\n ")).toEqual([]);
+});
+
+test("the hash of a long document is that of its text, wherever it is divided for hashing", async () => {
+  const pages = ["𠮷".repeat(300_000), `a${"𠮷".repeat(300_000)}`, ""].map((markdown) => ({ number: null, markdown }));
+  const text = pages.map(({ markdown }) => markdown).join("\f");
+  expect(await hashDocument({ title: null, pages })).toBe(sha256Hex(text));
 });

@@ -40,6 +40,16 @@ describe("the queue of writes", () => {
         .map((row) => row.name),
     );
 
+  test("what is only staged does not wait for the disk, and what is written with it or after it does", async () => {
+    const levels: unknown[] = [];
+    const look = () => levels.push(database.query("PRAGMA synchronous").values()[0]?.[0]);
+    await engine.stage(look);
+    await engine.write(look);
+    await Promise.all([engine.stage(look), engine.write(look)]);
+    const [normal, full] = [1, 2];
+    expect(levels).toEqual([normal, full, full, full]);
+  });
+
   test("commits a lone write at once, and writes that arrive together in one commit", async () => {
     await add("Rex");
     expect(commits).toEqual([1]);

@@ -17,13 +17,13 @@ export function writeFooter(cited: readonly NumberedPassage[]): string {
   return [...lines.values()].join("\n");
 }
 
-/** As text wherever it stands in a line: titles are taken from pages that anybody may have written. */
+/** As text wherever it stands in a line, addresses too: titles are taken from pages that anybody may have written. */
 function escapeMarkdown(title: string): string {
   return title
     .replace(turning, "")
     .replace(/\s+/g, " ")
     .trim()
-    .replace(/[\\`*_[\]<>~|&]/g, "\\$&");
+    .replace(/[\\`*_[\]<>~|&]|:(?=\/\/)|(?<=\bwww)\./gi, "\\$&");
 }
 
 /** What would end the address, or begin something else: none of it is left in an address as browsers write it. */

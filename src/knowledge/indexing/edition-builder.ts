@@ -31,6 +31,7 @@ export type BuiltEdition = Pick<EditionFacts, "chunks" | "bytes" | "tokens" | "w
 export class EditionBuilder {
   readonly #store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">;
   readonly #edition: number;
+  readonly #signal: AbortSignal;
   readonly #documents: EditionDocument[] = [];
   readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
   #part: StoredChunk[] = [];
@@ -40,12 +41,17 @@ export class EditionBuilder {
   #appended: Promise<boolean> = Promise.resolve(true);
   readonly #slices = new Slices();
 
-  constructor(store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">, edition: number) {
+  constructor(
+    store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">,
+    edition: number,
+    signal: AbortSignal,
+  ) {
     this.#store = store;
     this.#edition = edition;
+    this.#signal = signal;
   }
 
-  /** Rejects with `TooManyPassages` or `Outdated`. */
+  /** Rejects with `TooManyPassages`, `Outdated`, or the signal's reason. */
   async addDocument(facts: Omit<EditionDocument, "place" | "firstOrdinal" | "chunks">, document: ReadDocument) {
     const firstOrdinal = this.#built.chunks;
     for (const { page, heading, text } of cutIntoChunks(document))
@@ -85,6 +91,7 @@ export class EditionBuilder {
   }
 
   async #add(chunk: StoredChunk, title: string): Promise<void> {
+    this.#signal.throwIfAborted();
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
     const terms = termsOfPassage({ ...chunk, title });
     this.#block.add(terms);
@@ -124,6 +131,8 @@ export class EditionBuilder {
     await this.#settle();
     // The work of a commit and what is done with its end are in one turn of the event loop.
     if (this.#slices.isOver) await this.#slices.pause();
+    // A stopping server waits for this: many passages take many seconds.
+    this.#signal.throwIfAborted();
     this.#appended = this.#store.append(this.#edition, slice);
     // Whoever comes next is told.
     this.#appended.catch(() => undefined);

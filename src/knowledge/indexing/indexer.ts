@@ -13,8 +13,11 @@ export interface Indexer {
   close(): Promise<void>;
 }
 
-/** Most of the time they wait for websites. Of one account one is read at a time. */
+/** Of one account one is read at a time. */
 const readAtOnce = 3;
+/** With those that have waited for their websites for so long: a few slow ones must not take everybody's places. */
+const mostAtOnce = 16;
+const slowAfterMs = 10_000;
 /** While anything is due some day, another server may have died over it. */
 const lookAgainMs = 60_000;
 const soonestMs = 250;
@@ -23,11 +26,17 @@ const leaseMs = 60_000;
 const purgeEveryMs = 60 * 60_000;
 const purgedAtOnce = 100;
 
+interface Running {
+  done: Promise<void>;
+  isFetched: boolean;
+  sinceMs: number;
+}
+
 /** Sleeps until `wake` unless a source is due some day: without sources there is no timer. */
 export function createIndexer(parts: IndexerParts): Indexer {
   const { store, clock, log, embedding, isShared } = parts;
   const closing = new AbortController();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Running>();
   let looking: Promise<void> | null = null;
   let isAskedAgain = false;
   let lastAccountId: string | null = null;
@@ -51,7 +60,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     try {
       while (isAskedAgain && !closing.signal.aborted) {
         isAskedAgain = false;
-        while (running.size < readAtOnce) {
+        while (hasPlace()) {
           const claimed = await claim();
           if (claimed === null) break;
           begin(claimed);
@@ -64,6 +73,12 @@ export function createIndexer(parts: IndexerParts): Indexer {
       log.error("sources are left for a minute", { error });
       arm(lookAgainMs);
     }
+  }
+
+  function hasPlace(): boolean {
+    const slowSinceMs = clock.nowMs() - slowAfterMs;
+    const quick = running.values().filter(({ isFetched, sinceMs }) => !isFetched || sinceMs > slowSinceMs);
+    return running.size < mostAtOnce && quick.toArray().length < readAtOnce;
   }
 
   /** Beside the readings, which go first at the database only by chance. */
@@ -100,14 +115,16 @@ export function createIndexer(parts: IndexerParts): Indexer {
   }
 
   function begin(claimed: ClaimedSource): void {
-    const { accountId } = claimed;
-    const reading = runReading({ ...parts, leaseMs, model: embedding?.model ?? null }, claimed, closing.signal)
+    const { accountId, source } = claimed;
+    const done = runReading({ ...parts, leaseMs, model: embedding?.model ?? null }, claimed, closing.signal)
       .catch((error) => log.error("source not read", { sourceId: claimed.source.id, error }))
       .finally(() => {
         running.delete(accountId);
         wake();
       });
-    running.set(accountId, reading);
+    // Uploads are large, and wait for nobody but the one process that reads them.
+    const isFetched = source.type === "url" || source.type === "sitemap";
+    running.set(accountId, { done, isFetched, sinceMs: clock.nowMs() });
   }
 
   async function schedule(): Promise<void> {
@@ -115,9 +132,9 @@ export function createIndexer(parts: IndexerParts): Indexer {
     const nextAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, embedding?.retryAtMs ?? Number.POSITIVE_INFINITY);
     // What another server takes while this one sleeps, and then dies over, nobody would wake this one for.
     if (nextAt === Number.POSITIVE_INFINITY && !isShared) return;
-    // What is due already waits for a reading to end, which wakes.
+    // What is due already waits for a reading to end, which wakes, or to be slow.
     const inMs = nextAt - clock.nowMs();
-    arm(inMs <= 0 && running.size > 0 ? lookAgainMs : Math.min(Math.max(inMs, soonestMs), lookAgainMs));
+    arm(inMs <= 0 && running.size > 0 ? slowAfterMs : Math.min(Math.max(inMs, soonestMs), lookAgainMs));
   }
 
   function arm(delayMs: number): void {
@@ -127,9 +144,11 @@ export function createIndexer(parts: IndexerParts): Indexer {
     timer.unref();
   }
 
+  const listRunning = () => running.values().map(({ done }) => done);
+
   async function whenIdle(): Promise<void> {
     while (looking !== null || running.size > 0 || embeddingRun !== null) {
-      await Promise.all([looking, embeddingRun, ...running.values()]);
+      await Promise.all([looking, embeddingRun, ...listRunning()]);
     }
   }
 
@@ -139,7 +158,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     async close() {
       closing.abort(new Error("the server is stopping"));
       if (timer !== null) clearTimeout(timer);
-      await Promise.allSettled([looking, embeddingRun, ...running.values()]);
+      await Promise.allSettled([looking, embeddingRun, ...listRunning()]);
       await parts.reader.close();
     },
   };

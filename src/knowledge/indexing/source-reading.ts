@@ -64,7 +64,7 @@ async function findKnown({ store }: ReadingParts, { claimed }: ReadingRun): Prom
 export async function openBuilder({ store, model, nowMs }: ReadingParts, run: ReadingRun): Promise<EditionBuilder> {
   run.edition = await store.openEdition(run.claimed, model, nowMs());
   if (run.edition === null) throw new Outdated();
-  return new EditionBuilder(store, run.edition);
+  return new EditionBuilder(store, run.edition, run.signal);
 }
 
 /** A fetched page as a document. Rejects as `readUploaded`. */

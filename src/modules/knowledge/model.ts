@@ -12,12 +12,14 @@ export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
 
+const findBlank = (text: string) => (text.trim() === "" ? "Must not be only white space." : null);
+
 const titleText = (description: string) =>
   Text({
     minLength: 1,
     maxLength: maxTitleLength,
     // Replies would cite it as nothing.
-    findProblem: (text) => (text.trim() === "" ? "Must not be only white space." : null),
+    findProblem: findBlank,
     description,
     examples: ["Shipping and returns"],
   });
@@ -132,8 +134,7 @@ export const answerBody = compileChecker(() =>
       text: Text({
         minLength: 1,
         // The question leaves the list: an answer that cannot be read would be the end of it.
-        accepts: (text) => text.trim() !== "",
-        problem: "Must be well-formed text without NUL, and not only white space.",
+        findProblem: findBlank,
         description: "The answer: plain text or Markdown, not only white space.",
         examples: ["We ship to Norway for 12 euros."],
       }),

@@ -2,7 +2,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { explainConnectFailure } from "../postgres/connect-failure.ts";
 import { connect } from "../postgres/connection.ts";
-import { copyApplication, isInUse, takeCopyLock } from "../postgres/copy-guard.ts";
+import { copyApplication, isInUse, releaseCopyLock, takeCopyLock } from "../postgres/copy-guard.ts";
 import { readServerFacts, requireFit } from "../postgres/fitness.ts";
 import { Pool } from "../postgres/pool.ts";
 import { Queries } from "../postgres/queries.ts";
@@ -32,11 +32,18 @@ export async function openPostgresSession(url: string): Promise<PostgresSession>
     const queries = new Queries((text, parameters) => pool.inTime(() => connection.send(text, parameters)));
     requireFit(await readServerFacts(queries));
     await waitAlone(queries);
-    return { name: nameOf(url), queries, pool, close: () => pool.close() };
+    return { name: nameOf(url), queries, pool, close: () => closeSession(pool, queries) };
   } catch (error) {
     await pool.close();
     throw explain(error, nameOf(url));
   }
+}
+
+/** The server ends a closed connection a moment later, and whoever is started next would still find its lock. */
+async function closeSession(pool: Pool, queries: Queries): Promise<void> {
+  // Where the connection is broken, the lock goes with it.
+  await releaseCopyLock(queries).catch(() => {});
+  await pool.close();
 }
 
 async function waitAlone(queries: Queries): Promise<void> {

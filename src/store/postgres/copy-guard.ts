@@ -31,6 +31,10 @@ export async function takeCopyLock(queries: Queries): Promise<boolean> {
   return lock?.isTaken === true;
 }
 
+export async function releaseCopyLock(queries: Queries): Promise<void> {
+  await queries.get(`SELECT pg_advisory_unlock(${copyLock})`);
+}
+
 /** Whether anything else of this program uses the database: a server, or a command that may write. */
 export async function isInUse(queries: Queries): Promise<boolean> {
   // A lock also shows a server of another user, whose application this user may not see.

@@ -24,7 +24,8 @@ const insertTurns = `WITH kept AS MATERIALIZED (
       WHERE m.conversation_number = kept.number AND m.id = noted.message_id
       ORDER BY m.created_at DESC, m.number DESC LIMIT 1) AS m
   WHERE NOT EXISTS (SELECT FROM knowledge_turns t
-    WHERE t.conversation_number = kept.number AND t.message_id = noted.message_id)`;
+    WHERE t.conversation_number = kept.number AND t.message_id = noted.message_id
+      AND t.group_id IS NOT DISTINCT FROM noted.group_id)`;
 const deleteOldest = `DELETE FROM knowledge_turns WHERE ctid = ANY (ARRAY (
     SELECT ctid FROM knowledge_turns WHERE companion_id = $1 AND group_id IS NOT NULL
     ORDER BY companion_id DESC, number DESC OFFSET ${maxAskings} LIMIT 1000))`;

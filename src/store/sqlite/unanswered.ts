@@ -55,7 +55,8 @@ export function createUnansweredStore(
   const insert = engine.query<null, [number, string, string, string | null, string | null, number]>(
     `INSERT INTO knowledge_turns (conversation_number, message_id, companion_id, group_id, seen, created_at)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS
-       (SELECT 1 FROM knowledge_turns INDEXED BY knowledge_turns_conversation WHERE conversation_number = ?1 AND message_id = ?2)`,
+       (SELECT 1 FROM knowledge_turns INDEXED BY knowledge_turns_conversation
+        WHERE conversation_number = ?1 AND message_id = ?2 AND group_id IS ?4)`,
   );
   const deleteOldest = engine.query<null, [string, string, number]>(
     `DELETE FROM knowledge_turns WHERE companion_id = ? AND group_id IS NOT NULL AND number <=
