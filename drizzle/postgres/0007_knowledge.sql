@@ -54,6 +54,7 @@ CREATE TABLE "knowledge_sources" (
 	"revision" integer DEFAULT 1 NOT NULL,
 	"kind" text COLLATE "C",
 	"upload_id" text COLLATE "C",
+	"upload_bytes" bigint DEFAULT 0 NOT NULL,
 	"pages_done" integer,
 	"pages_total" integer,
 	"due_at" bigint,
@@ -102,3 +103,20 @@ CREATE INDEX "knowledge_sources_upload" ON "knowledge_sources" USING btree ("upl
 CREATE INDEX "knowledge_turns_conversation" ON "knowledge_turns" USING btree ("conversation_number","message_id");--> statement-breakpoint
 CREATE INDEX "knowledge_turns_unanswered" ON "knowledge_turns" USING btree ("companion_id","group_id","created_at","conversation_number") WHERE group_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_turns_oldest" ON "knowledge_turns" USING btree ("companion_id","number") WHERE group_id IS NOT NULL;
+--> statement-breakpoint
+-- What an account holds includes its sources: the text that answers, and uploads that are still to be read.
+CREATE FUNCTION "count_sources"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	"change" bigint := 0;
+BEGIN
+	IF TG_OP <> 'INSERT' THEN "change" := - OLD."bytes" - OLD."upload_bytes"; END IF;
+	IF TG_OP <> 'DELETE' THEN "change" := "change" + NEW."bytes" + NEW."upload_bytes"; END IF;
+	IF "change" <> 0 THEN
+		UPDATE "account_holdings" SET "companion_bytes" = "companion_bytes" + "change"
+		WHERE "account_id" = coalesce(NEW."account_id", OLD."account_id");
+	END IF;
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "sources_counted" AFTER INSERT OR DELETE OR UPDATE OF "bytes", "upload_bytes" ON "knowledge_sources"
+FOR EACH ROW EXECUTE FUNCTION "count_sources"();

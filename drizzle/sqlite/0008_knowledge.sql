@@ -48,6 +48,7 @@ CREATE TABLE `knowledge_sources` (
 	`revision` integer DEFAULT 1 NOT NULL,
 	`kind` text,
 	`upload_id` text,
+	`upload_bytes` integer DEFAULT 0 NOT NULL,
 	`pages_done` integer,
 	`pages_total` integer,
 	`due_at` integer,
@@ -101,3 +102,20 @@ CREATE TABLE `knowledge_postings` (
 	`entries` blob NOT NULL,
 	PRIMARY KEY(`edition`, `term`, `block`)
 ) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- What an account holds includes its sources: the text that answers, and uploads that are still to be read.
+CREATE TRIGGER `source_made` AFTER INSERT ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` + NEW.`upload_bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `source_changed` AFTER UPDATE OF `bytes`, `upload_bytes` ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings`
+	SET `companion_bytes` = `companion_bytes` + NEW.`bytes` + NEW.`upload_bytes` - OLD.`bytes` - OLD.`upload_bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `source_deleted` AFTER DELETE ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` - OLD.`upload_bytes`
+	WHERE `account_id` = OLD.`account_id`;
+END;

@@ -165,7 +165,7 @@ export const settings = {
     parse: byteCount,
     fallback: 1024 ** 3,
     defaultText: "1GiB",
-    about: "What an account's companions may take up, free plan; visitors' words are not counted.",
+    about: "What an account's companions and their sources may take up, free plan; visitors' words are not counted.",
   }),
   maxBytesPaid: setting({
     variable: "COMPANIOND_MAX_BYTES_PAID",

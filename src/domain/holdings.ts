@@ -11,7 +11,9 @@ export const limitReached = {
   tokens: (limit: number) =>
     refusal(`A companion of this account may have ${count(limit, "embed token")}. Revoke one, ${orAsk}`),
   bytes: (limit: number) =>
-    refusal(`This account's companions may take up ${describeBytes(limit)}. Shorten or delete some, ${orAsk}`),
+    refusal(
+      `This account's companions and their sources may take up ${describeBytes(limit)}. Shorten or delete some, ${orAsk}`,
+    ),
   responses: (limit: number) =>
     refusal(
       `The responses stored for this account's Idempotency-Keys may take up ${describeBytes(limit)}. Each is kept for 24 hours: ` +

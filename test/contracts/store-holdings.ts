@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account, Holdings } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { WriteContext } from "../../src/store/store.ts";
+import type { NewSource, WriteContext } from "../../src/store/store.ts";
+import { newSource, newUpload, publishNext } from "../support/indexed-source.ts";
 import {
   firstPage,
   newApiKey,
@@ -47,6 +48,32 @@ export function holdingsContract(open: OpenStore): void {
       for (const { reason } of refused) expect(reason).toMatchObject(reached);
       return tries - refused.length;
     }
+
+    test("includes sources: uploads until they are read, then the text that answers", async () => {
+      const { companions, knowledge } = world.store;
+      const companion = await world.createCompanion(account);
+      const { bytes: own = 0 } = (await held()) ?? {};
+      const room = (bytes: number) => within({ bytes: own + bytes });
+      const { id } = newSource();
+      const send = (sent: NewSource, context: WriteContext) =>
+        knowledge.create(account.id, companion.id, sent, context);
+      await send(newSource({ id, upload: newUpload("ten bytes!") }), room(10));
+      await expect(send(newSource({ upload: newUpload("1") }), room(10))).rejects.toMatchObject(reached);
+      expect(await held()).toMatchObject({ bytes: own + 10 });
+      await publishNext(world, ["words"]);
+      expect(await held()).toMatchObject({ bytes: own + 5 });
+      const replace = (words: string) =>
+        knowledge.replace(account.id, companion.id, id, { upload: newUpload(words) }, room(10));
+      await expect(replace("six by")).rejects.toMatchObject(reached);
+      expect(await knowledge.find(account.id, companion.id, id)).toMatchObject({ status: "ready" });
+      await replace("five!");
+      expect(await held()).toMatchObject({ bytes: own + 10 });
+      await send(newSource({ type: "url", upload: null }), room(10));
+      await knowledge.delete(account.id, companion.id, id, world.context());
+      expect(await held()).toMatchObject({ bytes: own });
+      await companions.delete(account.id, companion.id, world.context());
+      expect(await held()).toMatchObject({ bytes: 0 });
+    });
 
     test("is never passed by companions, however many are made at once", async () => {
       for (let made = 0; made < 90; made++) await create(world.context());

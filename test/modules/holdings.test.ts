@@ -70,7 +70,7 @@ describe.each(doors)("%s", (_name, open) => {
     const { id } = (await api.call("POST", "/api/companions", prompt(30_000))).json;
     expect((await api.call("POST", "/api/companions", prompt(30_000))).status).toBe(201);
     const refused = expectProblem(await api.call("POST", "/api/companions", prompt(6000)), 403, "limit_reached");
-    expect(refused.json.detail).toStartWith("This account's companions may take up 64 KiB.");
+    expect(refused.json.detail).toStartWith("This account's companions and their sources may take up 64 KiB.");
     const longer = {
       greeting: "x".repeat(1000),
       starters: Array(6).fill("é".repeat(200)),

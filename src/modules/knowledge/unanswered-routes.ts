@@ -7,7 +7,7 @@ import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { answerBody, toWireQuestion, toWireSource } from "./model.ts";
 import { SourceObject, UnansweredObject } from "./responses.ts";
-import { getQuestion, prepareAnswer } from "./service.ts";
+import { getCompanion, getQuestion, prepareAnswer } from "./service.ts";
 
 const makeParams = () => ({ id: idParam("companion"), question_id: idParam("question") });
 const tag = "Unanswered questions" as const;
@@ -54,6 +54,7 @@ export const unansweredRoutes: readonly Route[] = [
       const get = () => getQuestion(services, accountId, params.id, params.questionId);
       // A repeated call finds no question any more, and is answered as the first one was.
       if (request.headers.get("idempotency-key") === null) await get();
+      else await getCompanion(services, accountId, params.id);
       return await createOnce(async ({ text }, { nowMs }) => {
         const { made, write } = await prepareAnswer(services, accountId, await get(), text, nowMs);
         return { response: toWireSource(made), write };

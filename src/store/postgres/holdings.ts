@@ -14,6 +14,7 @@ import {
   requireRoomForAnswers,
   requireRoomForCompanions,
   requireRoomForGrowth,
+  requireRoomForSources,
 } from "../rows/holdings.ts";
 import type { Queries } from "./queries.ts";
 
@@ -80,6 +81,11 @@ export function createHoldingsKeeper() {
         const found = await find(transaction, accountId, context);
         if (found !== null) requireRoomForGrowth(found, before);
       };
+    },
+
+    async checkNewSource(transaction: Queries, accountId: string, context: WriteContext): Promise<void> {
+      const found = await find(transaction, accountId, context);
+      if (found !== null) requireRoomForSources(found);
     },
 
     async checkNewKey(transaction: Queries, accountId: string, context: WriteContext): Promise<void> {

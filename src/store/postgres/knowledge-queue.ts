@@ -46,7 +46,8 @@ const insertEdition = `INSERT INTO knowledge_editions (source_number, model, cre
 const lockEdition = "SELECT FROM knowledge_editions WHERE number = $1 AND source_number = $2 FOR UPDATE";
 const sumOthers = `SELECT coalesce(sum(chunks), 0)::float8 AS chunks FROM knowledge_sources
   WHERE companion_id = $1 AND number <> $2`;
-const read = "upload_id = NULL, failures = 0, pages_done = NULL, pages_total = NULL, status = 'ready'";
+const read =
+  "upload_id = NULL, upload_bytes = 0, failures = 0, pages_done = NULL, pages_total = NULL, status = 'ready'";
 const publishEdition = `UPDATE knowledge_sources SET edition = $2, title = $3, chunks = $4, bytes = $5, tokens = $6,
     words = $7, content_hash = $8, error = $9, due_at = $10, indexed_at = $11, updated_at = $11, ${read}
   WHERE number = $1`;

@@ -3,7 +3,7 @@ import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toSource } from "../rows/knowledge.ts";
+import { toKept, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { SourceRemains } from "./knowledge-removal.ts";
@@ -39,7 +39,7 @@ const lockCompanion = `${sourceQueries.companion} FOR NO KEY UPDATE`;
 const beginKnowing = "UPDATE companions SET has_sources = true WHERE id = $1 AND NOT has_sources";
 const endKnowing = `UPDATE companions SET has_sources = false
   WHERE id = $1 AND NOT EXISTS (SELECT FROM knowledge_sources WHERE companion_id = $1)`;
-const queueAnew = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, kind = $6,
+const queueAnew = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, upload_bytes = $8, kind = $6,
     status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL, pages_total = NULL,
     due_at = $7, updated_at = $7
   WHERE number = $1`;
@@ -54,7 +54,7 @@ export interface SourceWriter {
     accountId: string,
     companionId: string,
     source: NewSource,
-    nowMs: number,
+    context: WriteContext,
   ): Promise<Source | null>;
 }
 
@@ -64,13 +64,14 @@ type Address = readonly [accountId: string, companionId: string, id: string];
 
 export function createKnowledgeSources(
   engine: PostgresEngine,
-  { changes, knowledge: remover, removals }: StoreParts,
+  { changes, holdings, knowledge: remover, removals }: StoreParts,
   uploads: KnowledgeUploads,
 ): KnowledgeSources {
   const find = (queries: Queries, [accountId, companionId, id]: Address, lock = "") =>
     queries.get<StoredSource>(`${sourceQueries.one} ${lock}`, [id, companionId, accountId]);
 
-  const insert: SourceWriter["insert"] = async (transaction, accountId, companionId, source, nowMs) => {
+  const insert: SourceWriter["insert"] = async (transaction, accountId, companionId, source, context) => {
+    const { nowMs } = context;
     if ((await transaction.get(lockCompanion, [companionId, accountId])) === null) return null;
     const counted = await transaction.get<{ count: number }>(countSources, [companionId]);
     if ((counted?.count ?? 0) >= maxSources) throw tooManySources();
@@ -78,10 +79,11 @@ export function createKnowledgeSources(
     const row = {
       ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },
       ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
-      ...{ edition: null, kind: upload?.kind ?? null, uploadId: upload?.id ?? null, pagesDone: null, pagesTotal: null },
+      ...{ ...toKept(upload), edition: null, pagesDone: null, pagesTotal: null },
       ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
     };
     await sourceColumns.insert(transaction, [row]);
+    await holdings.checkNewSource(transaction, accountId, context);
     await transaction.run(beginKnowing, [companionId]);
     return toSource(row);
   };
@@ -93,9 +95,9 @@ export function createKnowledgeSources(
   /** The row is locked. */
   async function queue(transaction: Transaction, row: StoredSource, change: SourceReplacement, nowMs: number) {
     const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change;
-    const kept = upload === undefined ? row : { uploadId: upload?.id ?? null, kind: upload?.kind ?? null };
+    const kept = upload === undefined ? row : toKept(upload);
     if (row.uploadId !== null && kept.uploadId !== row.uploadId) await uploads.remove(transaction, row.uploadId, nowMs);
-    const columns = [withoutNul(title), url, refreshHours, kept.uploadId, kept.kind, nowMs];
+    const columns = [withoutNul(title), url, refreshHours, kept.uploadId, kept.kind, nowMs, kept.uploadBytes];
     await transaction.run(queueAnew, [row.number, ...columns]);
     await remover.dropEditions(transaction, [row.number], row.edition, nowMs);
   }
@@ -105,7 +107,9 @@ export function createKnowledgeSources(
       engine.change(address[0], async (transaction) => {
         const row = await find(transaction, address, "FOR UPDATE OF s");
         if (row === null) return null;
+        const checkGrowth = await holdings.watchGrowth(transaction, address[0], context);
         await queue(transaction, row, change, context.nowMs);
+        await checkGrowth();
         await record(transaction, context, action, address);
         return await find(transaction, address);
       }),
@@ -120,7 +124,7 @@ export function createKnowledgeSources(
     create: (accountId, companionId, source, context) =>
       uploads.storeBefore(source.upload, context.nowMs, () =>
         engine.change(accountId, async (transaction) => {
-          const made = await insert(transaction, accountId, companionId, source, context.nowMs);
+          const made = await insert(transaction, accountId, companionId, source, context);
           if (made !== null) await record(transaction, context, "source.create", [accountId, companionId, made.id]);
           return made;
         }),

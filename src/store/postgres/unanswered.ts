@@ -148,7 +148,7 @@ export function createUnansweredStore(
       uploads.storeBefore(source.upload, context.nowMs, () =>
         engine.change(accountId, async (transaction) => {
           if ((await find(transaction, accountId, companionId, id)) === null) return null;
-          const made = await sources.insert(transaction, accountId, companionId, source, context.nowMs);
+          const made = await sources.insert(transaction, accountId, companionId, source, context);
           if (made === null) return null;
           await transaction.run(deleteAskings, [companionId, id]);
           const change = { accountId, action: "source.create", targetId: made.id, details: { companionId } };

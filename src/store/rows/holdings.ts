@@ -46,6 +46,11 @@ export function findThoseWithoutRoom(
   return refusals;
 }
 
+/** A source is growth also before it is read. */
+export function requireRoomForSources({ held, limits }: LimitedHoldings): void {
+  if (held.companionBytes > limits.bytes) throw limitReached.bytes(limits.bytes);
+}
+
 /** Who holds more than the limit may still change what there is, as long as it does not grow. */
 export function requireRoomForGrowth({ held, limits }: LimitedHoldings, bytesBefore: number): void {
   if (held.companionBytes > Math.max(bytesBefore, limits.bytes)) throw limitReached.bytes(limits.bytes);

@@ -1,7 +1,7 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
 import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
 import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
-import type { SourceFailure } from "../contract/knowledge.ts";
+import type { SourceFailure, SourceUpload } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
 
 /** Uploads that came to nothing are removed after this time. */
@@ -48,6 +48,11 @@ export function toSource(row: SourceRow): Source {
     ...{ id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash },
     ...{ indexedAt, refreshAt: isSettled ? dueAt : null, progress, createdAt },
   };
+}
+
+/** What a source has of its upload, until it was read. */
+export function toKept(upload: SourceUpload | null) {
+  return { uploadId: upload?.id ?? null, uploadBytes: upload?.bytes.length ?? 0, kind: upload?.kind ?? null };
 }
 
 /** What a failed reading leaves of a source that has `edition` answering. */

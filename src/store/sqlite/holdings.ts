@@ -13,6 +13,7 @@ import {
   requireRoomForAnswers,
   requireRoomForCompanions,
   requireRoomForGrowth,
+  requireRoomForSources,
 } from "../rows/holdings.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -70,6 +71,11 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
         const found = find(accountId, context);
         if (found !== null) requireRoomForGrowth(found, before);
       };
+    },
+
+    checkNewSource(accountId: string, context: WriteContext): void {
+      const found = find(accountId, context);
+      if (found !== null) requireRoomForSources(found);
     },
 
     checkNewKey(accountId: string, context: WriteContext): void {

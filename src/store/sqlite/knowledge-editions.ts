@@ -58,7 +58,7 @@ export function createKnowledgeEditions(
   >(
     `UPDATE knowledge_sources SET edition = ?, title = ?, chunks = ?, bytes = ?, tokens = ?, words = ?, content_hash = ?,
        error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = NULL,
-       pages_done = NULL, pages_total = NULL WHERE number = ?`,
+       upload_bytes = 0,       pages_done = NULL, pages_total = NULL WHERE number = ?`,
   );
   const setModel = engine.query<null, [string | null, number, number]>(
     "UPDATE knowledge_editions SET model = ?, is_embedded = ? WHERE number = ?",

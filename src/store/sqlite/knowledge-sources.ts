@@ -3,10 +3,11 @@ import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toSource } from "../rows/knowledge.ts";
+import { toKept, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { Removals } from "./removals.ts";
@@ -16,6 +17,7 @@ type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "replace"
 
 export interface SourceDependencies {
   changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
   remover: KnowledgeRemover;
   removals: Removals;
   uploads: KnowledgeUploads;
@@ -27,7 +29,7 @@ const beforeAll = { asc: "", desc: "~" } as const;
 
 export function createKnowledgeSources(
   engine: SqliteEngine,
-  { changes, remover, removals, uploads }: SourceDependencies,
+  { changes, holdings, remover, removals, uploads }: SourceDependencies,
 ) {
   const selectCompanion = engine.query<{ hasSources: number }, [string, string]>(
     "SELECT has_sources AS hasSources FROM companions WHERE id = ? AND account_id = ?",
@@ -50,9 +52,9 @@ export function createKnowledgeSources(
   const insertRow = sourceColumns.createInsert(engine);
   const queueAnew = engine.query<
     null,
-    [string, string | null, number | null, string | null, string | null, number, number, number]
+    [string, string | null, number | null, string | null, number, string | null, number, number, number]
   >(
-    `UPDATE knowledge_sources SET title = ?, url = ?, refresh_hours = ?, upload_id = ?, kind = ?, status = 'queued',
+    `UPDATE knowledge_sources SET title = ?, url = ?, refresh_hours = ?, upload_id = ?, upload_bytes = ?, kind = ?, status = 'queued',
        error = NULL, failures = 0, revision = revision + 1, pages_done = NULL, pages_total = NULL, due_at = ?,
        updated_at = ? WHERE number = ?`,
   );
@@ -63,7 +65,8 @@ export function createKnowledgeSources(
   }
 
   /** Call it inside a write, and `record` after it. Null if the account has no such companion. */
-  function insert(accountId: string, companionId: string, source: NewSource, nowMs: number): Source | null {
+  function insert(accountId: string, companionId: string, source: NewSource, context: WriteContext): Source | null {
+    const { nowMs } = context;
     const companion = selectCompanion.get(companionId, accountId);
     if (companion === null) return null;
     if ((countSources.get(companionId)?.count ?? 0) >= maxSources) throw tooManySources();
@@ -71,10 +74,11 @@ export function createKnowledgeSources(
     const row = {
       ...{ id, accountId, companionId, type, title, url, refreshHours, revision: 1, failures: 0 },
       ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
-      ...{ edition: null, kind: upload?.kind ?? null, uploadId: upload?.id ?? null, pagesDone: null, pagesTotal: null },
+      ...{ ...toKept(upload), edition: null, pagesDone: null, pagesTotal: null },
       ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
     };
     insertRow(row);
+    holdings.checkNewSource(accountId, context);
     if (companion.hasSources === 0) setHasSources.run(1, companionId);
     return toSource(row);
   }
@@ -92,10 +96,10 @@ export function createKnowledgeSources(
   ): { source: Source; isLeft: boolean } | null {
     const { number, accountId, companionId, id } = row;
     const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change;
-    const kept = upload === undefined ? row : { uploadId: upload?.id ?? null, kind: upload?.kind ?? null };
+    const kept = upload === undefined ? row : toKept(upload);
     const isReplaced = row.uploadId !== null && kept.uploadId !== row.uploadId;
     if (isReplaced) uploads.remove(row.uploadId ?? "", nowMs);
-    queueAnew.run(title, url, refreshHours, kept.uploadId, kept.kind, nowMs, nowMs, number);
+    queueAnew.run(title, url, refreshHours, kept.uploadId, kept.uploadBytes, kept.kind, nowMs, nowMs, number);
     const isDropped = remover.dropEditions(removals.add, number, row.edition, nowMs);
     const queued = selectSource.get(id, companionId, accountId);
     return queued === null ? null : { source: toSource(queued), isLeft: isReplaced || isDropped };
@@ -111,7 +115,9 @@ export function createKnowledgeSources(
       engine.write(() => {
         const row = find(accountId, companionId, id);
         if (row === null) return null;
+        const checkGrowth = holdings.watchGrowth(accountId, context);
         const outcome = queue(row, change, context.nowMs);
+        checkGrowth();
         record(context, action, row);
         return outcome;
       }),
@@ -124,7 +130,7 @@ export function createKnowledgeSources(
     create: (accountId, companionId, source, context) =>
       uploads.storeBefore(source.upload, context.nowMs, () =>
         engine.write(() => {
-          const made = insert(accountId, companionId, source, context.nowMs);
+          const made = insert(accountId, companionId, source, context);
           if (made !== null) record(context, "source.create", { ...made, accountId });
           return made;
         }),

@@ -95,7 +95,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     ...counters,
   };
   const uploads = createKnowledgeUploads(engine, removals);
-  const sources = createKnowledgeSources(engine, { changes, remover: knowledge, removals, uploads });
+  const sources = createKnowledgeSources(engine, { changes, holdings, remover: knowledge, removals, uploads });
   const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 

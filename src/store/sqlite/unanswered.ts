@@ -163,7 +163,7 @@ export function createUnansweredStore(
       uploads.storeBefore(source.upload, context.nowMs, () =>
         engine.write(() => {
           if (find(accountId, companionId, id) === null) return null;
-          const made = sources.insert(accountId, companionId, source, context.nowMs);
+          const made = sources.insert(accountId, companionId, source, context);
           if (made === null) return null;
           deleteGroup.run(companionId, id);
           sources.record(context, "source.create", { ...made, accountId });

@@ -34,6 +34,8 @@ export const knowledgeSources = lazyTable(
     kind: text("kind").$type<DocumentKind>(),
     /** The upload that is to be read; null once it was. */
     uploadId: text("upload_id"),
+    /** Of that upload, for what the account holds: triggers count it, with `bytes`. */
+    uploadBytes: integer("upload_bytes").notNull().default(0),
     pagesDone: integer("pages_done"),
     pagesTotal: integer("pages_total"),
     /** When it is to be read, or, while it is being read, when others may take it; null: only when asked to. */
