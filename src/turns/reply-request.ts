@@ -40,16 +40,7 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
   readonly given: GivenPrompt | undefined;
   /** Newest first, and may be more than fits. */
   readonly earlier: readonly HistoryMessage[];
-  /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
-const consultedBytes = 64 * 1024;
-
-/** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
-export function historyBytesOf(companion: Companion, message: string): number {
-  const sentBytes = historyTokensOf(companion, message) * 4;
-  return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
-}
-
-/** Goes before the visitor's message, beside what fits of the conversation; null for none. */
+  /** Goes before the visitor's message, beside what fits of the conversation; null for none. */
   readonly passages: HistoryMessage | null;
 }
 
