@@ -147,7 +147,11 @@ interface Pass {
 function describe({ isCut, disallowed, read, failed }: Pass): string | null {
   const sentences: string[] = [];
   if (isCut) sentences.push("The sitemap names more than 500 pages: the first 500 were read.");
-  if (disallowed > 0) sentences.push(`${disallowed} pages were left out, because robots.txt does not allow them.`);
-  if (failed > 0) sentences.push(`${failed} of ${read + failed} pages could not be read.`);
+  if (disallowed > 0) {
+    const [what, them] = disallowed === 1 ? ["1 page was", "it"] : [`${disallowed} pages were`, "them"];
+    sentences.push(`${what} left out, because robots.txt does not allow ${them}.`);
+  }
+  const all = read + failed;
+  if (failed > 0) sentences.push(`${failed} of ${all} ${all === 1 ? "page" : "pages"} could not be read.`);
   return sentences.length === 0 ? null : sentences.join(" ");
 }
