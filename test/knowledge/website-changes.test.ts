@@ -63,6 +63,12 @@ function openIndexer(parts: Partial<IndexerParts> = {}) {
   };
 }
 
+/** Embeds nothing; sources are read for this model. */
+const embeddingBy = (model: string) => ({
+  ...{ model, retryAtMs: null, restsUntilMs: Number.POSITIVE_INFINITY },
+  run: async () => {},
+});
+
 const show = (path: string, version: number) =>
   site.pages.set(path, {
     body: articleOf(`Page ${path}`, `About ${path}, in version ${version}. `.repeat(12)),
@@ -171,6 +177,30 @@ test("after a refresh a sitemap answers with exactly the pages that it has then"
   fail("/sitemap.xml");
   expect(await read()).toMatchObject({ status: "queued", error: down, passages: same.passages, pages: [] });
   await close();
+});
+
+test("pages that stay keep their vectors, but none of a model that is not used any more", async () => {
+  const { knowledge } = world.store;
+  const list = (paths: string[]) => site.pages.set("/sitemap.xml", sitemapOf(paths.map((path) => site.url + path)));
+  const vectorsAfter = async (model: string, source: Source) => {
+    const { after, close } = openIndexer({ embedding: embeddingBy(model) });
+    await refresh(source);
+    expect(await after(0, source)).toMatchObject({ status: "ready" });
+    await close();
+    const [live] = await knowledge.listEditions(companion.id);
+    const edition = live?.edition ?? expect.unreachable();
+    return { edition, model: live?.model, vectors: await knowledge.readVectors(edition, 0) };
+  };
+  for (const path of ["/a", "/b", "/c"]) show(path, 1);
+  list(["/a", "/b"]);
+  const source = await makeSource(world, companion, { type: "sitemap", url: `${site.url}/sitemap.xml`, upload: null });
+  const { edition } = await vectorsAfter("embed-1", source);
+  const block = (firstOrdinal: number, value: number) => ({ firstOrdinal, vectors: new Uint8Array([value]) });
+  await knowledge.replaceVectors(edition, "embed-1", [block(0, 1), block(1, 2)], true);
+  list(["/c", "/b"]);
+  expect(await vectorsAfter("embed-1", source)).toMatchObject({ model: "embed-1", vectors: [block(1, 2)] });
+  list(["/b", "/a"]);
+  expect(await vectorsAfter("embed-2", source)).toMatchObject({ model: "embed-2", vectors: [] });
 });
 
 test("of a sitemap of more than 500 pages the first are read, and it says so", async () => {

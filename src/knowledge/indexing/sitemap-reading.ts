@@ -83,6 +83,7 @@ class SitemapEdition {
   readonly #earlier: readonly EditionDocument[];
   readonly #kept: EditionDocument[] = [];
   #builder: EditionBuilder | null = null;
+  #hasSameModel = false;
 
   constructor(parts: ReadingParts, run: ReadingRun, earlier: readonly EditionDocument[]) {
     this.#parts = parts;
@@ -116,13 +117,21 @@ class SitemapEdition {
 
   async #begin(): Promise<EditionBuilder> {
     if (this.#builder !== null) return this.#builder;
+    this.#hasSameModel = (await this.#findModel()) === this.#parts.model;
     this.#builder = await openBuilder(this.#parts, this.#run);
     for (const known of this.#kept) await this.#takeOver(this.#builder, known);
     return this.#builder;
   }
 
   #takeOver(builder: EditionBuilder, known: EditionDocument): Promise<void> {
-    return builder.copyDocument(known, this.#run.claimed.edition ?? 0);
+    return builder.copyDocument(known, this.#run.claimed.edition ?? 0, this.#hasSameModel);
+  }
+
+  /** Of the vectors that answer until now. */
+  async #findModel(): Promise<string | null> {
+    const { source, edition } = this.#run.claimed;
+    const live = edition === null ? [] : await this.#parts.store.listEditions(source.companionId);
+    return live.find((one) => one.edition === edition)?.model ?? null;
   }
 }
 
