@@ -179,6 +179,21 @@ test("after a refresh a sitemap answers with exactly the pages that it has then"
   await close();
 });
 
+test("pages that are gone spoil no others, however many; ten in a row that are away are the website's trouble", async () => {
+  const gone = Array.from({ length: 12 }, (_, index) => `/gone-${index}`);
+  site.pages.set("/sitemap.xml", sitemapOf([...gone, "/a"].map((path) => site.url + path)));
+  show("/a", 1);
+  const source = await makeSource(world, companion, { type: "sitemap", url: `${site.url}/sitemap.xml`, upload: null });
+  const { after, close } = openIndexer();
+  const error = "12 of 13 pages could not be read.";
+  expect(await after(0, source)).toMatchObject({ status: "ready", chunks: 1, error });
+  for (const path of gone) fail(path);
+  await refresh(source);
+  const away = { status: "queued", chunks: 1, error: `10 pages in a row could not be read: ${down}` } as const;
+  expect(await after(0, source)).toMatchObject(away);
+  await close();
+});
+
 test("pages that stay keep their vectors, but none of a model that is not used any more", async () => {
   const { knowledge } = world.store;
   const list = (paths: string[]) => site.pages.set("/sitemap.xml", sitemapOf(paths.map((path) => site.url + path)));

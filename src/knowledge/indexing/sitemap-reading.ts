@@ -9,7 +9,7 @@ import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.t
 import { SourceProblem } from "./source-problem.ts";
 import { conditionsOf, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
-/** So many pages in a row that cannot be read: the website is down, and is left alone. */
+/** So many pages in a row that cannot be read for now: the website is down, and is left alone. */
 const mostFailuresInRow = 10;
 
 /** A page that is to be part of the edition: as it was, or read anew. */
@@ -51,7 +51,9 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
       if (failed.all++ === 0) failed.first = error;
       // What was read of it before is better than nothing, while its website is only away.
       if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
-      if (++inRow === mostFailuresInRow)
+      // Pages that are gone, or are scans, say nothing of the next ones.
+      inRow = isTransient(error) ? inRow + 1 : 0;
+      if (inRow === mostFailuresInRow)
         throw new SourceProblem(`${inRow} pages in a row could not be read: ${error.message}`, true);
     }
   }
