@@ -191,6 +191,10 @@ test("pages that are gone spoil no others, however many; ten in a row that are a
   await refresh(source);
   const away = { status: "queued", chunks: 1, error: `10 pages in a row could not be read: ${down}` } as const;
   expect(await after(0, source)).toMatchObject(away);
+  // Nor is it a reading where none of a few pages could be read, whatever is known of them.
+  site.pages.set("/sitemap.xml", sitemapOf([`${site.url}/a`]));
+  fail("/a");
+  expect(await after(30 * secondMs, source)).toMatchObject({ status: "queued", chunks: 1, error: down });
   await close();
 });
 

@@ -24,7 +24,7 @@ export async function readSitemap(parts: ReadingParts, run: ReadingRun): Promise
   const earlier = edition === null ? [] : await parts.store.listDocuments(edition);
   const writer = new SitemapEdition(parts, run, earlier);
   const failed = await readPages(parts, run, { urls, origin, earlier, writer });
-  if (failed.all > 0 && writer.isEmpty) throw failed.first;
+  if (failed.all === urls.length) throw failed.first;
   const notice = describe({ isCut, disallowed, read: urls.length - failed.all, failed: failed.all });
   return { built: await writer.finish(new URL(origin).host), notice };
 }
@@ -93,10 +93,6 @@ class SitemapEdition {
     this.#earlier = earlier;
   }
 
-  get isEmpty(): boolean {
-    return this.#builder === null && this.#kept.length === 0;
-  }
-
   async add(page: Page): Promise<void> {
     if (page.isKnown && this.#builder === null) {
       this.#kept.push(page.known);
@@ -162,7 +158,6 @@ function describe({ isCut, disallowed, read, failed }: Pass): string | null {
     const [what, them] = disallowed === 1 ? ["1 page was", "it"] : [`${disallowed} pages were`, "them"];
     sentences.push(`${what} left out, because robots.txt does not allow ${them}.`);
   }
-  const all = read + failed;
-  if (failed > 0) sentences.push(`${failed} of ${all} ${all === 1 ? "page" : "pages"} could not be read.`);
+  if (failed > 0) sentences.push(`${failed} of ${read + failed} pages could not be read.`);
   return sentences.length === 0 ? null : sentences.join(" ");
 }
