@@ -56,7 +56,7 @@ export function sourceQueueContract(open: OpenStore): void {
       expect(await knowledge.openEdition(claimed, null, nowMs)).toBeNull();
       expect(await knowledge.publish(claimed, begun, newFacts(), nowMs)).toBe("outdated");
       expect(await knowledge.fail(claimed, newFailure({}), nowMs)).toBe(false);
-      expect(await knowledge.confirm(claimed, { notice: null, refreshAt: null }, nowMs)).toBe(false);
+      expect(await knowledge.confirm(claimed, { notice: null, refreshAt: null, validators: [] }, nowMs)).toBe(false);
     });
 
     test("given back is due again at once, and counts no failure", async () => {
@@ -168,7 +168,9 @@ export function sourceQueueContract(open: OpenStore): void {
       expect(claimed).toMatchObject({ edition });
       world.clock.advance(5);
       const times = { notice: null, refreshAt: world.clock.nowMs() + 1_000 };
-      expect(await knowledge.confirm(claimed, times, world.clock.nowMs())).toBe(true);
+      const validators = [{ place: 0, etag: '"2"', lastModified: "Mon, 23 Nov 2026 06:00:00 GMT" }];
+      expect(await knowledge.confirm(claimed, { ...times, validators }, world.clock.nowMs())).toBe(true);
+      expect(await knowledge.listDocuments(edition)).toMatchObject(validators);
       const told = { status: "ready", title: "Named anew", indexedAt: world.clock.nowMs(), refreshAt: times.refreshAt };
       expect(await find(source.id)).toMatchObject(told);
       expect(await knowledge.listEditions(companion.id)).toMatchObject([{ edition }]);

@@ -82,10 +82,13 @@ test("a page is read under its own title, and costs nothing while it stays the s
   await api.call("POST", `${sources}/${made.id}/refresh`);
   const again = await settled(made);
   expect(again).toMatchObject({ status: "ready", content_hash: ready.content_hash, chunks: 1 });
-  expect(site.requests).toEqual([
-    { path: "/help", status: 200 },
-    { path: "/help", status: 304 },
-  ]);
+  // The same text under another tag: the tag is what counts from then on.
+  site.pages.set("/help", { body: articleOf("Help", "Write to us at any time. ".repeat(20)), etag: '"2"' });
+  for (let times = 0; times < 2; times++) {
+    await api.call("POST", `${sources}/${made.id}/refresh`);
+    expect(await settled(made)).toMatchObject({ status: "ready", content_hash: ready.content_hash });
+  }
+  expect(site.requests.map(({ status }) => status)).toEqual([200, 304, 200, 304]);
 });
 
 test("a page that is gone leaves what was read of it, and says so", async () => {

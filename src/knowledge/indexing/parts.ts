@@ -2,7 +2,7 @@
 import type { SourceProgress } from "../../domain/knowledge.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { ClaimedSource, EditionFacts, KnowledgeStore, Store } from "../../store/store.ts";
+import type { ClaimedSource, EditionFacts, KnowledgeStore, NewValidators, Store } from "../../store/store.ts";
 import type { Fetcher } from "../fetching/fetcher.ts";
 import type { DocumentReader } from "../reading/reader.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
@@ -37,6 +37,8 @@ export interface ReadSource {
   readonly built: (Pick<EditionFacts, "title" | "contentHash"> & BuiltEdition) | null;
   /** As in `EditionFacts`. */
   readonly notice: string | null;
+  /** Of documents that are as they were: by these the next reading asks whether they have changed. */
+  readonly validators: readonly NewValidators[];
 }
 
 /** What working off the queue needs. */

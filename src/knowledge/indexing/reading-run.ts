@@ -60,7 +60,7 @@ function readSource(parts: RunParts, run: ReadingRun): Promise<ReadSource> {
   return type === "url" ? readPage(reading, run) : readUploaded(reading, run);
 }
 
-async function store(parts: RunParts, run: ReadingRun, { built, notice }: ReadSource): Promise<void> {
+async function store(parts: RunParts, run: ReadingRun, { built, notice, validators }: ReadSource): Promise<void> {
   const {
     store: { knowledge },
     clock,
@@ -74,7 +74,7 @@ async function store(parts: RunParts, run: ReadingRun, { built, notice }: ReadSo
     refreshAt: refreshHours === null ? null : nowMs + refreshHours * hourMs,
   };
   if (built === null || edition === null) {
-    await knowledge.confirm(claimed, times, nowMs);
+    await knowledge.confirm(claimed, { ...times, validators }, nowMs);
     return;
   }
   if (built.chunks === 0) throw new SourceProblem("There is no text here.");

@@ -1,13 +1,13 @@
 /** Reads all pages of a sitemap into one edition; pages that have not changed are taken over as they are. */
 import type { ReadDocument } from "../../domain/knowledge.ts";
-import type { EditionDocument } from "../../store/store.ts";
+import type { EditionDocument, NewValidators } from "../../store/store.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
 import { ReadingFailure } from "../reading/failure.ts";
 import type { EditionBuilder } from "./edition-builder.ts";
 import { hashDocument, hashDocuments } from "./hashes.ts";
 import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
 import { SourceProblem } from "./source-problem.ts";
-import { conditionsOf, openBuilder, readFetched, titleOf } from "./source-reading.ts";
+import { conditionsOf, isValidatedBy, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
 /** So many pages in a row that cannot be read for now: the website is down, and is left alone. */
 const mostFailuresInRow = 10;
@@ -26,7 +26,7 @@ export async function readSitemap(parts: ReadingParts, run: ReadingRun): Promise
   const failed = await readPages(parts, run, { urls, origin, earlier, writer });
   if (failed.all === urls.length) throw failed.first;
   const notice = describe({ isCut, disallowed, read: urls.length - failed.all, failed: failed.all });
-  return { built: await writer.finish(new URL(origin).host), notice };
+  return { built: await writer.finish(new URL(origin).host), notice, validators: writer.validators };
 }
 
 interface Pages {
@@ -74,8 +74,9 @@ async function readOne(
     known !== undefined &&
     known.contentHash === (await hashDocument(document)) &&
     known.title === titleOf(document, url);
-  if (isSame) return { isKnown: true, known };
-  return { isKnown: false, url, document, etag: page.etag, lastModified: page.lastModified };
+  const { etag, lastModified } = page;
+  if (isSame) return { isKnown: true, known: { ...known, etag, lastModified } };
+  return { isKnown: false, url, document, etag, lastModified };
 }
 
 /** Begins an edition with the first page that differs: a sitemap without changes costs nothing but its fetching. */
@@ -111,6 +112,12 @@ class SitemapEdition {
     if (this.#builder === null && isSame) return null;
     const builder = await this.#begin();
     return { ...(await builder.finish()), title, contentHash: hashDocuments(builder.documents) };
+  }
+
+  /** Of pages that are as they were, in the edition that answers. */
+  get validators(): NewValidators[] {
+    const before = new Map(this.#earlier.map((document) => [document.place, document]));
+    return this.#kept.filter((page) => !isValidatedBy(before.get(page.place) ?? page, page));
   }
 
   async #begin(): Promise<EditionBuilder> {

@@ -9,7 +9,7 @@ import { hashDocument } from "./hashes.ts";
 import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
 import { SourceProblem } from "./source-problem.ts";
 
-const unchanged: ReadSource = { built: null, notice: null };
+const unchanged: ReadSource = { built: null, notice: null, validators: [] };
 
 /** Rejects with `ReadingFailure`, `FetchingFailure`, `SourceProblem`, or the signal's reason. */
 export async function readUploaded(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
@@ -49,10 +49,19 @@ async function buildFrom(
   const contentHash = await hashDocument(document);
   const known = await findKnown(parts, run);
   // Passages are found by the words of their title, too.
-  if (known?.contentHash === contentHash && known.title === title) return unchanged;
+  if (known?.contentHash === contentHash && known.title === title) {
+    return {
+      ...unchanged,
+      validators: isValidatedBy(known, validators) ? [] : [{ place: known.place, ...validators }],
+    };
+  }
   const builder = await openBuilder(parts, run);
   await builder.addDocument({ url: null, title, contentHash, ...validators }, document);
-  return { built: { title, contentHash, ...(await builder.finish()) }, notice: null };
+  return { built: { title, contentHash, ...(await builder.finish()) }, notice: null, validators: [] };
+}
+
+export function isValidatedBy(known: Validators, { etag, lastModified }: Validators): boolean {
+  return known.etag === etag && known.lastModified === lastModified;
 }
 
 /** What the source that is one document was made of when it was read last. */

@@ -23,6 +23,9 @@ export interface StoredChunk {
   text: string;
 }
 
+/** What the website now says of a document that is as it was. */
+export type NewValidators = Pick<EditionDocument, "place" | "etag" | "lastModified">;
+
 /** Passages of one document of an edition, in a row. */
 export interface EditionPart {
   firstOrdinal: number;

@@ -7,6 +7,7 @@ import type {
   EditionSlice,
   IndexedPassage,
   LiveEdition,
+  NewValidators,
   Posting,
   UnembeddedEdition,
   VectorBlock,
@@ -152,7 +153,11 @@ export interface KnowledgeStore {
    */
   publish(claimed: ClaimedSource, edition: number, facts: EditionFacts, nowMs: number): Promise<PublishVerdict>;
   /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */
-  confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
+  confirm(
+    claimed: ClaimedSource,
+    facts: Pick<EditionFacts, "notice" | "refreshAt"> & { validators: readonly NewValidators[] },
+    nowMs: number,
+  ): Promise<boolean>;
   /**
    * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `retryAt` its upload is kept,
    * otherwise it is removed. False if outdated.

@@ -53,6 +53,9 @@ const publishEdition = `UPDATE knowledge_sources SET edition = $2, title = $3, c
   WHERE number = $1`;
 const confirmEdition = `UPDATE knowledge_sources SET error = $2, due_at = $3, indexed_at = $4, updated_at = $4, ${read}
   WHERE number = $1`;
+const updateValidators = `UPDATE knowledge_documents d SET etag = v.etag, last_modified = v.last_modified
+  FROM unnest($2::int[], $3::text[], $4::text[]) AS v (place, etag, last_modified)
+  WHERE d.edition = $1 AND d.place = v.place`;
 const noteFailure = `UPDATE knowledge_sources SET status = $2, error = $3, due_at = $4, updated_at = $5,
     failures = failures + 1, pages_done = NULL, pages_total = NULL, upload_id = $6
   WHERE number = $1`;
@@ -159,12 +162,17 @@ export function createKnowledgeQueue(
       return verdict;
     },
 
-    confirm: (claimed, { notice, refreshAt }, nowMs) =>
+    confirm: (claimed, { notice, refreshAt, validators }, nowMs) =>
       endClaim(() =>
         engine.write(async (transaction) => {
           const row = await lock(transaction, claimed);
           if (row === null) return false;
           await transaction.run(confirmEdition, [row.number, toText(notice), refreshAt, nowMs]);
+          if (validators.length > 0) {
+            const etags = validators.map(({ etag }) => toText(etag));
+            const times = validators.map(({ lastModified }) => toText(lastModified));
+            await transaction.run(updateValidators, [row.edition, validators.map(({ place }) => place), etags, times]);
+          }
           await end(transaction, row, { kept: row.edition, upload: false }, nowMs);
           return true;
         }),

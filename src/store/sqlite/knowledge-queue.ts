@@ -95,6 +95,9 @@ export function createKnowledgeQueue(
     return account === null ? null : selectOfAccount.get(account.id, nowMs);
   }
 
+  const updateValidators = engine.query<null, [string | null, string | null, number, number]>(
+    "UPDATE knowledge_documents SET etag = ?, last_modified = ? WHERE edition = ? AND place = ?",
+  );
   const findClaimed = ({ source, revision }: ClaimedSource) => selectClaimed.get(source.id, revision);
 
   /** Ends the claim: drops what was begun, and the upload unless it is kept. Returns whether something is to be removed. */
@@ -159,8 +162,11 @@ export function createKnowledgeQueue(
         return end(row, true, nowMs);
       }),
 
-    confirm: (claimed, { notice, refreshAt }, nowMs) =>
+    confirm: (claimed, { notice, refreshAt, validators }, nowMs) =>
       settleClaimed(claimed, (row) => {
+        for (const { place, etag, lastModified } of validators) {
+          updateValidators.run(etag, lastModified, row.edition ?? 0, place);
+        }
         settle.run("ready", notice, 0, refreshAt, null, nowMs, nowMs, row.number);
         return end(row, false, nowMs);
       }),
