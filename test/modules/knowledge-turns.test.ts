@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, readProblem, sendChat } from "../support/chat.ts";
 import { indexText } from "../support/index-text.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
@@ -270,6 +270,25 @@ describe("a companion that answers from its knowledge alone", () => {
     say("Hello [1]");
     const greeted = await chat(server.url, embedToken, { message: "Hello!", events: true });
     expect([greeted.text, readEvents(greeted.raw)]).toEqual(["Hello [1]", []]);
+  });
+
+  test("still says that it has found nothing while calls are stopped; what it knows is 503, and gives the quota back", async () => {
+    const stopped = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+    const companion = await server.createCompanion({ answerMode: "grounded", noAnswerText: "No idea." }, stopped);
+    await indexText(server.services.store, companion, hours);
+    await server.services.store.spending.stop(stopped.id, testContext());
+    const asked = server.mockLlm.requests.length;
+    const unknown = await chat(server.url, companion.embedToken, { message: "Do you sell giraffes?" });
+    expect([unknown.text, unknown.isDone]).toEqual(["No idea.", true]);
+    for (const message of ["When do you open?", "Hello!"]) {
+      const refused = await sendChat(server.url, companion.embedToken, { message });
+      expect(refused.status).toBe(503);
+      expect(await readProblem(refused)).toMatchObject({ code: "unavailable" });
+    }
+    const headers = { authorization: `Bearer ${(await server.createKey(stopped)).key}` };
+    const quota = await fetch(`${server.url}/api/companions/${companion.id}/quota`, { headers });
+    expect(await quota.json()).toMatchObject({ used: 1 });
+    expect(server.mockLlm.requests).toHaveLength(asked);
   });
 
   test("takes a number that few passages have for a word like others", async () => {

@@ -4,6 +4,7 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
+import { indexText } from "../support/index-text.ts";
 import { readLines } from "../support/line-process.ts";
 import { cancel, follow, newMessage, readAll, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -110,6 +111,28 @@ if (isOnPostgres) {
     await eventually(() => logged() !== undefined);
     expect(logged()?.fields).toMatchObject({ status: 200, stream: { outcome: "complete" } });
     expect(there.log.text()).not.toContain(String(requestId));
+  });
+
+  test("the sources of a reply are told at the other server as well, while it runs and once it is stored", async () => {
+    await indexText(there.services.store, companion, { title: "Hours", passages: ["We open at nine."] });
+    const provider = sayOnCommand(there, ["At nine", "[1]."]);
+    const message = { ...newMessage({ message: "When do you open?" }), events: true };
+    const asked = sendChat(there.url, token, message);
+    provider.say(1);
+    const first = await asked;
+    const { url } = await follow(here.url, token, message, 0, { method: "HEAD" });
+    const following = [await fetch(`${url}&events=true`), await fetch(url), await sendChat(here.url, token, message)];
+    provider.say();
+    const own = await first.text();
+    const [told = "", plain = "", again = ""] = await Promise.all(following.map((response) => response.text()));
+    const event = 'event: sources\ndata: {"sources":[{"n":1,"title":"Hours","url":null,"page":null}]}\n\n';
+    expect(own).toEndWith(`${event}data: [DONE]\n\n`);
+    expect(told).toMatch(/\n\nid: (\d+)\nevent: sources\ndata: .*\n\nid: \1\ndata: \[DONE\]\n\n$/);
+    expect(told).toContain(event);
+    expect(plain).not.toContain("event:");
+    expect(again).toEndWith(`${event}data: [DONE]\n\n`);
+    expect(await (await fetch(`${url}&events=true`)).text()).toContain(event);
+    expect(calls()).toBe(1);
   });
 
   test("a message that is repeated at the other server gets the same reply, and asks no provider again", async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { maxSources } from "../../src/domain/knowledge.ts";
 import { eventually } from "../support/eventually.ts";
 import { claimNext, indexSource, makeSource, newFacts, newUpload, writeEdition } from "../support/indexed-source.ts";
+import { settleNotedTurn } from "../support/noted-turn.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 
 let servers: PostgresServers;
@@ -114,4 +115,26 @@ test("what a server of the version before has passed over is removed all the sam
   await eventually(async () => (await countRemains()) === 0);
   const [left] = await sql`SELECT count(*)::int AS count FROM knowledge_sources`;
   expect(left.count).toBe(0);
+});
+
+test("of what turns found, nothing is left of conversations that are deleted, erased or too old", async () => {
+  const { account, companion, sql, worlds } = servers;
+  const [world] = worlds;
+  const { conversations } = world.store;
+  const shortly = await world.createCompanion(account, { retentionDays: 1 });
+  const deleted = await settleNotedTurn(world, companion);
+  const erased = await settleNotedTurn(world, companion);
+  const kept = await settleNotedTurn(world, companion);
+  await settleNotedTurn(world, shortly);
+  const listNoted = async () => {
+    const rows: { id: string }[] = await sql`SELECT message_id AS id FROM knowledge_turns`;
+    return rows.map(({ id }) => id);
+  };
+  expect(await listNoted()).toHaveLength(8);
+  await conversations.delete(account.id, deleted.conversationId, world.context());
+  const visitors = [erased.key.visitorId ?? ""];
+  await conversations.eraseVisitors(account.id, companion.id, visitors, world.context());
+  await conversations.deleteExpired(world.clock.nowMs() + 3 * 86_400_000, 100);
+  await eventually(async () => (await listNoted()).length === 2);
+  expect((await listNoted()).toSorted()).toEqual(kept.messages.map(({ id }) => id).toSorted());
 });

@@ -21,6 +21,7 @@ import {
   readUpload,
   writeEdition,
 } from "../support/indexed-source.ts";
+import { settleNotedTurn } from "../support/noted-turn.ts";
 import { createRandom } from "../support/random.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
 import { firstPage, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -165,6 +166,23 @@ test("pieces of an upload whose server has ended are removed after an hour", asy
   expect(await world.store.knowledge.purge(nowMs + 3_599_999, 10)).toBe(0);
   expect(await world.store.knowledge.purge(nowMs + 3_600_000, 10)).toBe(1);
   await eventually(async () => (await readUpload(world, upload.id)) === null);
+});
+
+test("of what turns found, nothing is left of conversations that are deleted, erased or too old", async () => {
+  const { conversations } = world.store;
+  const shortly = await world.createCompanion(account, { retentionDays: 1 });
+  const deleted = await settleNotedTurn(world, companion);
+  const erased = await settleNotedTurn(world, companion);
+  const kept = await settleNotedTurn(world, companion);
+  await settleNotedTurn(world, shortly);
+  const listNoted = async () => run<{ id: string }>("SELECT message_id AS id FROM knowledge_turns").map(({ id }) => id);
+  expect(await listNoted()).toHaveLength(8);
+  await conversations.delete(account.id, deleted.conversationId, world.context());
+  const visitors = [erased.key.visitorId ?? ""];
+  await conversations.eraseVisitors(account.id, companion.id, visitors, world.context());
+  await conversations.deleteExpired(world.clock.nowMs() + 3 * 86_400_000, 100);
+  await eventually(async () => (await listNoted()).length === 2);
+  expect((await listNoted()).toSorted()).toEqual(kept.messages.map(({ id }) => id).toSorted());
 });
 
 test("of a companion's askings the newest are kept", async () => {

@@ -59,8 +59,8 @@ export class EditionBuilder {
     await this.#closeDocument({ ...facts, firstOrdinal });
   }
 
-  /** Takes over a document of an earlier edition as it is, with its vectors, which the store gives if they are current. */
-  async copyDocument(facts: EditionDocument, from: number): Promise<void> {
+  /** Takes over a document of an earlier edition as it is; its vectors only if they are of the same model. */
+  async copyDocument(facts: EditionDocument, from: number, hasSameModel: boolean): Promise<void> {
     const firstOrdinal = this.#built.chunks;
     const end = facts.firstOrdinal + facts.chunks;
     for (let at = facts.firstOrdinal; at < end; ) {
@@ -74,7 +74,7 @@ export class EditionBuilder {
         at = Math.max(at, part.firstOrdinal + part.chunks.length);
       }
     }
-    await this.#copyVectors(facts, from, firstOrdinal);
+    if (hasSameModel) await this.#copyVectors(facts, from, firstOrdinal);
     await this.#closeDocument({ ...facts, firstOrdinal });
   }
 

@@ -50,4 +50,6 @@ export interface IndexerParts {
   embedding: EmbeddingPass | null;
   clock: Pick<Clock, "nowMs">;
   log: Pick<Log, "info" | "warn" | "error">;
+  /** How long one reading may take; an hour unless tests say otherwise. */
+  longestMs?: number;
 }

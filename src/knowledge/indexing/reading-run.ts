@@ -1,4 +1,5 @@
 /** One reading of a claimed source: keeps the claim while it lasts, and stores how it ended. */
+import { AppError } from "../../domain/errors.ts";
 import type { SourceProgress } from "../../domain/knowledge.ts";
 import type { ClaimedSource, EditionFacts } from "../../store/store.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
@@ -20,12 +21,17 @@ const retryDelaysMs = [30_000, 5 * 60_000, 30 * 60_000];
 const mostFailures = 10;
 const hourMs = 3_600_000;
 /** For everything that waits in a reading: a sitemap of 500 slow pages. */
-const longestMs = 60 * 60_000;
+const longestMs = hourMs;
+const late = "Reading this source took more than an hour.";
+const lateSitemap = `${late} Split the sitemap into smaller ones.`;
 
 /** Where another owner or another revision has taken over, nothing is stored. Rejects if the store does. */
 export async function runReading(parts: RunParts, claimed: ClaimedSource, closing: AbortSignal): Promise<void> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([closing, stop.signal, AbortSignal.timeout(longestMs)]);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(tooLate(claimed)), parts.longestMs ?? longestMs);
+  timer.unref();
+  const signal = AbortSignal.any([closing, stop.signal, deadline.signal]);
   const lease = keepLease(parts, claimed, () => stop.abort(new Error("the source has changed")));
   const run: ReadingRun = { claimed, signal, edition: null, tell: lease.tell };
   try {
@@ -33,10 +39,17 @@ export async function runReading(parts: RunParts, claimed: ClaimedSource, closin
   } catch (error) {
     if (closing.aborted) await lease.giveBack();
     // What it has begun was dropped with the claim.
-    else if (!stop.signal.aborted && !(error instanceof Outdated)) await fail(parts, run, error);
+    else if (!stop.signal.aborted && !(error instanceof Outdated)) {
+      await fail(parts, run, deadline.signal.aborted ? deadline.signal.reason : error);
+    }
   } finally {
+    clearTimeout(timer);
     lease.end();
   }
+}
+
+function tooLate({ source: { type } }: ClaimedSource): SourceProblem {
+  return new SourceProblem(type === "sitemap" ? lateSitemap : late);
 }
 
 function readSource(parts: RunParts, run: ReadingRun): Promise<ReadSource> {
@@ -85,7 +98,12 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
   const failures = claimed.failures + 1;
   const delayMs = retryDelaysMs[claimed.failures];
   if (isTransient && delayMs !== undefined) {
-    await knowledge.fail(claimed, { sentence, again: true, dueAt: nowMs + delayMs, edition }, nowMs);
+    const promise = isExpected(error) ? "" : " It is tried again.";
+    await knowledge.fail(
+      claimed,
+      { sentence: sentence + promise, again: true, dueAt: nowMs + delayMs, edition },
+      nowMs,
+    );
     return;
   }
   const isGivenUp = refreshHours === null || failures >= mostFailures;
@@ -113,7 +131,11 @@ function describe(error: unknown): { sentence: string; isTransient: boolean } {
   if (isExpected(error)) {
     return { sentence: error.message, isTransient: (error as FetchingFailure | SourceProblem).isTransient };
   }
-  return { sentence: "Reading this source failed unexpectedly. It is tried again.", isTransient: true };
+  const isStorage = error instanceof AppError && error.code === "unavailable";
+  const sentence = isStorage
+    ? "What was read could not be stored: storage is full or unavailable."
+    : "Reading this source failed unexpectedly.";
+  return { sentence, isTransient: true };
 }
 
 /** Renews the claim while the reading lasts, and tells how far it is. */

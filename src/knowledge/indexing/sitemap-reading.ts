@@ -9,7 +9,7 @@ import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.t
 import { SourceProblem } from "./source-problem.ts";
 import { conditionsOf, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
-/** So many pages in a row that cannot be read: the website is down, and is left alone. */
+/** So many pages in a row that cannot be read for now: the website is down, and is left alone. */
 const mostFailuresInRow = 10;
 
 /** A page that is to be part of the edition: as it was, or read anew. */
@@ -24,7 +24,7 @@ export async function readSitemap(parts: ReadingParts, run: ReadingRun): Promise
   const earlier = edition === null ? [] : await parts.store.listDocuments(edition);
   const writer = new SitemapEdition(parts, run, earlier);
   const failed = await readPages(parts, run, { urls, origin, earlier, writer });
-  if (failed.all > 0 && writer.isEmpty) throw failed.first;
+  if (failed.all === urls.length) throw failed.first;
   const notice = describe({ isCut, disallowed, read: urls.length - failed.all, failed: failed.all });
   return { built: await writer.finish(new URL(origin).host), notice };
 }
@@ -51,7 +51,9 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
       if (failed.all++ === 0) failed.first = error;
       // What was read of it before is better than nothing, while its website is only away.
       if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
-      if (++inRow === mostFailuresInRow)
+      // Pages that are gone, or are scans, say nothing of the next ones.
+      inRow = isTransient(error) ? inRow + 1 : 0;
+      if (inRow === mostFailuresInRow)
         throw new SourceProblem(`${inRow} pages in a row could not be read: ${error.message}`, true);
     }
   }
@@ -83,15 +85,12 @@ class SitemapEdition {
   readonly #earlier: readonly EditionDocument[];
   readonly #kept: EditionDocument[] = [];
   #builder: EditionBuilder | null = null;
+  #hasSameModel = false;
 
   constructor(parts: ReadingParts, run: ReadingRun, earlier: readonly EditionDocument[]) {
     this.#parts = parts;
     this.#run = run;
     this.#earlier = earlier;
-  }
-
-  get isEmpty(): boolean {
-    return this.#builder === null && this.#kept.length === 0;
   }
 
   async add(page: Page): Promise<void> {
@@ -116,13 +115,21 @@ class SitemapEdition {
 
   async #begin(): Promise<EditionBuilder> {
     if (this.#builder !== null) return this.#builder;
+    this.#hasSameModel = (await this.#findModel()) === this.#parts.model;
     this.#builder = await openBuilder(this.#parts, this.#run);
     for (const known of this.#kept) await this.#takeOver(this.#builder, known);
     return this.#builder;
   }
 
   #takeOver(builder: EditionBuilder, known: EditionDocument): Promise<void> {
-    return builder.copyDocument(known, this.#run.claimed.edition ?? 0);
+    return builder.copyDocument(known, this.#run.claimed.edition ?? 0, this.#hasSameModel);
+  }
+
+  /** Of the vectors that answer until now. */
+  async #findModel(): Promise<string | null> {
+    const { source, edition } = this.#run.claimed;
+    const live = edition === null ? [] : await this.#parts.store.listEditions(source.companionId);
+    return live.find((one) => one.edition === edition)?.model ?? null;
   }
 }
 
@@ -147,7 +154,10 @@ interface Pass {
 function describe({ isCut, disallowed, read, failed }: Pass): string | null {
   const sentences: string[] = [];
   if (isCut) sentences.push("The sitemap names more than 500 pages: the first 500 were read.");
-  if (disallowed > 0) sentences.push(`${disallowed} pages were left out, because robots.txt does not allow them.`);
+  if (disallowed > 0) {
+    const [what, them] = disallowed === 1 ? ["1 page was", "it"] : [`${disallowed} pages were`, "them"];
+    sentences.push(`${what} left out, because robots.txt does not allow ${them}.`);
+  }
   if (failed > 0) sentences.push(`${failed} of ${read + failed} pages could not be read.`);
   return sentences.length === 0 ? null : sentences.join(" ");
 }
