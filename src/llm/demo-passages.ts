@@ -22,11 +22,16 @@ export function findQuotation(messages: readonly HistoryMessage[], message: stri
   let best: Quotation | null = null;
   let bestShared = 0;
   for (const { n, text } of messages.flatMap((one) => listPassages(textOf(one)))) {
+    let heading = "";
     for (const paragraph of text.split(/\n\s*\n/)) {
-      const shared = [...wordsOf(paragraph)].filter((word) => asked.has(word)).length;
+      // A heading answers nothing, but says what the paragraphs below it are about.
+      if (/^#{1,6} .*$/.test(paragraph.trim())) {
+        heading = paragraph;
+        continue;
+      }
+      const shared = [...wordsOf(`${heading}\n${paragraph}`)].filter((word) => asked.has(word)).length;
       if (shared <= bestShared) continue;
-      // Cut-off markup would swallow the number behind it.
-      best = { n, text: paragraph.replace(/[`*_#|>~[\]]/g, "").trim() };
+      best = { n, text: toPlainText(paragraph) };
       bestShared = shared;
     }
   }
@@ -38,11 +43,26 @@ function listPassages(text: string): Quotation[] {
   if (fence === null) return [];
   return text
     .split(`${fence} passage `)
-    .slice(2)
+    .slice(1)
     .map((part) => {
       const [facts = "", ...rest] = (part.split(`\n${fence} end`)[0] ?? "").split("\n\n");
       return { n: Number.parseInt(facts, 10), text: rest.join("\n\n") };
     });
+}
+
+/** Cut-off markup would swallow the number behind it. A table's rows are told apart by semicolons, its cells by commas. */
+function toPlainText(paragraph: string): string {
+  return paragraph
+    .split("\n")
+    .filter((line) => !/^\s*\|[\s|:-]+$/.test(line))
+    .map((line) =>
+      line
+        .replace(/^\s*\|\s*|\s*\|\s*$/g, "")
+        .replace(/\s*\|\s*/g, ", ")
+        .replace(/[`*_#>~[\]]/g, ""),
+    )
+    .join(paragraph.trimStart().startsWith("|") ? "; " : "\n")
+    .trim();
 }
 
 /** Words that say something: shorter ones are nearly all articles and pronouns. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { textParts } from "../../src/domain/conversation.ts";
 import { toPassagesMessage } from "../../src/knowledge/retrieval/passages-message.ts";
 import { createDemoProvider } from "../../src/llm/demo.ts";
+import { findQuotation } from "../../src/llm/demo-passages.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
 
@@ -48,6 +49,20 @@ test("quotes the paragraph of the passages that fits, with its number", async ()
   await provider.streamReply(replyRequest("", { messages: [brought, asked] }), reply, new AbortController().signal);
   expect(reply.text).toContain("> You may return it within 30 days.[2]");
   expect(reply.text).toContain("OPENAI_API_KEY");
+});
+
+test("quotes what stands below a heading, and a table in one line", () => {
+  const bring = (text: string) => [
+    toPassagesMessage(
+      [{ page: null, heading: null, sourceId: "s", edition: 1, ordinal: 0, url: null, n: 1, title: "T", text }],
+      { answerMode: "free", citations: "footer" },
+      "x".repeat(20),
+    ),
+  ];
+  const tour = bring("# Tours\n\n## Brenner tour\n\nIt takes four days.");
+  expect(findQuotation(tour, "How much is the Brenner tour?")?.text).toBe("It takes four days.");
+  const prices = bring("## Rental\n\n| Kind | Week |\n| --- | --- |\n| City bike | 90 € |\n| E-bike | 230 € |");
+  expect(findQuotation(prices, "And for a week?")?.text).toBe("Kind, Week; City bike, 90 €; E-bike, 230 €");
 });
 
 test("reacts to what was said", async () => {

@@ -4,12 +4,12 @@ import { Section } from "../ui/page.tsx";
 import { type SectionProps, tie } from "./draft.ts";
 
 const answerModes = [
-  { value: "free", label: "Answer from what the model knows" },
+  { value: "free", label: "The model answers by itself" },
   { value: "grounded", label: "Say that it has no answer" },
 ] as const;
 
 const citations = [
-  { value: "footer", label: "Numbers, and a list of sources below" },
+  { value: "footer", label: "Numbers, with a list below" },
   { value: "markers", label: "Numbers only" },
   { value: "none", label: "Not at all" },
 ] as const;
@@ -36,6 +36,7 @@ export function KnowledgeSection({ id, ...props }: SectionProps & { id: string |
     >
       <div class="space-y-5">
         <div class="grid gap-5 sm:grid-cols-2">
+          <SelectField label="How replies name their sources" options={citations} {...tie(props, "citations")} />
           <SelectField
             label="Where its sources say nothing"
             options={answerModes}
@@ -44,7 +45,6 @@ export function KnowledgeSection({ id, ...props }: SectionProps & { id: string |
               isGrounded ? "The model is not asked then, which costs nothing. Greetings still go to it." : undefined
             }
           />
-          <SelectField label="How replies name their sources" options={citations} {...tie(props, "citations")} />
         </div>
         {(isGrounded || props.draft.no_answer_text !== "") && (
           <TextField

@@ -27,7 +27,14 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
 
 function SeenPassage({ passage }: { passage: Seen }) {
   const { n, cited, title, url, page, text } = passage;
-  if (title === null) return <>[{n}] No longer there: the source was deleted or read anew.</>;
+  const mark = cited && <Badge tone="good">cited</Badge>;
+  if (title === null) {
+    return (
+      <>
+        [{n}] No longer there: the source was deleted or read anew. {mark}
+      </>
+    );
+  }
   return (
     <details>
       <summary class="wrap-anywhere">
@@ -35,7 +42,7 @@ function SeenPassage({ passage }: { passage: Seen }) {
         <span class="font-medium text-ink" dir="auto">
           {title}
         </span>
-        {page !== null && `, page ${page}`} {cited && <Badge tone="good">cited</Badge>}
+        {page !== null && `, page ${page}`} {mark}
       </summary>
       {url !== null && (
         <p class="py-1.5">

@@ -87,7 +87,7 @@ export function SourceList({ path, sources }: SourceListProps) {
       {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
       {items.length === 0 ? (
         <Empty title="No sources yet">
-          Paste the address of your website or its sitemap above, drop some files, or write down what visitors ask most.
+          Paste the address of your sitemap or of a page above, drop some files, or write down what visitors ask most.
         </Empty>
       ) : found.length === 0 ? (
         <Empty
