@@ -121,7 +121,11 @@ test("a sitemap is read page by page, each under its own address; only pages tha
   for (const name of ["a", "b"]) site.pages.set(`/${name}`, page(name, 1));
   const made = await add({ type: "sitemap", url: `${site.url}/sitemap.xml` });
   const ready = await settled(made);
-  expect(ready).toMatchObject({ status: "ready", chunks: 2, error: "1 of 3 pages could not be read." });
+  expect(ready).toMatchObject({
+    status: "ready",
+    chunks: 2,
+    error: "1 of 3 pages could not be read. It is /gone: The page does not exist (404).",
+  });
   expect((await passages(made)).map(({ title, url }) => `${title} ${url}`)).toEqual([
     `Page a ${site.url}/a`,
     `Page b ${site.url}/b`,

@@ -165,7 +165,11 @@ test("after a refresh a sitemap answers with exactly the pages that it has then"
   fail("/b");
   list(["/d", "/c", "/b"]);
   expect(await read()).toMatchObject({
-    ...{ status: "ready", error: "1 of 3 pages could not be read.", passages: ["/d 1", "/c 2", "/b 1"] },
+    ...{
+      status: "ready",
+      error: `1 of 3 pages could not be read. It is /b: ${down}`,
+      passages: ["/d 1", "/c 2", "/b 1"],
+    },
     pages: ["/d 200", "/c 200", "/b 503"],
   });
   show("/b", 1);
@@ -185,7 +189,7 @@ test("pages that are gone spoil no others, however many; ten in a row that are a
   show("/a", 1);
   const source = await makeSource(world, companion, { type: "sitemap", url: `${site.url}/sitemap.xml`, upload: null });
   const { after, close } = openIndexer();
-  const error = "12 of 13 pages could not be read.";
+  const error = "12 of 13 pages could not be read. The first of them is /gone-0: The page does not exist (404).";
   expect(await after(0, source)).toMatchObject({ status: "ready", chunks: 1, error });
   for (const path of gone) fail(path);
   await refresh(source);

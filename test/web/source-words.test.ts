@@ -46,6 +46,8 @@ test("a source's state tells how far it is, and its error what to do", () => {
   expect(findWayOut(sourceOf({ status: "failed", error: "It is empty." }))).toBe(
     "What was read before still answers. Replace the file, or delete it.",
   );
+  const scan = "This PDF has no text: its pages are pictures. Add the text itself.";
+  expect(findWayOut(sourceOf({ status: "failed", error: scan, chunks: 0 }))).toBe("");
   expect(findWayOut(sourceOf({ status: "queued", error: "No host." }))).toBe("It is tried again by itself.");
   expect(findWayOut(ready)).toBe("");
 });

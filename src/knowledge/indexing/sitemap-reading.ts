@@ -25,7 +25,7 @@ export async function readSitemap(parts: ReadingParts, run: ReadingRun): Promise
   const writer = new SitemapEdition(parts, run, earlier);
   const failed = await readPages(parts, run, { urls, origin, earlier, writer });
   if (failed.all === urls.length) throw failed.first;
-  const notice = describe({ isCut, disallowed, read: urls.length - failed.all, failed: failed.all });
+  const notice = describe({ isCut, disallowed, pages: urls.length, failed });
   return { built: await writer.finish(new URL(origin).host), notice, validators: writer.validators };
 }
 
@@ -38,7 +38,7 @@ interface Pages {
 
 async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, earlier, writer }: Pages) {
   const knownByUrl = new Map(earlier.map((document) => [document.url, document]));
-  const failed = { all: 0, first: new SourceProblem("The sitemap names no page.", true) as Error };
+  const failed = { all: 0, first: new SourceProblem("The sitemap names no page.", true) as Error, firstUrl: "" };
   let inRow = 0;
   for (const [index, url] of urls.entries()) {
     run.tell({ done: index, total: urls.length });
@@ -48,7 +48,7 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
       inRow = 0;
     } catch (error) {
       if (!isOfPage(error)) throw error;
-      if (failed.all++ === 0) failed.first = error;
+      if (failed.all++ === 0) Object.assign(failed, { first: error, firstUrl: url });
       // What was read of it before is better than nothing, while its website is only away.
       if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
       // Pages that are gone, or are scans, say nothing of the next ones.
@@ -153,18 +153,24 @@ function isTransient(error: FetchingFailure | ReadingFailure | SourceProblem): b
 interface Pass {
   isCut: boolean;
   disallowed: number;
-  read: number;
-  failed: number;
+  pages: number;
+  failed: { readonly all: number; readonly first: Error; readonly firstUrl: string };
 }
 
+const maxPathUnits = 100;
+
 /** What is to be said of a sitemap that was read. */
-function describe({ isCut, disallowed, read, failed }: Pass): string | null {
+function describe({ isCut, disallowed, pages, failed }: Pass): string | null {
   const sentences: string[] = [];
   if (isCut) sentences.push("The sitemap names more than 500 pages: the first 500 were read.");
   if (disallowed > 0) {
     const [what, them] = disallowed === 1 ? ["1 page was", "it"] : [`${disallowed} pages were`, "them"];
     sentences.push(`${what} left out, because robots.txt does not allow ${them}.`);
   }
-  if (failed > 0) sentences.push(`${failed} of ${read + failed} pages could not be read.`);
+  if (failed.all > 0) {
+    const path = new URL(failed.firstUrl).pathname.slice(0, maxPathUnits);
+    const which = failed.all === 1 ? "It is" : "The first of them is";
+    sentences.push(`${failed.all} of ${pages} pages could not be read. ${which} ${path}: ${failed.first.message}`);
+  }
   return sentences.length === 0 ? null : sentences.join(" ");
 }

@@ -84,12 +84,13 @@ const waysOut: Record<Source["type"], string> = {
   sitemap: "Check the address, then read it again; or add its pages one by one.",
 };
 
-/** What to do about its error, or that nothing need be done; empty where there is none. */
+/** What to do about its error, unless that says so itself, or that nothing need be done; otherwise empty. */
 export function findWayOut(source: State): string {
   if (source.error === null) return "";
   if (isUnderWay(source)) return "It is tried again by itself.";
   if (source.status === "ready") return "";
-  return (source.chunks > 0 ? "What was read before still answers. " : "") + waysOut[source.type];
+  const isAdvised = /[.!?] \S/.test(source.error);
+  return (source.chunks > 0 ? "What was read before still answers. " : "") + (isAdvised ? "" : waysOut[source.type]);
 }
 
 type Named = State & Pick<Source, "id" | "title">;
