@@ -27,6 +27,22 @@ test("an element of the page's own markup asks for its companion once, however m
   expect(asked).toBe(1);
 });
 
+test("what is announced to screen readers does not lengthen the page", async () => {
+  const { embed_token } = await world.createCompanion();
+  world.respondWith(["It takes many words to say this. ".repeat(20)]);
+  const { page } = await world.open();
+  await page.goto(
+    world.host(
+      `<companion-chat mode="inline" token="${embed_token}"></companion-chat><script src="${world.server.url}/widget.js" async></script>`,
+    ),
+  );
+  const widget = widgetOn(page);
+  await widget.ask("Say much");
+  await widget.replied();
+  const beyond = await page.evaluate<number>("document.documentElement.scrollHeight - innerHeight");
+  expect(beyond).toBeLessThan(300);
+});
+
 test("a page that waits for the element hears that it is ready, also from the cached configuration", async () => {
   const { embed_token } = await world.createCompanion({ name: "Grace" });
   const { page } = await world.open();
