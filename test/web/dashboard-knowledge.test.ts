@@ -76,7 +76,7 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   await refused.filter({ hasText: "photo.png" }).getByText("Files of this kind are not read.").waitFor();
   await refused.filter({ hasText: "nothing.txt" }).getByText("The file is empty.").waitFor();
   await rowOf(page, "prices.md").getByText("Ready", { exact: true }).waitFor();
-  await rowOf(page, "broken.pdf").getByText("Replace the file, or delete it.").waitFor();
+  await rowOf(page, "broken.pdf").getByText("This file is not what its name says.").waitFor();
   await page.getByRole("button", { name: "Dismiss photo.png" }).click();
   await hasCount(refused, 1);
 
