@@ -1,10 +1,13 @@
 /** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { join, resolve } from "node:path";
+import { ConfigError } from "./config/config-error.ts";
+import { type GivenSetting, listGiven } from "./config/given.ts";
 import { offerModels } from "./config/offered-models.ts";
 import { readPrices } from "./config/prices.ts";
 import { type NamedProvider, readProviders } from "./config/providers.ts";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { SettingValues } from "./config/settings.ts";
+import { readSupervisor, type SupervisorFacts } from "./config/supervisor.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
 import { type ModelRoutes, plainProviderName } from "./domain/model-routes.ts";
@@ -13,6 +16,8 @@ import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { AllowedHost } from "./lib/allowed-hosts.ts";
 import type { LogLevel } from "./lib/log.ts";
 import type { RateSettings } from "./limits/rules.ts";
+
+export { ConfigError };
 
 export interface Config {
   readonly server: {
@@ -78,6 +83,9 @@ export interface Config {
   readonly metrics: { readonly token: string | null; readonly port: number | null };
   readonly backup: { readonly cron: string | null; readonly dir: string; readonly keep: number };
   readonly log: { readonly level: LogLevel };
+  /** What somebody has set, without the values. */
+  readonly given: readonly GivenSetting[];
+  readonly supervisor: SupervisorFacts;
 }
 
 type ByPlan = Readonly<Record<Plan, number>>;
@@ -89,22 +97,12 @@ export interface ConfigSources {
   flags?: Flags & { demo?: boolean | undefined; "tls-cert"?: string | undefined; "tls-key"?: string | undefined };
 }
 
-/** Every problem with the configuration, one sentence per line. */
-export class ConfigError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map((problem) => problem.sentence).join("\n"));
-    this.name = "ConfigError";
-    this.problems = problems;
-  }
-}
-
 /** Throws `ConfigError` with all problems at once. Reads files, opens nothing. */
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];
-  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, problems);
+  const environment = sources.environment ?? process.env;
+  const variables = mergeVariables(environment, sources.envFilePath, problems);
   const values = readSettings(variables, flags, problems);
 
   const certFile = flags["tls-cert"];
@@ -118,8 +116,12 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   }
   for (const sentence of findConflicts(variables)) problems.push({ sentence, isFlag: false });
   const models = readModels(values, variables, (sentence) => problems.push({ sentence, isFlag: false }));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return toConfig(values, models, isTls ? { certFile, keyFile } : null, flags.demo ?? false);
+  if (problems.length > 0) throw new ConfigError(problems, resolve(values.dataDir));
+  return toConfig(values, models, isTls ? { certFile, keyFile } : null, {
+    isDemo: flags.demo ?? false,
+    given: listGiven(variables, environment, flags),
+    supervisor: readSupervisor(environment),
+  });
 }
 
 type ReadModels = Pick<Config["llm"], "model" | "models" | "providersFile" | "providers" | "aliases"> &
@@ -177,7 +179,7 @@ function toConfig(
   values: SettingValues,
   { prices, ...models }: ReadModels,
   tls: Config["server"]["tls"],
-  isDemo: boolean,
+  others: Pick<Config, "isDemo" | "given" | "supervisor">,
 ): Config {
   const dataDir = resolve(values.dataDir);
   return deepFreeze({
@@ -190,7 +192,6 @@ function toConfig(
     redisUrl: values.redisUrl,
     instanceUrl: values.instanceUrl,
     publicUrl: values.publicUrl,
-    isDemo,
     llm: {
       apiKey: values.openaiKey,
       baseUrl: values.openaiBaseUrl,
@@ -238,6 +239,7 @@ function toConfig(
       keep: values.backupKeep,
     },
     log: { level: values.logLevel },
+    ...others,
   });
 }
 

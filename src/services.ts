@@ -216,6 +216,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ...knowledge.services,
     heartbeats,
     measurements,
+    selfChecks: [],
     clock,
     ids,
     log,

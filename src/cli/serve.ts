@@ -13,12 +13,16 @@ import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
+import type { AskedServer } from "./door/answers.ts";
+import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
+import { isJournal } from "./systemd/journal.ts";
+import { openSupervisor } from "./systemd/supervisor.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
@@ -52,12 +56,16 @@ async function serve(input: ActionInput): Promise<null> {
     format: io.isTerminal && !isJson ? "text" : "json",
     // With --json, standard output carries the JSON value only, so the log goes to standard error.
     write: (lines) => (isJson ? io.writeError(lines) : io.writeOut(lines)),
+    hasPriorities: isJournal(isJson ? 2 : 1, config.supervisor.journalStream),
   });
+  const supervisor = await openSupervisor(config.supervisor, log);
+  let door: Door | null = null;
   const dataLock = storageOf(config).lock();
   try {
     if (config.database !== null) makeDataDir(config.dataDir);
     const weakness = findWeakness(config.dataDir);
     if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });
+    supervisor.starting();
     const services = await openServices(config);
     // An unexpected error must end at most one request, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
@@ -69,7 +77,10 @@ async function serve(input: ActionInput): Promise<null> {
     const server = await closeOnFailure(services, () => listen(services, config, certificate));
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
-    if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
+    if (certificate !== null || !io.isTerminal) {
+      io.onReload(() => void supervisor.reload(() => reloadCertificate(config, server, log)));
+    }
+    door = await openLocalDoor({ config, services, server });
     const setup = await offerSetup(services, {
       baseUrl: config.publicUrl ?? toReachable(server.url),
       dataDir: config.dataDir,
@@ -91,9 +102,14 @@ async function serve(input: ActionInput): Promise<null> {
       log.info("nobody can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
     // Flush the log now, so that it does not interrupt the message.
     flush();
+    supervisor.serving({
+      describe: () => `Serving ${config.publicUrl ?? server.url}, ${countReplies(services)}`,
+      check: () => services.store.check(),
+    });
     await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
+    supervisor.stopping(`Stopping, ${countReplies(services)}`);
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
     await backups.stop();
     // Without a proxy, nobody polls `/readyz`.
@@ -101,11 +117,27 @@ async function serve(input: ActionInput): Promise<null> {
     log.info("stopped");
     return null;
   } finally {
+    await door?.close();
     dataLock.release();
     flush();
     // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
+}
+
+/** Only the lock's holder opens it; servers that share a database share no lock, so each has a name of its own. */
+async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Door | null> {
+  const { dataDir, database } = asked.config;
+  const { clock, ids, log } = asked.services;
+  const startedMs = clock.nowMs();
+  if (database !== null) await removeAbandoned(dataDir, startedMs);
+  const id = database === null ? null : ids.uuid().slice(-8);
+  const makeAnswers = async () => (await import("./door/answers.ts")).createAnswers({ ...asked, startedMs });
+  return openDoor({ dataDir, id, log, makeAnswers });
+}
+
+function countReplies({ openTurns: { size } }: OpenedServices): string {
+  return size === 1 ? "1 open reply" : `${size} open replies`;
 }
 
 async function announce(
