@@ -1,6 +1,9 @@
 /** Which settings somebody has set, and where: names alone, since values may be secret. */
 import type { Variables } from "./read-settings.ts";
+import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
+
+const allSettings: readonly Setting<unknown>[] = Object.values(settings);
 
 export interface GivenSetting {
   /** The variable, or the flag as it is typed. */
@@ -19,9 +22,9 @@ export function listGiven(
   for (const [flag, value] of Object.entries(flags)) {
     if (value === undefined || value === false) continue;
     given.push({ name: `--${flag}`, source: "command line" });
-    for (const one of Object.values(settings)) if ("flag" in one && one.flag === flag) overruled.add(one.variable);
+    for (const one of allSettings) if (one.flag === flag) overruled.add(one.variable);
   }
-  for (const { variable } of Object.values(settings)) {
+  for (const { variable } of allSettings) {
     if (overruled.has(variable)) continue;
     for (const name of [variable, `${variable}_FILE`]) {
       if (variables.has(name)) given.push({ name, source: environment[name] ? "environment" : "env file" });

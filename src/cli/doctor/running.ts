@@ -82,5 +82,5 @@ export function toServerConfig(dataDir: string, facts: RunningFacts | null): Con
   const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir } });
   if (facts === null) return config;
   const database = facts.isEmbedded ? null : { url: "postgres://elsewhere", pool: 1, poolHeavy: 1 };
-  return { ...config, database, backup: facts.backups };
+  return { ...config, database, backup: { ...config.backup, ...facts.backups } };
 }

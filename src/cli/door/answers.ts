@@ -1,5 +1,5 @@
 /** What a running server says of itself to its operator: what it runs with, without a secret, and what its checks find. */
-import { userInfo } from "node:os";
+import { readFileSync } from "node:fs";
 import { buildInfo } from "../../build-info.ts";
 import type { Config } from "../../config.ts";
 import type { Finding } from "../../domain/finding.ts";
@@ -97,12 +97,17 @@ function withoutSecrets(baseUrl: string | null): string {
 }
 
 function findUser(): { uid: number | null; name: string | null } {
+  const uid = process.geteuid?.() ?? null;
+  return { uid, name: uid === null ? null : findUserName(uid) };
+}
+
+/** Not from `os.userInfo()`, which believes the environment. A container's user often has no name. */
+function findUserName(uid: number): string | null {
   try {
-    const { uid, username } = userInfo();
-    return { uid, name: username };
+    const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+    return lines.map((line) => line.split(":")).find((fields) => fields[2] === String(uid))?.[0] ?? null;
   } catch {
-    // A container's user often has no name.
-    return { uid: process.geteuid?.() ?? null, name: null };
+    return null;
   }
 }
 
