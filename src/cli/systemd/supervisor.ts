@@ -26,6 +26,14 @@ const longestStartMs = 15 * 60_000;
 /** Messages are kept in order, so one that is not taken delays those after it. */
 const retry = { everyMs: 100, times: 50 };
 
+/** Longer than any wait of the store's own, and than the shortest watchdog that somebody may set. */
+const storeHungAfterMs = 30_000;
+
+interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
+  log: Log;
+  hungAfterMs?: number;
+}
+
 const nobody: Supervisor = { starting() {}, serving() {}, reload: (run) => run(), stopping() {} };
 
 export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFacts, log: Log): Promise<Supervisor> {
@@ -40,7 +48,7 @@ export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFac
 /** Exported for tests, which bring a socket of their own. */
 export function supervise(
   socket: NotifySocket,
-  { watchdogMs, log }: Pick<SupervisorFacts, "watchdogMs"> & { log: Log },
+  { watchdogMs, log, hungAfterMs = storeHungAfterMs }: SupervisorOptions,
 ): Supervisor {
   const waiting: string[] = [];
   let retriesLeft = retry.times;
@@ -79,15 +87,22 @@ export function supervise(
    */
   function watch(): void {
     if (watchdogMs === null) return;
-    let isChecking = false;
-    const look = async () => {
-      if (isChecking) return log.warn("the store hangs, so the watchdog gets no sign of life", { watchdogMs });
-      isChecking = true;
-      await serving?.check().catch(() => {});
-      isChecking = false;
+    let checkingSinceMs: number | null = null;
+    const look = () => {
+      if (checkingSinceMs !== null && performance.now() - checkingSinceMs > hungAfterMs) {
+        log.error("the store hangs, so the watchdog gets no sign of life", { hungAfterMs });
+        return;
+      }
+      if (checkingSinceMs === null && serving !== null) {
+        checkingSinceMs = performance.now();
+        const settled = () => (checkingSinceMs = null);
+        serving.check().then(settled, settled);
+      }
+      // While systemd does not read, one message waits for it, not many.
+      if (waiting.length > 0) return;
       tell("WATCHDOG=1", ...(serving === null || isStopping ? [] : [describe(serving.describe())]));
     };
-    setInterval(() => void look(), watchdogMs / 2).unref();
+    setInterval(look, watchdogMs / 2).unref();
   }
 
   return {
