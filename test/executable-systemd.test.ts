@@ -89,6 +89,11 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
       detail: expect.stringContaining(`pid ${service.pid}, user `),
     });
     expect(find("configuration")?.detail).toContain("OPENAI_API_KEY, OPENAI_BASE_URL");
+    // Asked by root, who must not be told that the directory ought to be root's.
+    expect(find("data directory")).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining("the server's user"),
+    });
     expect(find("language model")?.detail).toContain("127.0.0.1:9");
     expect(stdout).not.toContain("built-in demo");
     expect(stdout).not.toContain(key);

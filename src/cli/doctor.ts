@@ -59,17 +59,17 @@ async function examine(input: ActionInput): Promise<Finding[]> {
 /** With a server that runs, the settings of this command mean nothing: theirs are those that count. */
 async function examineServers(dataDir: string, servers: readonly Asked[]): Promise<Finding[]> {
   const first = servers.find((one) => one.kind === "answered");
-  return await runLooks([
-    { name: "server", look: () => examineRunning(servers) },
-    {
-      name: "data directory",
-      look: async () => {
-        const findings = await examineData(toServerConfig(dataDir, first?.facts ?? null));
-        // Where the data is, and what of backups is wanted, is known from an answer alone.
-        return first === undefined ? findings.filter(({ name }) => machineLooks.includes(name)) : findings;
-      },
-    },
+  // Whose rights count: the server's. Its own user sees the same as it, and looks closer.
+  const isServersUser = first !== undefined && first.facts.uid === process.geteuid?.();
+  const isDirectory = ({ name }: Finding) => name === "data directory";
+  const [running, data] = await Promise.all([
+    examineRunning(servers),
+    runLooks([{ name: "data directory", look: () => examineData(toServerConfig(dataDir, first?.facts ?? null)) }]),
   ]);
+  // Where the data is, and what of backups is wanted, is known from an answer alone.
+  if (first === undefined) return [...running, ...data.filter(({ name }) => machineLooks.includes(name))];
+  if (isServersUser) return [...running.filter((one) => !isDirectory(one)), ...data];
+  return [...running, ...data.filter((one) => !isDirectory(one))];
 }
 
 function readConfig({ loadConfig }: ActionInput): { config: Config | null; dataDir: string; problems: Finding[] } {

@@ -7,8 +7,9 @@ import { plainProviderName } from "../../domain/model-routes.ts";
 import { redact } from "../../lib/log.ts";
 import type { RunningServer } from "../../server.ts";
 import type { OpenedServices } from "../../services.ts";
+import { findWeakness } from "../data-rights.ts";
 import { nameDatabase } from "../database-name.ts";
-import { warn } from "../doctor/finding.ts";
+import { ok, warn } from "../doctor/finding.ts";
 import { listLooks, runLooks } from "../doctor/looks.ts";
 import type { Answers } from "./door.ts";
 import { protocol } from "./protocol.ts";
@@ -58,6 +59,19 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     return [warn("backups", detail, 'The log says why: look for "backup failed".')];
   }
 
+  /** By its own rights: root, who may ask, has others. */
+  function judgeDirectory(): Finding {
+    const name = "data directory";
+    const weakness = findWeakness(config.dataDir);
+    if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
+    return ok(name, `${config.dataDir} belongs to the server's user.`);
+  }
+
+  const ownLooks = [
+    { name: "data directory", look: judgeDirectory },
+    { name: "backups", look: judgeBackups },
+  ];
+
   return {
     describe,
     async check() {
@@ -65,7 +79,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
       // The port that it has, not the 0 that may have been asked for.
       const actual = { ...config, server: { ...config.server, port: server.port } };
       const looks = listLooks(actual, clock.nowMs(), server.certificateExpiryMs);
-      const findings = await runLooks([...looks, { name: "backups", look: judgeBackups }, ...selfChecks]);
+      const findings = await runLooks([...looks, ...ownLooks, ...selfChecks]);
       return { ...describe(), findings: findings.map(toRedacted) };
     },
   };

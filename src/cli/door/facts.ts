@@ -6,6 +6,7 @@ export interface RunningFacts {
   version: string;
   pid: number;
   user: string;
+  uid: number | null;
   uptimeSeconds: number;
   listening: readonly string[];
   isDraining: boolean;
@@ -30,6 +31,7 @@ export function readFacts(answer: unknown): RunningFacts | null {
     version: toText(facts["version"]),
     pid: toNumber(facts["pid"]),
     user: toText(user["name"] ?? user["uid"]),
+    uid: typeof user["uid"] === "number" ? user["uid"] : null,
     uptimeSeconds: toNumber(facts["uptime_seconds"]),
     listening: toList(facts["listening"]).map(toText),
     isDraining: facts["is_draining"] === true,

@@ -115,7 +115,7 @@ export function supervise(
       watch();
     },
     async reload(run) {
-      tell("RELOADING=1", `MONOTONIC_USEC=${socket.nowUs()}`, describe("Reloading the certificate"));
+      tell("RELOADING=1", `MONOTONIC_USEC=${socket.nowUs()}`, describe("Reloading"));
       await run();
       if (!isStopping) tell("READY=1", describe(serving?.describe() ?? ""));
     },
