@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { version } from "../../package.json";
 import { askForChecks, askServers } from "../../src/cli/door/ask.ts";
 import { type Door, openDoor, removeAbandoned } from "../../src/cli/door/door.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -88,6 +89,16 @@ test("doctor asks the server even where its own settings are wrong", async () =>
   const report = await examine(dir.path, { COMPANIOND_RATE_PER_IPS: "5" });
   expect(report).toContain("The server's own model answers.");
   expect(report).not.toContain("COMPANIOND_RATE_PER_IPS");
+});
+
+test("doctor says who runs and for how long, and warns of one that is stopping", async () => {
+  using dir = temporaryDirectory();
+  const { door } = open(dir.path, { ...facts, version });
+  const who = `companiond ${version} is running: pid 4711, user companiond, up 3 days.`;
+  expect(await examine(dir.path)).toStartWith(`ok    server           ${who} This report is of what it runs with.\n`);
+  await door?.close();
+  open(dir.path, { ...facts, version, is_draining: true, open_replies: 2 });
+  expect(await examine(dir.path)).toStartWith(`warn  server           ${who} It is stopping; 2 replies are open.\n`);
 });
 
 test("doctor warns of a server of another version", async () => {

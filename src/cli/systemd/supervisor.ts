@@ -10,7 +10,7 @@ export interface Supervisor {
   /** Before the database is opened. */
   starting(): void;
   serving(now: ServingNow): void;
-  reload(run: () => Promise<void>): Promise<void>;
+  reload(run: () => Promise<void> | void): Promise<void>;
   stopping(status: string): void;
 }
 
@@ -34,7 +34,7 @@ interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
   hungAfterMs?: number;
 }
 
-const nobody: Supervisor = { starting() {}, serving() {}, reload: (run) => run(), stopping() {} };
+const nobody: Supervisor = { starting() {}, serving() {}, reload: async (run) => run(), stopping() {} };
 
 export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFacts, log: Log): Promise<Supervisor> {
   if (notifySocket === null) return nobody;
