@@ -9,6 +9,7 @@ import { makePdf } from "./support/documents.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { isOnMusl, linkMuslRuntime } from "./support/musl-runtime.ts";
+import { receiveNotifications } from "./support/notify-receiver.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./support/temporary.ts";
 
 const needed = {
@@ -50,6 +51,16 @@ async function run(dataDir: string, args: string[], input = "") {
   expect({ args, exitCode: done.exitCode, stderr: done.stderr }).toEqual({ args, exitCode: 0, stderr: "" });
   return JSON.parse(done.stdout);
 }
+
+test("tells systemd that it serves, and answers doctor", async () => {
+  using receiver = receiveNotifications(dir.file("notify"));
+  await using server = await startExecutable({ executable, env: { ...env, NOTIFY_SOCKET: dir.file("notify") } });
+  await receiver.told("READY", "1");
+  const { stdout } = await runExecutable(["doctor", "--data-dir", server.dataDir], { executable, env });
+  expect(stdout).toMatch(new RegExp(`^ok {4}server +companiond \\S+ is running: pid ${server.pid},`));
+  expect(await server.stop()).toBe(0);
+  await receiver.told("STOPPING", "1");
+});
 
 test("reads a document without network and files", async () => {
   const pdf = makePdf([[["Words of a page", 10]]]);

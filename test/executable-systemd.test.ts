@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import type { Subprocess } from "bun";
 import { eventually } from "./support/eventually.ts";
-import { executablePath, runExecutable } from "./support/executable.ts";
+import { runExecutable } from "./support/executable.ts";
 import { type NotifyReceiver, receiveNotifications } from "./support/notify-receiver.ts";
 import { isStopped } from "./support/processes.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./support/temporary.ts";
-import { readUnitStart, unitUser } from "./support/unit-start.ts";
+import { readUnitStart, type UnitStart, unitUser } from "./support/unit-start.ts";
 
 /** Only root may start something as another user. */
 const isRoot = process.geteuid?.() === 0;
@@ -22,13 +22,12 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
   let receiver: NotifyReceiver;
   let service: Subprocess;
   let log: string;
-  let state: string;
+  let start: UnitStart;
 
   beforeAll(async () => {
     directory = temporaryDirectory();
     receiver = receiveNotifications(directory.file("notify"));
-    const start = readUnitStart(directory);
-    state = start.state;
+    start = readUnitStart(directory);
     const envFile = `${start.credentials}/companiond.env`;
     const given = [`OPENAI_API_KEY=${key}`, "OPENAI_BASE_URL=http://127.0.0.1:9/v1", "PORT=0", "COMPANIOND_LOG=debug"];
     writeFileSync(envFile, given.join("\n"), { mode: 0o400 });
@@ -80,7 +79,7 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
   });
 
   test("doctor, without the unit's settings, reports what the service runs with, and no secret", async () => {
-    const { stdout, stderr } = await runExecutable(["doctor", "--json", "--data-dir", state]);
+    const { stdout, stderr } = await runExecutable(["doctor", "--json", "--data-dir", start.state]);
     expect(stderr).toBe("");
     const checks: { name: string; status: string; detail: string }[] = JSON.parse(stdout).checks;
     const find = (name: string) => checks.find((check) => check.name === name);
@@ -101,7 +100,7 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
 
   test("doctor of a user who may not ask names the one who may, and reports nobody's settings", async () => {
     const other = ["/usr/bin/setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups", "--bounding-set=-all"];
-    const child = Bun.spawn([...other, executablePath, "doctor", "--data-dir", state], {
+    const child = Bun.spawn([...other, start.executable, "doctor", "--data-dir", start.state], {
       cwd: "/",
       env: {},
       stdout: "pipe",
@@ -142,6 +141,6 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
     service.kill("SIGTERM");
     await receiver.told("STOPPING", "1");
     expect(await service.exited).toBe(0);
-    expect(await Bun.file(`${state}/companiond.sock`).exists()).toBe(false);
+    expect(await Bun.file(`${start.state}/companiond.sock`).exists()).toBe(false);
   });
 });
