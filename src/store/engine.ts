@@ -92,8 +92,8 @@ export interface OpenedStorage {
 export interface StorageEngine {
   /**
    * Opens the store and migrates it to this program's schema: completely or not at all, in one process at a time.
-   * Rejects with `unavailable`, or with `conflict` if a newer program wrote it or a running server prevents the
-   * migration.
+   * Rejects with `unavailable`, with `conflict` if a running server prevents the migration, or with `not_found` where
+   * there is nothing and `use` is not to make it.
    */
   open(options: OpenOptions): Promise<OpenedStorage>;
   /**
