@@ -1,17 +1,9 @@
 /** Whose the files of a data directory are when root runs commands, and what others are told of files that are not theirs. */
 import { expect, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Finished, runExecutable, startExecutable } from "./support/executable.ts";
+import { rightsOf } from "./support/process-rights.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 
 const isRoot = process.geteuid?.() === 0;
@@ -89,10 +81,7 @@ asRoot("a server that root starts is the owner of its data for good, once its po
   using place = openPlace();
   await using server = await startExecutable({ dataDir: place.data, args: ["--demo"] });
   expect((await server.logged("running as the owner of the data directory"))["user"]).toBe(`user ${service}`);
-  const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-  const four = Array(4).fill(service).join("\t");
-  expect(status).toContain(`Uid:\t${four}\nGid:\t${four}\n`);
-  expect(status).toMatch(new RegExp(`^Groups:\t${service} *$`, "m"));
+  expect(rightsOf(server.pid)).toEqual([`${Array(4).fill(service)} ${Array(4).fill(service)} ${service}`]);
   expect(findStrays(place.data)).toEqual([]);
   expect(readdirSync(place.data)).toContain("setup-link");
   expect(await server.stop()).toBe(0);
@@ -179,6 +168,16 @@ asRoot("another user is told whose the directory or the file is, and how to work
     status: "warn",
     detail: `${place.file("nowhere")} does not exist.`,
   });
+});
+
+asRoot("root without the right to become others says so, in a sentence", async () => {
+  using place = openPlace();
+  const enter = ["/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"];
+  const create = ["account", "create", "--email", "ada@example.com", "--data-dir", place.data];
+  const { exitCode, stderr } = await runInstead(enter, create);
+  expect(exitCode).toBe(1);
+  expect(stderr).toStartWith(`companiond: ${place.data} belongs to user ${service}, as whom root works there`);
+  expect(readdirSync(place.data)).toEqual([]);
 });
 
 const readOnly = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"';

@@ -6,7 +6,7 @@
  * By seteuid, which Bun passes on to the C library, and that to every thread; a child process would have to be handed
  * each file.
  */
-import { readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { AppError } from "../domain/errors.ts";
 import { nameUser } from "../lib/user-name.ts";
@@ -88,8 +88,12 @@ export function openProcessUser(): ProcessUser {
       refuseLinks(dataDir);
       const { uid, gid } = findOwner(dataDir);
       if (uid === 0) return;
+      try {
+        become({ uid, gid });
+      } catch (error) {
+        throw mayNotBecome(dataDir, uid, error);
+      }
       entered = { dataDir, owner: { uid, gid } };
-      become(entered.owner);
     },
     asCaller,
     forFile: (path, work) =>
@@ -107,6 +111,14 @@ export function openProcessUser(): ProcessUser {
       return entered === null ? null : nameUser(entered.owner.uid);
     },
   };
+}
+
+/** In a container, root may have lost the right to, and then it may not write there either. */
+function mayNotBecome(dataDir: string, uid: number, cause: unknown): AppError {
+  const sentence =
+    `${dataDir} belongs to ${nameUser(uid)}, as whom root works there, and this process of root may not. Run it as that ` +
+    "user, or with the capabilities SETUID and SETGID.";
+  return new AppError("conflict", sentence, { cause });
 }
 
 /** Of the directory, or of the nearest one above: what is made there has to be of use to whoever that one is of. */
@@ -127,14 +139,22 @@ function find(path: string): Stats | null {
 
 /** The directory itself may be reached by a link. */
 function refuseLinks(dataDir: string): void {
-  if (find(dataDir)?.isDirectory() !== true) return;
-  const link = readdirSync(dataDir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+  const link = listEntries(dataDir).find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new AppError(
     "conflict",
     `${join(dataDir, link.name)} is a symbolic link, which companiond does not follow as root. Put in its place what it ` +
       "points to, or run the command as the owner of the directory.",
   );
+}
+
+/** None where there is no such directory, or root has lost the right to look. */
+function listEntries(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 /** By its name, and by where links lead: in both cases its owner may have chosen what is found there. */

@@ -13,9 +13,9 @@ export function noDatabase(dataDir: string): AppError {
 
 /** What to throw instead of `error`; `path` is the file that was opened. */
 export function explainOpenFailure(dataDir: string, path: string, error: unknown): unknown {
-  if (error instanceof AppError || isBusy(error)) return toStoreError(error);
-  const found = findFileObstacle(dataDir, path);
-  if (found !== null) return blocked(found, error);
+  const cause = error instanceof AppError ? error.cause : error;
+  const found = isBusy(cause) ? null : findFileObstacle(dataDir, path);
+  if (found !== null) return blocked(found, cause);
   const isOfSystem = error instanceof Error && "syscall" in error;
   return isOfSystem ? unavailable(error) : toStoreError(error);
 }
