@@ -59,7 +59,7 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
     isJson: args.has("json"),
     loadConfig() {
       if (config !== null) return config;
-      config = loadConfig({
+      const loaded = loadConfig({
         ...(io.environment === undefined ? {} : { environment: io.environment }),
         envFilePath: args.find("env-file"),
         flags: {
@@ -72,9 +72,12 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
           "tls-key": args.find("tls-key"),
         },
       });
-      io.user.enter(config.dataDir);
-      if (action.opensAsCaller !== true) io.user.settle();
-      return config;
+      if (action.data !== "none") {
+        io.user.enter(loaded.dataDir);
+        if (action.opensAsCaller !== true) io.user.settle();
+      }
+      config = loaded;
+      return loaded;
     },
     openStore({ isMigration = false } = {}) {
       const { data: use } = action;
