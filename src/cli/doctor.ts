@@ -16,6 +16,7 @@ export const doctorCommand = singleCommand({
   about:
     "Check configuration, data, network and providers, and say what to fix. Where a server runs in the data directory, it " +
     "is asked what it runs with. Asks the language model for one word. Exits with 1 if a check fails.",
+  data: "reads",
   options: {
     host: { value: "H", about: "As for serve." },
     port: { value: "N", about: "As for serve." },

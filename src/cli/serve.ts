@@ -18,6 +18,7 @@ import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
+import type { ProcessUser } from "./process-user.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
@@ -34,6 +35,8 @@ export const serveCommand = singleCommand(
   {
     name: "serve",
     about: "Run the server until SIGTERM or SIGINT; open replies then have 30 s to finish.",
+    data: "makes",
+    opensAsCaller: true,
     options: {
       host: { value: "H", about: "The address to listen on (127.0.0.1)." },
       port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
@@ -51,7 +54,7 @@ async function serve(input: ActionInput): Promise<null> {
   const { io, isJson } = input;
   const stopped = io.takeStopSignal();
   const config = input.loadConfig();
-  const certificate = await loadCertificate(config);
+  const certificate = loadCertificate(config, io.user.forFile);
   const { log, flush } = openLog({
     level: config.log.level,
     format: io.isTerminal && !isJson ? "text" : "json",
@@ -75,7 +78,10 @@ async function serve(input: ActionInput): Promise<null> {
           services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
         )
       : null;
-    const server = await closeOnFailure(services, () => listen(services, config, certificate));
+    const server = await closeOnFailure(services, () => listen(services, config, { certificate, user: io.user }));
+    // The ports are open: nothing that comes in through them meets the rights of root.
+    io.user.settle();
+    if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
     if (certificate !== null || !io.isTerminal) {
@@ -161,11 +167,12 @@ async function announce(
 async function listen(
   services: OpenedServices,
   { server: { host, port }, metrics, instanceUrl }: Config,
-  tls: Certificate | null,
+  { certificate, user }: { certificate: Certificate | null; user: ProcessUser },
 ): Promise<RunningServer> {
   try {
-    const metricsPort = metrics.port;
-    return startServer(services, { host, port, metricsPort, instanceUrl, ...(tls === null ? {} : { tls }) });
+    const tls = certificate === null ? {} : { tls: certificate };
+    // Ports below 1024 may need it.
+    return user.asCaller(() => startServer(services, { host, port, metricsPort: metrics.port, instanceUrl, ...tls }));
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
     const { wrong, advice } = await explainListenFailure(error);
