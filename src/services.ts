@@ -75,10 +75,14 @@ export function findUncopied(dataDir: string): { detail: string; advice: string 
 /** Opens only the store, for a command. */
 export async function openStore(
   config: Config,
-  { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
+  {
+    log = processLog(),
+    isMigration = false,
+    use = "makes",
+  }: Partial<Pick<OpenOptions, "log" | "isMigration" | "use">> = {},
 ): Promise<Store> {
   const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
-  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration });
+  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration, use });
   return store;
 }
 
@@ -216,6 +220,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ...knowledge.services,
     heartbeats,
     measurements,
+    selfChecks: [],
     clock,
     ids,
     log,

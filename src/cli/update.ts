@@ -13,6 +13,7 @@ export const updateCommand = singleCommand({
   about:
     "Replace this executable with a newer release, if its signature is good; the old one stays as companiond.previous. " +
     "A running server goes on until it is restarted.",
+  data: "none",
   options: {
     check: { about: "Only say whether there is a newer release." },
     version: { value: "V", about: "This release instead of the latest one; it must be newer, too." },

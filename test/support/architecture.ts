@@ -57,7 +57,7 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/knowledge\/reading\/parsers\//,
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
-  { name: /^bun:ffi$/, places: /^src\/knowledge\/reading\/confinement\.ts$/, rule: "C is called in confinement.ts" },
+  { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
 
