@@ -17,6 +17,7 @@ export const doctorCommand = singleCommand({
   options: {
     host: { value: "H", about: "As for serve." },
     port: { value: "N", about: "As for serve." },
+    domain: { value: "NAME", about: "As for serve." },
     "tls-cert": { value: "F", about: "As for serve." },
     "tls-key": { value: "F", about: "As for serve." },
   },

@@ -65,6 +65,7 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
           host: args.find("host"),
           port: args.find("port"),
           "data-dir": args.find("data-dir"),
+          domain: args.find("domain"),
           demo: args.has("demo"),
           "tls-cert": args.find("tls-cert"),
           "tls-key": args.find("tls-key"),

@@ -33,6 +33,7 @@ export const serveCommand = singleCommand(
     options: {
       host: { value: "H", about: "The address to listen on (127.0.0.1)." },
       port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
+      domain: { value: "NAME", about: "Serve HTTPS under this name, with a certificate obtained by ACME." },
       demo: { about: "Create a demo companion to chat with." },
       "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
       "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
