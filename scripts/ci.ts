@@ -63,9 +63,10 @@ async function runGate(): Promise<void> {
     await runParallel(runnable, servers !== undefined);
     isRunningQuick = false;
   };
-  // One at a time: mostly they wait for a deadline of the server's, and so end before the others.
+  // Mostly they wait, for a deadline of the server's or for a page, and so fill what the others leave of the cores.
   const runWaitingOnes = async () => {
-    await runSome({ title: "tests of the executable", files: pathsOf(others), isBesideOthers: true });
+    const title = "tests of the executable";
+    await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
     while (isRunningQuick && inBrowser.length > 0) {
       const files = inBrowser.splice(0, 1);
       await runTests({ title: `in the browser, beside others: ${files}`, files, isBesideOthers: true });
@@ -74,7 +75,7 @@ async function runGate(): Promise<void> {
   await Promise.all([runQuickOnes(), runWaitingOnes()]);
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=2"] });
+  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });
   await runOnceMore();
 }
 
