@@ -28,7 +28,9 @@ export interface RouteList {
 /** Methods that clients invent count as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
-export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids" | "lifecycle">): AccessLog {
+export function createAccessLog(
+  services: Pick<Services, "log" | "measurements" | "settings" | "ids" | "lifecycle">,
+): AccessLog {
   const { log, measurements } = services;
   const routes = createRouteFinder(measurements);
   const refusals = createRefusalLog(log);

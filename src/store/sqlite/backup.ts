@@ -7,6 +7,7 @@ import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { migrations } from "./migrations.ts";
 import { applicationId } from "./migrator.ts";
+import { findDifferences } from "./schema-objects.ts";
 
 /** See `StorageEngine.backup`. Blocks the event loop: use it in a separate process, or during a start. */
 export function backupSqlite(dataDir: string, file: string): StorageFacts {
@@ -92,7 +93,7 @@ export function verifySqlite(file: string, depth: "quick" | "full"): StorageFact
     if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
     if (depth === "full" && read("foreign_key_check") !== null)
       throw refuse("is damaged: a row refers to a missing one.");
-    return { bytes: statSync(file).size, schemaVersion };
+    return { bytes: statSync(file).size, schemaVersion, differences: findDifferences(database) };
   } catch (error) {
     throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
   } finally {
