@@ -12,13 +12,13 @@ import { startTestServers } from "../test/support/test-servers.ts";
 const root = join(import.meta.dir, "..");
 await using _ = await startTestServers();
 
-for (const [engine, prints] of Object.entries(await readMadePrints())) {
-  const lines = Object.entries(prints).map(([name, print]) => `  ${JSON.stringify(name)}: "${print}",\n`);
-  writeFileSync(
-    join(root, "src/store", engine, "schema-prints.ts"),
-    "/** What the migrations make, written by `bun scripts/schema-prints.ts`. */\n" +
-      `export const schemaPrints: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`,
-  );
+for (const [engine, made] of Object.entries(await readMadePrints())) {
+  const lines = Object.entries(made).map(([name, prints]) => {
+    const type = typeof prints === "string" ? "" : ": Readonly<Record<string, string>>";
+    return `export const ${name}${type} = ${JSON.stringify(prints)};\n`;
+  });
+  const head = "/** What the migrations make, written by `bun scripts/schema-prints.ts`. */\n";
+  writeFileSync(join(root, "src/store", engine, "schema-prints.ts"), head + lines.join(""));
 }
 await Bun.$`bun x --no-install biome format --write src/store/sqlite/schema-prints.ts src/store/postgres/schema-prints.ts`.cwd(
   root,

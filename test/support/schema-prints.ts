@@ -5,24 +5,29 @@ import { type DriverQuery, type Parameter, Queries } from "../../src/store/postg
 import { readPrints as readPostgresPrints } from "../../src/store/postgres/schema-objects.ts";
 import type { SchemaPrints } from "../../src/store/rows/schema-prints.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
-import { readPrints } from "../../src/store/sqlite/schema-objects.ts";
+import { readPrints, readWholePrint } from "../../src/store/sqlite/schema-objects.ts";
 import { createMigratedDatabase } from "./postgres-store.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-export async function readMadePrints(): Promise<{ sqlite: SchemaPrints; postgres: SchemaPrints }> {
+export interface MadePrints {
+  sqlite: { schemaPrints: SchemaPrints; wholePrint: string };
+  postgres: { schemaPrints: SchemaPrints };
+}
+
+export async function readMadePrints(): Promise<MadePrints> {
   const database = await createMigratedDatabase();
   try {
-    return { sqlite: await readSqlite(), postgres: await readPostgres(database.url) };
+    return { sqlite: await readSqlite(), postgres: { schemaPrints: await readPostgres(database.url) } };
   } finally {
     await database.drop();
   }
 }
 
-async function readSqlite(): Promise<SchemaPrints> {
+async function readSqlite(): Promise<MadePrints["sqlite"]> {
   using directory = temporaryDirectory();
   await migrateSqlite({ dataDir: directory.path });
   using database = new Database(directory.file("companiond.db"));
-  return readPrints(database);
+  return { schemaPrints: readPrints(database), wholePrint: readWholePrint(database) };
 }
 
 async function readPostgres(url: string): Promise<SchemaPrints> {

@@ -106,3 +106,4 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
+export const wholePrint = "5151ff1e088db06e4ae3bd1937fc1f4d0e177f5a07bf88965e938fd7131eda79";
