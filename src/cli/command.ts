@@ -59,6 +59,8 @@ export interface ActionResult {
 export interface ActionInput {
   args: Arguments;
   isJson: boolean;
+  /** Those that the help lists, loaded. */
+  listCommands(): Promise<readonly Command[]>;
   /** Loaded on first use; throws `ConfigError`. */
   loadConfig(): Config;
   /** Opened on first use, and migrated by the rules of `OpenOptions`; the runner closes it. */
