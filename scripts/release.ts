@@ -2,11 +2,11 @@
  * Makes what a release consists of, in `dist/release`; `docs/releases.md` says what each file is for.
  *
  *   bun scripts/release.ts [--target linux-x64]... [--outdir dist/release] [--signing-key FILE] [--releases-url URL]
- *                          [--base-url URL] [--maintainer "Name <address>"] [--compression-level 12] [--executable-only]
+ *                          [--base-url URL] [--maintainer "Name <address>"] [--compression-level 9] [--executable-only]
  *
  * `--executable-only` takes the browser bundles as they are.
  */
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json";
@@ -14,7 +14,7 @@ import { buildTime } from "./build-stamp.ts";
 import { buildWeb } from "./build-web.ts";
 import { findBundledPackages } from "./bundled-packages.ts";
 import { sha256Of, writeChecksums } from "./checksums.ts";
-import { type DebArchitecture, debArchitectures, debFileName, writeDeb } from "./release/deb.ts";
+import { type CompressionLevel, type DebArchitecture, debArchitectures, debFileName, writeDeb } from "./release/deb.ts";
 import { debFiles, debScripts, type ReleaseTexts } from "./release/deb-files.ts";
 import { writeImageContext } from "./release/image-context.ts";
 import { renderInstallScript } from "./release/install-script.ts";
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
     "releases-url": { type: "string" },
     "base-url": { type: "string" },
     maintainer: { type: "string", default: "The companiond authors <companiond@localhost>" },
-    "compression-level": { type: "string", default: "12" },
+    "compression-level": { type: "string", default: "9" },
   },
 });
 const { outdir, maintainer } = options;
@@ -64,7 +64,7 @@ console.log(
 function readOrRefuse() {
   try {
     const level = Number(options["compression-level"]);
-    if (!(Number.isInteger(level) && level >= 1 && level <= 22)) throw new Error("--compression-level is 1 to 22.");
+    if (!(Number.isInteger(level) && level >= 1 && level <= 9)) throw new Error("--compression-level is 1 to 9.");
     if (!/^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$/.test(maintainer)) throw new Error('--maintainer is "Name <address>".');
     const releasesUrl = readUrl("releases-url");
     return {
@@ -72,7 +72,7 @@ function readOrRefuse() {
       releasesUrl,
       // Each version in a folder of its own, so that its description holds when there is a newer one.
       baseUrl: readUrl("base-url") ?? (releasesUrl === null ? null : `${releasesUrl}${version}/`),
-      compressionLevel: level,
+      compressionLevel: level as CompressionLevel,
     };
   } catch (error) {
     console.error(`release: ${error instanceof Error ? error.message : error}`);
@@ -136,7 +136,7 @@ function writePackages(texts: ReleaseTexts): void {
     write(debFileName(version, architecture), deb);
   }
   if (executables.size === 0) return;
-  write(`companiond-${version}-image.tar.gz`, writeImageContext(executables, builtAt));
+  write(`companiond-${version}-image.tar.gz`, writeImageContext(executables, builtAt, compressionLevel));
 }
 
 function writeDescription(signingKey: SigningKey): void {
@@ -144,8 +144,8 @@ function writeDescription(signingKey: SigningKey): void {
     const target = /^companiond-((?:linux|darwin|windows)-[a-z0-9-]+)(?:\.exe)?$/.exec(name)?.[1];
     return target === undefined ? [] : [{ target, name, sha256: sha256Of(join(outdir, name)) }];
   });
-  write(`${version}.json`, describeRelease(version, executables, signingKey, baseUrl));
-  linkSync(join(outdir, `${version}.json`), join(outdir, "latest.json"));
+  const description = describeRelease(version, executables, signingKey, baseUrl);
+  for (const name of ["latest.json", `${version}.json`]) write(name, description);
 }
 
 function write(name: string, content: string | Uint8Array, mode = 0o644): void {

@@ -1,13 +1,17 @@
 /** The context that an image is built from with the executables of the release: `docker build - < FILE`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DebArchitecture, debArchitectures } from "./deb.ts";
+import { type CompressionLevel, type DebArchitecture, debArchitectures } from "./deb.ts";
 import { writeTar } from "./tar.ts";
 
 const dockerfile = join(import.meta.dir, "../../deploy/Dockerfile");
 
 /** `executables` by Docker's name of the architecture, which is Debian's. */
-export function writeImageContext(executables: ReadonlyMap<DebArchitecture, Uint8Array>, builtAt: Date): Uint8Array {
+export function writeImageContext(
+  executables: ReadonlyMap<DebArchitecture, Uint8Array>,
+  builtAt: Date,
+  level: CompressionLevel,
+): Uint8Array {
   const files = [...executables].map(([architecture, content]) => ({
     path: `companiond-linux-${architecture}`,
     mode: 0o755,
@@ -17,7 +21,7 @@ export function writeImageContext(executables: ReadonlyMap<DebArchitecture, Uint
   const tar = writeTar([{ path: "Dockerfile", mode: 0o644, content: renderDockerfile() }, ...files], builtAt, {
     folders,
   });
-  return Bun.gzipSync(Buffer.from(tar));
+  return Bun.gzipSync(Buffer.from(tar), { level });
 }
 
 /** The last stage of the image that is built from source: nothing is compiled, and nothing is run for another machine. */

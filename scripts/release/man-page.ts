@@ -128,12 +128,12 @@ function writeOption(name: string, spec: OptionSpec): string {
 
 /** A word on a macro's line; the escape in front keeps it from being taken for a macro. */
 function argument(word: string): string {
-  return `\\&${escape(word).replaceAll('"', '""')}`;
+  return `\\&${escapeText(word).replaceAll('"', '""')}`;
 }
 
 /** One sentence a line, and none longer than the tools like. */
 function text(about: string): string {
-  const lines = about.split(/(?<=[.:]\)?) +(?=[A-Z"'(])|\n/).flatMap((sentence) => wrap(escape(sentence)));
+  const lines = about.split(/(?<=[.:]\)?) +(?=[A-Z"'(])|\n/).flatMap((sentence) => wrap(escapeText(sentence)));
   return lines.map((line) => line.replace(/^[.']/, "\\&$&")).join("\n");
 }
 
@@ -141,6 +141,6 @@ function wrap(sentence: string): string[] {
   return sentence.match(/.{1,78}(?: |$)|\S+/g)?.map((line) => line.trim()) ?? [];
 }
 
-function escape(line: string): string {
+function escapeText(line: string): string {
   return line.replaceAll("\\", "\\e").replaceAll("…", "...").trim();
 }

@@ -70,7 +70,7 @@ function writePlace({ words, options, operands }: Place): string {
   const specs = [
     ...options.map(writeOption),
     ...operands.map(({ kind, placeholder, isRepeatable }) =>
-      quote(`${isRepeatable ? "*" : ""}:${escape(placeholder)}:${actions[kind]}`),
+      quote(`${isRepeatable ? "*" : ""}:${escapeSpec(placeholder)}:${actions[kind]}`),
     ),
   ];
   return [
@@ -81,12 +81,12 @@ function writePlace({ words, options, operands }: Place): string {
 }
 
 function writeOption({ name, about, value, isRepeatable }: CompletedOption): string {
-  const spec = `${isRepeatable ? "*" : ""}--${name}${value === null ? "" : "="}[${escape(about)}]`;
-  return quote(value === null ? spec : `${spec}:${escape(value.placeholder)}:${actions[value.kind]}`);
+  const spec = `${isRepeatable ? "*" : ""}--${name}${value === null ? "" : "="}[${escapeSpec(about)}]`;
+  return quote(value === null ? spec : `${spec}:${escapeSpec(value.placeholder)}:${actions[value.kind]}`);
 }
 
 /** Brackets end a description, and colons a part. */
-function escape(text: string): string {
+function escapeSpec(text: string): string {
   return text.replace(/[\\[\]:]/g, "\\$&");
 }
 
