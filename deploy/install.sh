@@ -57,7 +57,6 @@ check_url() {
   case $1 in
     https://?*) protocol='=https' ;;
     http://127.0.0.1[:/]* | http://localhost[:/]* | 'http://[::1]'[:/]*) protocol='=http' ;;
-    '') fail 'this copy does not know where the files are. Say so with --from URL.' ;;
     *) fail "$1 is not an https address." ;;
   esac
 }
@@ -117,6 +116,7 @@ main() {
       *) fail "unknown option $1. There are --from URL, --to DIR and --help." ;;
     esac
   done
+  [ -n "$base_url" ] || fail 'this copy does not know where the files are. Say so with --from URL.'
   base_url=${base_url%/}
   check_url "$base_url/"
   find_target

@@ -104,10 +104,10 @@ test("the package for the other architecture says what it is, and has every file
 });
 
 test("an executable of another architecture, and one that needs more than glibc, are refused", async () => {
-  expect(writePackage("1.0.0", "arm64", standIn(62))).rejects.toThrow("The executable is not arm64's.");
+  await expect(writePackage("1.0.0", "arm64", standIn(62))).rejects.toThrow("The executable is not arm64's.");
   const needy = readFileSync("/usr/bin/openssl");
   needy.writeUInt16LE(62, machineAt);
-  expect(writePackage("1.0.0", "amd64", needy)).rejects.toThrow("which the package does not name");
+  await expect(writePackage("1.0.0", "amd64", needy)).rejects.toThrow("which the package does not name");
 });
 
 const isRoot = process.getuid?.() === 0;

@@ -39,7 +39,7 @@ ${(["file", "directory", "text"] as const).map((kind) => writeKind(places, kind)
     fi
     case $kind in
     text) return ;;
-    file | directory) compopt -o filenames 2>/dev/null ;;
+    file | directory) compopt -o filenames 2>/dev/null || true ;;
     esac
     while IFS= read -r line; do
         COMPREPLY+=("$line")
