@@ -136,6 +136,7 @@ test("a signed release describes its executables for updates, and everything bea
   expect(JSON.parse(told.stdout.toString()).build.built_at).toBe("2026-09-21T14:13:20.000Z");
 
   const lines = codeBlocks(readFileSync(join(import.meta.dir, "../../docs/releases.md"), "utf8"), "sh").join("\n");
+  expect(Bun.which("openssl")).toBe("/usr/bin/openssl");
   const checked = Bun.spawnSync(["/bin/bash", "-euo", "pipefail", "-c", lines], { cwd: outdir });
   expect(checked.stdout.toString()).toStartWith("Signature Verified Successfully\n");
   expect(checked.exitCode).toBe(0);
