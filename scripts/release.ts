@@ -89,7 +89,7 @@ async function buildExecutables(): Promise<void> {
   const build = ["scripts/build.ts", "--executable-only", "--outdir", outdir];
   build.push(...options.target.flatMap((name) => ["--target", name]));
   if (key !== null) build.push("--releases-key", key.publicKey);
-  if (releasesUrl !== null) build.push("--releases-url", releasesUrl);
+  if (releasesUrl !== null) build.push("--releases-url", releasesUrl.replace(/\/$/, ""));
   const { exited } = Bun.spawn([process.execPath, ...build], {
     cwd: join(import.meta.dir, ".."),
     stdio: ["ignore", 1, 2],

@@ -1,15 +1,9 @@
 /** Identifies this build: the version from the manifest, all else set by `scripts/build.ts`. */
 import { version } from "../package.json";
 
-interface Stamp {
-  commit: string | null;
-  builtAt: string;
-  target: string;
-  releasesUrl: string | null;
-  releasesKey: string | null;
-}
-
-declare const COMPANIOND_BUILD: Stamp | undefined;
+declare const COMPANIOND_BUILD:
+  | { commit: string | null; builtAt: string; target: string; releasesKey: string | null; releasesUrl: string | null }
+  | undefined;
 
 const stamp = typeof COMPANIOND_BUILD === "undefined" ? null : COMPANIOND_BUILD;
 
@@ -21,8 +15,8 @@ export const buildInfo = {
   builtAt: stamp?.builtAt ?? null,
   /** The platform it was built for, as in `bun run build --target`. */
   target: stamp?.target ?? `${process.platform}-${process.arch}`,
-  /** Where `latest.json` of its releases is, with a final slash; null if the build was not told. */
-  releasesUrl: stamp?.releasesUrl ?? null,
-  /** The Ed25519 key that its releases are signed with: 32 bytes in base64; null for builds that are not signed. */
+  /** The Ed25519 public key of releases, 32 bytes in base64; null for a build that trusts none. */
   releasesKey: stamp?.releasesKey ?? null,
+  /** Where its releases are, without a trailing slash; null if it was not told. */
+  releasesUrl: stamp?.releasesUrl ?? null,
 } as const;

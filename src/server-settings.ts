@@ -10,7 +10,7 @@ export function toSettings(config: Config): Settings {
     publicUrl: config.publicUrl,
     isLoopback: isLoopbackAddress(config.server.host),
     trustedProxies: config.server.trustProxy,
-    isTls: config.server.tls !== null,
+    isTls: config.server.tls !== null || config.server.acme !== null,
     isDemo: config.isDemo,
     llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
     prices: createPrices(config.prices),

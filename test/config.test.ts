@@ -32,7 +32,7 @@ function problemsOf(environment: Record<string, string>, more: Omit<ConfigSource
 test("has the documented defaults where nothing is set", () => {
   const dataDir = resolve("companiond-data");
   expect(load({})).toEqual({
-    server: { host: "127.0.0.1", port: 3000, tls: null, trustProxy: 0 },
+    server: { host: "127.0.0.1", port: 3000, tls: null, acme: null, trustProxy: 0 },
     dataDir,
     database: null,
     redisUrl: null,
@@ -47,6 +47,7 @@ test("has the documented defaults where nothing is set", () => {
       maxOutputTokens: 4096,
       embeddingModel: null,
       extra: {},
+      headers: {},
       providersFile: null,
       providers: [],
       aliases: {},
@@ -65,8 +66,11 @@ test("has the documented defaults where nothing is set", () => {
     secretKey: null,
     requireTotp: "none",
     metrics: { token: null, port: null },
-    backup: { cron: null, dir: join(dataDir, "backups"), keep: 7 },
+    backup: { cron: null, dir: join(dataDir, "backups"), keep: 7, storage: null },
+    releases: { url: null, key: null },
     log: { level: "info" },
+    given: [],
+    supervisor: { notifySocket: null, watchdogMs: null, journalStream: null },
   });
 });
 
@@ -122,7 +126,7 @@ test("takes every variable", () => {
     COMPANIOND_LOG: "debug",
   });
   expect(config).toEqual({
-    server: { host: "::", port: 8080, tls: null, trustProxy: 2 },
+    server: { host: "::", port: 8080, tls: null, acme: null, trustProxy: 2 },
     dataDir: "/var/lib/companiond",
     database: { url: "postgres://app:pw@db.example/companiond", pool: 18, poolHeavy: 19 },
     redisUrl: "rediss://:pw@cache.example/2",
@@ -137,6 +141,7 @@ test("takes every variable", () => {
       maxOutputTokens: 512,
       embeddingModel: "embed-1",
       extra: { reasoning_effort: "minimal" },
+      headers: {},
       providersFile: join(dir, "every.json"),
       providers: [
         { name: "own", baseUrl: "http://127.0.0.1:1/v1", apiKey: null, keyFile: null, models: [], extra: {} },
@@ -165,13 +170,105 @@ test("takes every variable", () => {
     secretKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
     requireTotp: "all",
     metrics: { token: "m", port: 9090 },
-    backup: { cron: null, dir: "/backups", keep: 14 },
+    backup: { cron: null, dir: "/backups", keep: 14, storage: null },
+    releases: { url: null, key: null },
     log: { level: "debug" },
+    given: expect.arrayContaining([{ name: "COMPANIOND_LOG", source: "environment" }]),
+    supervisor: { notifySocket: null, watchdogMs: null, journalStream: null },
   });
+});
+
+test("knows what was given and where, without the values, and what systemd says of itself", () => {
+  const envFilePath = file(
+    "given.env",
+    "OPENAI_API_KEY=sk-secret\nCOMPANIOND_LOG=debug\nNOTIFY_SOCKET=/from/the/file\n",
+  );
+  const keyFile = file("given.key", "the-token");
+  const { given, supervisor } = load(
+    {
+      ...{ COMPANIOND_LOG: "warn", COMPANIOND_METRICS_TOKEN_FILE: keyFile, PORT: "1" },
+      ...{
+        NOTIFY_SOCKET: "@abstract",
+        WATCHDOG_USEC: "30000000",
+        WATCHDOG_PID: String(process.pid),
+        JOURNAL_STREAM: "8:9",
+      },
+    },
+    { envFilePath, flags: { port: "0", demo: true } },
+  );
+  expect(given).toEqual([
+    { name: "--port", source: "command line" },
+    { name: "--demo", source: "command line" },
+    { name: "OPENAI_API_KEY", source: "env file" },
+    { name: "COMPANIOND_METRICS_TOKEN_FILE", source: "environment" },
+    { name: "COMPANIOND_LOG", source: "environment" },
+  ]);
+  expect(supervisor).toEqual({ notifySocket: "@abstract", watchdogMs: 30_000, journalStream: "8:9" });
+  const ofAnother = load({ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, { envFilePath });
+  expect(ofAnother.supervisor).toEqual({ notifySocket: null, watchdogMs: null, journalStream: null });
 });
 
 test("takes a schedule for backups", () => {
   expect(load({ COMPANIOND_BACKUP_CRON: "0 3 * * *" }).backup.cron).toBe("0 3 * * *");
+});
+
+test("takes domains, which decide where it listens and what its public URL is", () => {
+  const { server, publicUrl } = load({ COMPANIOND_DOMAIN: "Chat.Example.com, www.example.com", HOST: "" });
+  expect(server).toEqual({
+    host: "::",
+    port: 443,
+    tls: null,
+    acme: {
+      domains: ["chat.example.com", "www.example.com"],
+      email: null,
+      directory: "https://acme-v02.api.letsencrypt.org/directory",
+      httpPort: 80,
+    },
+    trustProxy: 0,
+  });
+  expect(publicUrl).toBe("https://chat.example.com");
+  const moved = load(
+    { COMPANIOND_DOMAIN: "a.example", COMPANIOND_HTTPS_PORT: "8443" },
+    { flags: { host: "127.0.0.1" } },
+  );
+  expect([moved.server.host, moved.publicUrl]).toEqual(["127.0.0.1", "https://a.example:8443"]);
+});
+
+test.each(["*.example.com", "203.0.113.7", "localhost", "chat.example.com/app", "a..b", "a.example,,b.example"])(
+  "takes no %s for a domain",
+  (text) => {
+    expect(problemsOf({ COMPANIOND_DOMAIN: text })).toEqual([expect.stringContaining("COMPANIOND_DOMAIN must")]);
+  },
+);
+
+test("takes where backups are uploaded", () => {
+  const recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+  const { storage } = load({
+    COMPANIOND_BACKUP_S3_ENDPOINT: "https://s3.example.com/",
+    COMPANIOND_BACKUP_S3_BUCKET: "backups",
+    COMPANIOND_BACKUP_S3_KEY_ID: "id",
+    COMPANIOND_BACKUP_S3_SECRET: "secret",
+    COMPANIOND_BACKUP_AGE_RECIPIENT: recipient,
+  }).backup;
+  expect(storage).toEqual({
+    endpoint: "https://s3.example.com",
+    region: null,
+    bucket: "backups",
+    prefix: "",
+    keyId: "id",
+    secret: "secret",
+    ageRecipient: recipient,
+  });
+});
+
+test.each([
+  [{ COMPANIOND_HTTPS_PORT: "8443" }, "COMPANIOND_HTTPS_PORT needs COMPANIOND_DOMAIN"],
+  [{ COMPANIOND_DOMAIN: "a.example", COMPANIOND_TLS_CERT: "c", COMPANIOND_TLS_KEY: "k" }, "exclude each other"],
+  [{ COMPANIOND_TLS_CERT: "c" }, "must be given together"],
+  [{ COMPANIOND_BACKUP_S3_REGION: "eu" }, "COMPANIOND_BACKUP_S3_REGION needs COMPANIOND_BACKUP_S3_BUCKET"],
+  [{ COMPANIOND_BACKUP_S3_BUCKET: "b", COMPANIOND_BACKUP_S3_KEY_ID: "i" }, "needs COMPANIOND_BACKUP_S3_SECRET"],
+])("tells of settings that need or exclude each other: %j", (environment, sentence) => {
+  expect(problemsOf(environment)).toEqual([expect.stringContaining(sentence)]);
 });
 
 test("cannot be changed once read", () => {
@@ -189,7 +286,7 @@ test("lets flags win over the environment, and the environment over the file", (
     { PORT: "2", COMPANIOND_LOG: "error", COMPANIOND_MODEL: "" },
     { envFilePath, flags: { port: "3", "data-dir": "/elsewhere", demo: true } },
   );
-  expect(config.server).toEqual({ host: "0.0.0.0", port: 3, tls: null, trustProxy: 0 });
+  expect(config.server).toEqual({ host: "0.0.0.0", port: 3, tls: null, acme: null, trustProxy: 0 });
   expect(config.log.level).toBe("error");
   expect(config.llm.model).toBe("from-file");
   expect(config.dataDir).toBe("/elsewhere");
@@ -252,7 +349,7 @@ test("reports all problems at once, in the file, the environment and the flags",
     'COMPANIOND_RATE_PER_IP must be a whole number from 1 to 1000000000, not "0".',
     'COMPANIOND_LOG must be one of debug, info, warn, error, not "loud".',
     "COMPANIOND_LOGS is not a setting. Did you mean COMPANIOND_LOG?",
-    "--tls-cert and --tls-key must be given together.",
+    "--tls-cert and --tls-key (COMPANIOND_TLS_…) must be given together.",
   ]);
 });
 
@@ -314,7 +411,7 @@ test("refuses a metrics port equal to the server's", () => {
 test(".env.example lists every variable with its default, and nothing else", () => {
   const listed = new Map<string, string>();
   for (const line of readFileSync(join(import.meta.dir, "../.env.example"), "utf8").split("\n")) {
-    const [, name, value] = /^#([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    const [, name, value] = /^#([A-Z0-9_]+)=(.*)$/.exec(line) ?? [];
     if (name !== undefined && value !== undefined) listed.set(name, value);
   }
   const expected = new Map<string, string>();

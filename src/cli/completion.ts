@@ -18,6 +18,7 @@ export const completionCommand: Command = {
     ([name, { write, load }]): Action => ({
       name,
       about: `Print completions for ${name}. In its start file: ${load}`,
+      data: "none",
       async run({ listCommands }) {
         const text = write(describeCompletions(await listCommands())).trimEnd();
         return { json: { shell: name, script: `${text}\n` }, text };

@@ -1,13 +1,13 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
 import { findNearest } from "../lib/edit-distance.ts";
 import { parseEnvFile } from "./env-file.ts";
-import type { Setting } from "./setting.ts";
+import type { FlagName, Setting } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue } from "./values.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
-export type Flags = Partial<Record<"host" | "port" | "data-dir", string | undefined>>;
+export type Flags = Partial<Record<FlagName, string | undefined>>;
 
 export interface Problem {
   /** A full sentence that starts with the name of the setting. */

@@ -1,10 +1,12 @@
 /** What a setting is, and the usual ways of writing one down. */
 import type { ParseValue } from "./values.ts";
 
+export type FlagName = "host" | "port" | "data-dir" | "domain" | "tls-cert" | "tls-key";
+
 export interface Setting<Value> {
   variable: string;
   /** The flag with the same meaning; it wins over the variable. */
-  flag?: "host" | "port" | "data-dir";
+  flag?: FlagName;
   /** Can also be given as `<variable>_FILE`; never shown. */
   isSecret?: true;
   /** The same for what is too long for a variable, and no secret. */

@@ -17,6 +17,8 @@ export function wholeNumber(min: number, max: number): ParseValue<number> {
   };
 }
 
+export const portNumber: ParseValue<number> = wholeNumber(0, 65_535);
+
 const byteUnits: Readonly<Record<string, number>> = {
   "": 1,
   KiB: 1024,

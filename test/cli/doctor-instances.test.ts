@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { examineInstanceUrls } from "../../src/cli/doctor/instances.ts";
 
-const server = { host: "10.0.0.11", port: 3000, tls: null, trustProxy: 1 };
+const server = { host: "10.0.0.11", port: 3000, tls: null, acme: null, trustProxy: 1 };
 const config = { server, instanceUrl: null };
 const at = (url: string | null) => ({ version: "1.2.0", sharesWindows: true, url });
 const [one, other] = ["http://10.0.0.11:3000", "http://10.0.0.12:3000"];

@@ -131,7 +131,7 @@ test("a signed release describes its executables for updates, and everything bea
   const { x = "" } = key.publicKey.export({ format: "jwk" });
   // What the executable trusts is in its bundle as it stands.
   expect(executable.includes(Buffer.from(x, "base64url").toString("base64"))).toBe(true);
-  expect(executable.includes("https://releases.example.com/")).toBe(true);
+  expect(executable.includes("https://releases.example.com")).toBe(true);
   const told = Bun.spawnSync([join(outdir, "companiond-linux-x64"), "version", "--json"], { env: {} });
   expect(JSON.parse(told.stdout.toString()).build.built_at).toBe("2026-09-21T14:13:20.000Z");
 

@@ -1,0 +1,97 @@
+/** Parsers of what operators name: domains, addresses of services, public keys, headers. */
+import { isLoopbackHost } from "../lib/loopback.ts";
+import { BadValue, isJsonObject, type ParseValue, quote } from "./values.ts";
+
+const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+const domainPattern = new RegExp(`^(${label}\\.)+${label}$`);
+/** As many as one certificate of Let's Encrypt's may name. */
+const maxDomains = 100;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What the server says itself, or what would break the request's framing. */
+const ownHeaders = [
+  "authorization",
+  "content-type",
+  "content-length",
+  "host",
+  "connection",
+  "transfer-encoding",
+  "accept",
+];
+
+/** Lower-case names without duplicates, in the order given; each is a name and no address. */
+export const domainNames: ParseValue<readonly string[]> = (text) => {
+  const names = text.split(",").map((part) => readDomain(part.trim()));
+  if (names.length > maxDomains) throw new BadValue(`must be at most ${maxDomains} names.`);
+  return Object.freeze([...new Set(names)]);
+};
+
+function readDomain(text: string): string {
+  const name = text.toLowerCase().replace(/\.$/, "");
+  if (name.startsWith("*.")) throw new BadValue("must not contain *: each name is listed by itself.");
+  const isAddress = /^[\d.]+$/.test(name) || name.includes(":");
+  if (isAddress || name.length > 253 || !domainPattern.test(name)) {
+    throw new BadValue(`must be a domain name such as chat.example.com, or several by commas, not ${quote(text)}.`);
+  }
+  return name;
+}
+
+export const emailAddress: ParseValue<string> = (text) => {
+  if (/^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/.test(text) && text.length <= 254) return text;
+  throw new BadValue(`must be an email address, not ${quote(text)}.`);
+};
+
+/** HTTPS, or HTTP on this machine. */
+export const directoryUrl: ParseValue<string> = (text) => readSafeUrl(text).href;
+
+/** The same, to append paths to. */
+export const releasesUrl: ParseValue<string> = (text) => {
+  const url = readSafeUrl(text);
+  if (url.search !== "" || url.hash !== "") throw new BadValue("must not contain a query or a fragment.");
+  return url.href.replace(/\/+$/, "");
+};
+
+function readSafeUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && url.username === "" && url.password === "") {
+    if (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.host))) return url;
+  }
+  // Not quoted: it can contain a password.
+  throw new BadValue("must be a URL that begins with https://, without user or password.");
+}
+
+export const ageRecipient: ParseValue<string> = (text) => {
+  if (/^age1[02-9ac-hj-np-z]{50,2000}$/.test(text)) return text;
+  if (/^AGE-SECRET-KEY-/i.test(text)) throw new BadValue("must be the public key (age1…): this is the secret one.");
+  throw new BadValue('must be an age public key (age1…), as "age-keygen -y" prints.');
+};
+
+/** 32 bytes in base64. */
+export const releasesKey: ParseValue<string> = (text) => {
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(text)) return text;
+  throw new BadValue("must be an Ed25519 public key: 32 bytes in base64.");
+};
+
+/** Values are never quoted in errors: they can be secrets. */
+export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text) => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BadValue("must be a JSON object.");
+  }
+  if (!isJsonObject(value as never)) throw new BadValue("must be a JSON object.");
+  const fields = Object.entries(value as Record<string, unknown>);
+  if (fields.length > 32) throw new BadValue("must be at most 32 headers.");
+  const seen = new Set<string>();
+  for (const [name, content] of fields) {
+    const lower = name.toLowerCase();
+    if (!headerName.test(name)) throw new BadValue(`has a name that no header can have: ${quote(name)}.`);
+    if (ownHeaders.includes(lower)) throw new BadValue(`must not contain ${name}: the server sets it itself.`);
+    if (seen.has(lower)) throw new BadValue(`names ${name} twice.`);
+    seen.add(lower);
+    if (typeof content !== "string" || !/^[\t\x20-\x7e]{0,8192}$/.test(content)) {
+      throw new BadValue(`must give ${name} a text of one line of ASCII characters.`);
+    }
+  }
+  return Object.freeze(Object.fromEntries(fields) as Record<string, string>);
+};

@@ -1,0 +1,101 @@
+/** What answers: language models, voice, and the prices of both. */
+import type { JsonObject } from "../domain/companion.ts";
+import type { AllowedHost } from "../lib/allowed-hosts.ts";
+import { headerFields } from "./operator-values.ts";
+import { optional, plain, type Setting, setting } from "./setting.ts";
+import {
+  allowedHosts,
+  baseUrl,
+  jsonObject,
+  path,
+  requestFields,
+  secret,
+  wholeNumber,
+  word,
+  wordList,
+} from "./values.ts";
+
+export const providerSettings = {
+  openaiKey: optional({
+    variable: "OPENAI_API_KEY",
+    isSecret: true,
+    parse: secret,
+    about: "The key of the language-model provider. Without key and base URL, the built-in demo replies.",
+  }),
+  openaiBaseUrl: optional({
+    variable: "OPENAI_BASE_URL",
+    parse: baseUrl,
+    about:
+      "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. With it, the key is optional.",
+  }),
+  model: plain("COMPANIOND_MODEL", "gpt-5-mini", word, "The model for companions that name none."),
+  models: optional({
+    variable: "COMPANIOND_MODELS",
+    parse: wordList,
+    about: "Further models that companions may ask for, separated by commas; COMPANIOND_MODEL always is one.",
+  }),
+  maxOutputTokens: plain(
+    "COMPANIOND_MAX_OUTPUT_TOKENS",
+    4096,
+    wholeNumber(1, 10_000_000),
+    "The longest reply that a companion may ask for, in tokens; also the bound of those that set none.",
+  ),
+  llmExtra: setting<JsonObject>({
+    variable: "COMPANIOND_LLM_EXTRA",
+    parse: jsonObject(requestFields),
+    fallback: {},
+    defaultText: "",
+    about: 'A JSON object merged into every request to the provider, such as {"reasoning_effort":"minimal"}.',
+  }),
+  llmHeaders: setting<Readonly<Record<string, string>>>({
+    variable: "COMPANIOND_LLM_HEADERS",
+    isSecret: true,
+    parse: headerFields,
+    fallback: {},
+    defaultText: "",
+    about: 'A JSON object of headers added to every request to the provider, such as {"x-team":"support"}.',
+  }),
+  providersFile: optional({
+    variable: "COMPANIOND_PROVIDERS_FILE",
+    parse: path,
+    about: "A JSON file that names further providers, and chains of models that stand in for one another.",
+  }),
+  prices: optional<JsonObject>({
+    variable: "COMPANIOND_PRICES",
+    hasFile: true,
+    parse: jsonObject([]),
+    about:
+      'What models cost, in US dollars per million tokens: {"gpt-5-mini":{"input":0.25,"cached_input":0.025,"output":2}}; ' +
+      'voice per minute: {"voice/elevenlabs":{"minute":0.1}}.',
+  }),
+  elevenlabsKey: optional({
+    variable: "ELEVENLABS_API_KEY",
+    isSecret: true,
+    parse: secret,
+    about: "The key of the voice-agent provider. Without it companions have no voice.",
+  }),
+  elevenlabsBaseUrl: plain(
+    "ELEVENLABS_BASE_URL",
+    "https://api.elevenlabs.io",
+    baseUrl,
+    "The voice-agent provider's address.",
+  ),
+  elevenlabsWebhookSecret: optional({
+    variable: "ELEVENLABS_WEBHOOK_SECRET",
+    isSecret: true,
+    parse: secret,
+    about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
+  }),
+  embeddingModel: optional({
+    variable: "COMPANIOND_EMBEDDING_MODEL",
+    parse: word,
+    about: "The provider's model for vectors, by which knowledge is also found; without it, by words alone.",
+  }),
+  privateSources: setting<readonly AllowedHost[]>({
+    variable: "COMPANIOND_PRIVATE_SOURCES",
+    parse: allowedHosts,
+    fallback: [],
+    defaultText: "",
+    about: "Hosts or ranges of private networks that sources of knowledge may be read from, separated by commas.",
+  }),
+} satisfies Record<string, Setting<unknown>>;
