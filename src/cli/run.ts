@@ -46,7 +46,7 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
     }
     hint = `companiond ${[command.name, action.name].filter(Boolean).join(" ")} --help`;
     const args = readArguments(action, rest);
-    if (!args.has("help")) return await runAction(action, args, io);
+    if (!args.has("help")) return await runAction(action, args, io, () => loadListed(commands));
     await io.writeOut(`${describeAction(command, action)}\n`);
     return 0;
   } catch (error) {
@@ -54,12 +54,18 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
   }
 }
 
-async function runAction(action: Action, args: Arguments, io: CliIo): Promise<number> {
+async function runAction(
+  action: Action,
+  args: Arguments,
+  io: CliIo,
+  listCommands: ActionInput["listCommands"],
+): Promise<number> {
   let config: Config | null = null;
   const opened: Promise<Store>[] = [];
   const input: ActionInput = {
     args,
     isJson: args.has("json"),
+    listCommands,
     loadConfig() {
       if (config !== null) return config;
       const loaded = loadConfig({
@@ -111,8 +117,11 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
 }
 
 async function describeAll(commands: readonly CommandEntry[]): Promise<string> {
-  const listed = commands.filter((command) => !command.isHidden);
-  return describeProgram(await Promise.all(listed.map((command) => command.load())));
+  return describeProgram(await loadListed(commands));
+}
+
+function loadListed(commands: readonly CommandEntry[]): Promise<Command[]> {
+  return Promise.all(commands.filter((command) => !command.isHidden).map((command) => command.load()));
 }
 
 function loadCommand(commands: readonly CommandEntry[], name: string): Promise<Command> {
