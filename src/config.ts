@@ -1,7 +1,7 @@
 /** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { resolve } from "node:path";
 import type { AcmeConfig, BackupStorageConfig, Config, ReadModels } from "./config/config-shape.ts";
-import { findConflicts } from "./config/conflicts.ts";
+import { findConflicts, findIdle } from "./config/conflicts.ts";
 import { offerModels } from "./config/offered-models.ts";
 import { readPrices } from "./config/prices.ts";
 import { readProviders } from "./config/providers.ts";
@@ -35,18 +35,21 @@ export class ConfigError extends Error {
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];
-  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, problems);
+  const warnings: string[] = [];
+  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, { problems, warnings });
   const values = readSettings(variables, flags, problems);
 
   if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
-    problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server.", isFlag: false });
+    problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server." });
   }
   const isGiven = (variable: string, flag?: FlagName) =>
     (flag !== undefined && flags[flag] !== undefined) || variables.has(variable) || variables.has(`${variable}_FILE`);
-  for (const sentence of findConflicts(isGiven)) problems.push({ sentence, isFlag: false });
-  const models = readModels(values, variables, (sentence) => problems.push({ sentence, isFlag: false }));
+  warnings.push(...findIdle(isGiven));
+  for (const sentence of findConflicts(isGiven)) problems.push({ sentence });
+  const models = readModels(values, variables, (sentence) => problems.push({ sentence }));
   if (problems.length > 0) throw new ConfigError(problems);
-  return deepFreeze(toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") }));
+  const config = toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") });
+  return deepFreeze({ ...config, warnings });
 }
 
 /** Providers, the models that they offer, and what these cost. */

@@ -109,6 +109,8 @@ export interface Config {
   /** Where `update` looks, and the public key (32 bytes in base64) in place of the one in the executable. */
   readonly releases: { readonly url: string | null; readonly key: string | null };
   readonly log: { readonly level: LogLevel };
+  /** Sentences about what was given and has no effect; for the log of `serve` and for `doctor`. */
+  readonly warnings: readonly string[];
 }
 
 export type ByPlan = Readonly<Record<Plan, number>>;
