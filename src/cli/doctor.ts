@@ -3,7 +3,8 @@ import { type Config, ConfigError } from "../config.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
 import { examineDatabase } from "./doctor/database.ts";
-import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
+import { describeFailure, type Finding, fail } from "./doctor/finding.ts";
+import { examineNames } from "./doctor/names.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
 import { examineReading } from "./doctor/reading.ts";
@@ -13,13 +14,14 @@ export const doctorCommand = singleCommand({
   name: "doctor",
   about:
     "Check configuration, data, network and providers, and say what to fix. Asks the language model for one word. " +
-    "Exits with 1 if a check fails.",
+    "Exits with 1 if a check fails, with 2 if it is the configuration.",
   options: {
     host: { value: "H", about: "As for serve." },
     port: { value: "N", about: "As for serve." },
     domain: { value: "NAME", about: "As for serve." },
     "tls-cert": { value: "F", about: "As for serve." },
     "tls-key": { value: "F", about: "As for serve." },
+    demo: { about: "As for serve." },
   },
   run: diagnose,
 });
@@ -31,6 +33,7 @@ async function diagnose(input: ActionInput): Promise<ActionResult> {
     json: { status: worst, checks: findings.map((one) => ({ ...one })) },
     text: findings.map(describeFinding).join("\n"),
     ...(worst === "fail" ? { isFailure: true } : {}),
+    isMisuse: findings.some(({ name, status }) => name === "configuration" && status === "fail"),
   };
 }
 
@@ -44,7 +47,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     return error.problems.map(({ sentence }) => fail("configuration", sentence, advice));
   }
   const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
-    ["configuration", () => ok("configuration", "All settings are valid.")],
+    ["configuration", () => examineNames(config)],
     ["data directory", () => examineData(config)],
     ["database", () => examineDatabase(config)],
     ["redis", () => examineRedis(config)],
