@@ -4,9 +4,9 @@ import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import type { RunningServer } from "../server.ts";
-import { CommandFailure } from "./command.ts";
+import { SettingFailure } from "./command.ts";
 
-/** Null if plain HTTP is served. Throws `CommandFailure` if the files are unusable. */
+/** Null if plain HTTP is served. Throws `SettingFailure` if the files are unusable. */
 export async function loadCertificate({ server: { tls } }: Config): Promise<Certificate | null> {
   if (tls === null) return null;
   // In sequence, so that the same file is always reported if both are missing.
@@ -15,7 +15,7 @@ export async function loadCertificate({ server: { tls } }: Config): Promise<Cert
   try {
     readCertificateExpiry({ cert, key });
   } catch (error) {
-    throw new CommandFailure(`--tls-cert and --tls-key: ${describe(error)}.`);
+    throw new SettingFailure(`--tls-cert and --tls-key: ${describe(error)}.`);
   }
   return { cert, key };
 }
@@ -39,7 +39,7 @@ async function readPem(flag: string, file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new CommandFailure(`${flag}: ${describe(error)}`);
+    throw new SettingFailure(`${flag}: ${describe(error)}`);
   }
 }
 

@@ -35,6 +35,8 @@ export interface Action {
   /** Names of the positional arguments, all required. The last may end in `…`: one or more. */
   operands?: readonly string[];
   options?: Readonly<Record<string, OptionSpec>>;
+  /** It has a log, which is JSON unless a person reads it; then its failures are in there and nowhere else. */
+  hasLog?: true;
   /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
 }
@@ -54,6 +56,8 @@ export interface ActionResult {
   text: string;
   /** The action has a result to show, but failed: exit code 1. */
   isFailure?: boolean;
+  /** The same because of the configuration: exit code 2. */
+  isMisuse?: boolean;
 }
 
 export interface ActionInput {
@@ -106,3 +110,6 @@ export class Misuse extends Error {}
 
 /** An expected failure of a command: only its message is shown. */
 export class CommandFailure extends Error {}
+
+/** A setting cannot be used as it is, so that trying again is of no use: exit code 2. */
+export class SettingFailure extends CommandFailure {}

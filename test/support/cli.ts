@@ -13,6 +13,8 @@ export interface CliOutcome {
 export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
+  /** Whether a person reads standard output; nobody does unless told. */
+  isTerminal?: boolean;
   /** Additional commands, before the real ones. */
   commands?: readonly Command[];
 }
@@ -23,7 +25,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const dataDir = findDataDir(words, options.environment);
   const io: CliIo = {
     environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
-    isTerminal: false,
+    isTerminal: options.isTerminal ?? false,
     async writeOut(text) {
       stdout += text;
     },
