@@ -2,12 +2,14 @@
 import { resolve } from "node:path";
 import type { AcmeConfig, BackupStorageConfig, Config, ReadModels } from "./config/config-shape.ts";
 import { findConflicts, findIdle } from "./config/conflicts.ts";
+import { listGiven } from "./config/given.ts";
 import { offerModels } from "./config/offered-models.ts";
 import { readPrices } from "./config/prices.ts";
 import { readProviders } from "./config/providers.ts";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { FlagName } from "./config/setting.ts";
 import type { SettingValues } from "./config/settings.ts";
+import { readSupervisor } from "./config/supervisor.ts";
 import { toConfig } from "./config/to-config.ts";
 import { plainProviderName } from "./domain/model-routes.ts";
 
@@ -23,12 +25,20 @@ export interface ConfigSources {
 /** Every problem with the configuration, one sentence per line. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
+  /** As far as it could be read; an absolute path. */
+  readonly dataDir: string;
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], dataDir: string) {
     super(problems.map((problem) => problem.sentence).join("\n"));
     this.name = "ConfigError";
     this.problems = problems;
+    this.dataDir = dataDir;
   }
+}
+
+/** `JOURNAL_STREAM`, also where the configuration cannot be used. */
+export function findJournalStream(environment: Variables = process.env): string | null {
+  return readSupervisor(environment).journalStream;
 }
 
 /** Throws `ConfigError` with all problems at once. Reads files, opens nothing. */
@@ -36,7 +46,8 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, { problems, warnings });
+  const environment = sources.environment ?? process.env;
+  const variables = mergeVariables(environment, sources.envFilePath, { problems, warnings });
   const values = readSettings(variables, flags, problems);
 
   if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
@@ -47,9 +58,10 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   warnings.push(...findIdle(isGiven));
   for (const sentence of findConflicts(isGiven)) problems.push({ sentence });
   const models = readModels(values, variables, (sentence) => problems.push({ sentence }));
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError(problems, resolve(values.dataDir));
   const config = toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") });
-  return deepFreeze({ ...config, warnings });
+  const given = listGiven(variables, environment, flags);
+  return deepFreeze({ ...config, given, warnings, supervisor: readSupervisor(environment) });
 }
 
 /** Providers, the models that they offer, and what these cost. */

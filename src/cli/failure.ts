@@ -1,8 +1,9 @@
 /** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
-import { ConfigError } from "../config.ts";
+import { ConfigError, findJournalStream } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { openLog } from "../lib/log.ts";
 import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
+import { isJournal } from "./systemd/journal.ts";
 
 export interface Failure {
   /** 1 failure, 2 wrong use or a configuration that cannot be used. */
@@ -48,13 +49,14 @@ function findCause({ cause }: AppError): string[] {
   return cause instanceof Error ? [cause.message] : [];
 }
 
-/** Whatever its level is set to: that may be what is wrong. */
-export async function logFailure({ problems, exitCode, error }: Failure, write: CliIo["writeOut"]): Promise<void> {
+/** Whatever the log's level is set to: that may be what is wrong. `isJson` moves the log to standard error. */
+export async function logFailure({ problems, exitCode, error }: Failure, io: CliIo, isJson: boolean): Promise<void> {
   const written: Promise<void>[] = [];
   const { log, flush } = openLog({
     level: "error",
     format: "json",
-    write: (lines) => void written.push(write(lines)),
+    write: (lines) => void written.push(isJson ? io.writeError(lines) : io.writeOut(lines)),
+    hasPriorities: isJournal(isJson ? 2 : 1, findJournalStream(io.environment)),
   });
   log.error("serve failed", { problems, exitCode, ...(error === undefined ? {} : { error }) });
   flush();

@@ -88,7 +88,7 @@ describe("a failure to start", () => {
 
   test("that nobody expected has its error in the line", async () => {
     const run = () => Promise.reject(new TypeError("x is not a function"));
-    const action: Action = { name: "", about: "Fails.", hasLog: true, run };
+    const action: Action = { name: "", about: "Fails.", data: "none", hasLog: true, run };
     const options = { commands: [{ name: "probe", about: "Fails.", actions: [action] }] };
     const { exitCode, stdout, stderr } = await runCommand(["probe"], options);
     expect([exitCode, stderr]).toEqual([1, ""]);

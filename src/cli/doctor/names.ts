@@ -1,6 +1,7 @@
 /** Tells which variables are set and have no effect; of settings that are wrong there is nothing to examine. */
 import type { Config } from "../../config.ts";
-import { type Finding, ok, warn } from "./finding.ts";
+import type { Finding } from "../../domain/finding.ts";
+import { ok, warn } from "./finding.ts";
 
 export function examineNames({ warnings }: Pick<Config, "warnings">): Finding[] {
   const name = "configuration";
