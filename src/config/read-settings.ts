@@ -1,5 +1,5 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
-import { parseEnvFile } from "./env-file.ts";
+import { type EnvFile, parseEnvFile } from "./env-file.ts";
 import type { FlagName, Setting } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
@@ -22,32 +22,47 @@ export interface Findings {
 
 const fileSuffix = "_FILE";
 
-/** Variables from the file, overridden by the environment; in both, empty values count as unset. */
+export interface GivenVariables {
+  /** Without empty ones, which count as unset. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** The lines of the env file by what is named there, empty or not. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** Variables from the file, overridden by the environment. */
 export function mergeVariables(
   environment: Variables,
   envFilePath: string | undefined,
+  problems: Problem[],
+): GivenVariables {
+  const file = readEnvFile(envFilePath, problems);
+  const given = [...(file?.values ?? []), ...Object.entries(environment)];
+  const variables = new Map<string, string>();
+  for (const [name, value] of given) if (value !== undefined && value !== "") variables.set(name, value);
+  return { variables, lines: file?.lines ?? new Map() };
+}
+
+function readEnvFile(path: string | undefined, problems: Problem[]): EnvFile | null {
+  if (path === undefined) return null;
+  const text = readText(path);
+  if (text instanceof Error) {
+    problems.push({ sentence: `--env-file: ${describeFileError(text)}` });
+    return null;
+  }
+  const file = parseEnvFile(text);
+  for (const problem of file.problems) problems.push({ sentence: `${path} ${problem}` });
+  return file;
+}
+
+export function judgeNames(
+  environment: Variables,
+  envFile: { path: string | undefined; lines: ReadonlyMap<string, number> },
   findings: Findings,
-): Map<string, string> {
-  const { problems } = findings;
-  const merged = new Map<string, string>();
-  if (envFilePath !== undefined) {
-    const text = readText(envFilePath);
-    if (text instanceof Error) problems.push({ sentence: `--env-file: ${describeFileError(text)}` });
-    else {
-      const file = parseEnvFile(text);
-      for (const problem of file.problems) problems.push({ sentence: `${envFilePath} ${problem}` });
-      for (const [name, line] of file.lines) take(judgeOfEnvFile(name), `${envFilePath} line ${line}: `, findings);
-      for (const [name, value] of file.values) {
-        if (value !== "" && judgeOfEnvFile(name) === null) merged.set(name, value);
-      }
-    }
-  }
+): void {
+  for (const [name, line] of envFile.lines) take(judgeOfEnvFile(name), `${envFile.path} line ${line}: `, findings);
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || value === "") continue;
-    merged.set(name, value);
-    take(judgeOfEnvironment(name), "", findings);
+    if (value !== undefined && value !== "") take(judgeOfEnvironment(name), "", findings);
   }
-  return merged;
 }
 
 function take(verdict: NameVerdict | null, place: string, { problems, warnings }: Findings): void {
@@ -57,17 +72,20 @@ function take(verdict: NameVerdict | null, place: string, { problems, warnings }
   else warnings.push(sentence);
 }
 
-export function readSettings(variables: Map<string, string>, flags: Flags, problems: Problem[]): SettingValues {
-  const values: Record<string, unknown> = {};
-  for (const name of Object.keys(settings) as SettingName[]) {
-    values[name] = readSetting(settings[name], variables, flags, problems);
-  }
-  return values as SettingValues;
+/** Those of these names; all unless some are chosen. */
+export function readSettings<Name extends SettingName = SettingName>(
+  variables: ReadonlyMap<string, string>,
+  flags: Flags,
+  problems: Problem[],
+  names = Object.keys(settings) as Name[],
+): Pick<SettingValues, Name> {
+  const values = names.map((name) => [name, readSetting(settings[name], variables, flags, problems)]);
+  return Object.fromEntries(values);
 }
 
 function readSetting(
   one: Setting<unknown>,
-  variables: Map<string, string>,
+  variables: ReadonlyMap<string, string>,
   flags: Flags,
   problems: Problem[],
 ): unknown {
@@ -87,7 +105,7 @@ function readSetting(
 
 function findText(
   one: Setting<unknown>,
-  variables: Map<string, string>,
+  variables: ReadonlyMap<string, string>,
   problems: Problem[],
 ): { source: string; text: string } | null {
   const text = variables.get(one.variable);

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, loadConfig } from "../../src/config.ts";
+import { ConfigError, loadConfig, loadReleases } from "../../src/config.ts";
 import { runCommand } from "../support/cli.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "companiond-names-"));
@@ -111,6 +111,13 @@ describe("commands", () => {
       });
     }
     expect(await Bun.file(join(dataDir, "companiond.db")).exists()).toBe(false);
+  });
+
+  test("update reads what is about releases alone, and refuses what is wrong with that", () => {
+    const environment = { COMPANIOND_RELEASES_URL: "https://releases.example/", COMPANIOND_TYPO: "x", PORT: "http" };
+    expect(loadReleases({ environment })).toEqual({ url: "https://releases.example", key: null });
+    expect(() => loadReleases({ environment: { COMPANIOND_RELEASES_KEY: "short" } })).toThrow(ConfigError);
+    expect(() => loadReleases({ environment, envFilePath: join(dir, "absent.env") })).toThrow(ConfigError);
   });
 
   test("that need no configuration do not mind a broken one", async () => {
