@@ -74,7 +74,7 @@ function sendAs(header: string): string {
 function adviseOn(name: string): string {
   if (name === "OPENAI_API_BASE") return "Did you mean OPENAI_BASE_URL?";
   const meant = findMeant(name);
-  return meant === null ? "companiond serve --help lists those that there are." : `Did you mean ${meant}?`;
+  return meant === null ? "See companiond serve --help for those that there are." : `Did you mean ${meant}?`;
 }
 
 /** COMPANIOND_PORT means PORT, OPENAI_MODEL and MODEL mean COMPANIOND_MODEL. What many names begin with brings none nearer. */
