@@ -74,6 +74,8 @@ export interface ActionResult {
 export interface ActionInput {
   args: Arguments;
   isJson: boolean;
+  /** Those that the help lists, loaded. */
+  listCommands(): Promise<readonly Command[]>;
   /** Loaded on first use; from then on root works as the owner of the data directory. Throws `ConfigError`. */
   loadConfig(): Config;
   /** Opened on first use, and migrated by the rules of `OpenOptions`; the runner closes it. */

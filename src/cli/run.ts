@@ -24,6 +24,9 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
   try {
     const [first, ...others] = words;
     if (first === "help" && others.length > 0) return await runCli(commands, [...others, "--help"], io);
+    // Nobody means a file of this name: that is `./help`.
+    if (others.length === 1 && others[0] === "help")
+      return await runCli(commands, [...words.slice(0, 1), "--help"], io);
     if (first === undefined) {
       await io.writeError(`${await describeAll(commands)}\n`);
       return 2;
@@ -42,7 +45,7 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
     hint = `companiond ${[command.name, action.name].filter(Boolean).join(" ")} --help`;
     failing = action;
     const args = readArguments(action, rest);
-    if (!args.has("help")) return await runAction(action, args, io);
+    if (!args.has("help")) return await runAction(action, args, io, () => loadListed(commands));
     await io.writeOut(`${describeAction(command, action)}\n`);
     return 0;
   } catch (error) {
@@ -54,12 +57,18 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
   }
 }
 
-async function runAction(action: Action, args: Arguments, io: CliIo): Promise<number> {
+async function runAction(
+  action: Action,
+  args: Arguments,
+  io: CliIo,
+  listCommands: ActionInput["listCommands"],
+): Promise<number> {
   let config: Config | null = null;
   const opened: Promise<Store>[] = [];
   const input: ActionInput = {
     args,
     isJson: args.has("json"),
+    listCommands,
     loadConfig() {
       if (config !== null) return config;
       const loaded = loadConfig({
@@ -112,8 +121,11 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
 }
 
 async function describeAll(commands: readonly CommandEntry[]): Promise<string> {
-  const listed = commands.filter((command) => !command.isHidden);
-  return describeProgram(await Promise.all(listed.map((command) => command.load())));
+  return describeProgram(await loadListed(commands));
+}
+
+function loadListed(commands: readonly CommandEntry[]): Promise<Command[]> {
+  return Promise.all(commands.filter((command) => !command.isHidden).map((command) => command.load()));
 }
 
 function loadCommand(commands: readonly CommandEntry[], name: string): Promise<Command> {
@@ -124,7 +136,7 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
     name,
     commands.filter((command) => !command.isHidden).map((command) => command.name),
   );
-  throw new Misuse(`unknown command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
+  throw new Misuse(`unknown command ${JSON.stringify(name)}.${suggest(nearest)}`);
 }
 
 /** The action and the remaining words; null if only the command's help was requested. */
@@ -139,9 +151,13 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   }
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
-  throw new Misuse(
-    `unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`,
-  );
+  const nearest = findNearest(name, names);
+  throw new Misuse(`unknown action ${JSON.stringify(`${command.name} ${name}`)}.${suggest(nearest)}`);
+}
+
+/** Nothing where no name is near: the hint to the help follows. */
+function suggest(nearest: string | null): string {
+  return nearest === null ? "" : ` Did you mean ${nearest}?`;
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */

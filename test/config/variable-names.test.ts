@@ -38,6 +38,14 @@ describe("in the environment", () => {
     expect(read({ [unknown]: "1" }).problems).toEqual([`${unknown} is not a setting. Did you mean ${nearest}?`]);
   });
 
+  test.each(["COMPANIOND_NO_SUCH_SETTING", "OPENAI_X", "ELEVENLABS_VOICE_ID"])(
+    "refuses %s, which is near no other, and says where all are",
+    (unknown) => {
+      const sentence = `${unknown} is not a setting. See companiond serve --help for those that there are.`;
+      expect(read({ [unknown]: "1" }).problems).toEqual([sentence]);
+    },
+  );
+
   test("takes no notice of other programs' names, nor of empty ones", () => {
     const environment = { PATH: "/bin", DATABASE_URI: "x", PORTS: "1", XI_API_KEY: "x", OPENAI_TYPO: "" };
     expect(read(environment)).toEqual({ problems: [], warnings: [] });
@@ -122,7 +130,7 @@ describe("commands", () => {
 
   test("that need no configuration do not mind a broken one", async () => {
     const environment = { COMPANIOND_LOG: "loud", OPENAI_TYPO: "x" };
-    for (const words of [["version"], ["--help"], ["serve", "--help"], ["help", "account"]]) {
+    for (const words of [["version"], ["--help"], ["serve", "--help"], ["help", "account"], ["completion", "bash"]]) {
       expect({ words, ...(await runCommand(words, { environment })) }).toMatchObject({
         words,
         exitCode: 0,
