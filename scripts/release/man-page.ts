@@ -63,9 +63,11 @@ The data of that service.
 .It 0
 Success.
 .It 1
-Failure; standard error says why.
+Failure; standard error says why, or the log of
+.Cm serve
+where it is JSON.
 .It 2
-Wrong use of the command line.
+Wrong use of the command line, or a configuration that cannot be used.
 .El
 .Sh SIGNALS
 .Bl -tag -width Ds
