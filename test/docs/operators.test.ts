@@ -1,0 +1,122 @@
+/**
+ * The guide for operators, followed to the letter on a machine in a folder: its shell lines as they stand, its settings in
+ * the file that it names, with a certificate authority (/usr/bin/pebble), a storage of backups and a language model on
+ * loopback.
+ */
+import { expect, test } from "bun:test";
+import { generateKeyPairSync, sign } from "node:crypto";
+import { existsSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { executablePath } from "../support/executable.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { startMockLlm } from "../support/mock-llm.ts";
+import { startPageMachine } from "../support/page-machine.ts";
+import { startPebble } from "../support/pebble.ts";
+import { startS3 } from "../support/s3.ts";
+import { runPage } from "../support/shell-pages.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+/** Debian's, which the lines use. */
+const programs = ["/usr/bin/age-keygen", "/usr/bin/curl", "/usr/bin/openssl", "/usr/sbin/useradd"];
+const email = "you@example.com";
+const domain = "chat.example.com";
+/** Whether the name can lead to this machine, for the service alone. */
+const mayEnter =
+  existsSync("/usr/bin/pebble") && Bun.spawnSync(["/usr/bin/unshare", "--mount", "true"], { stderr: "ignore" }).success;
+const ours = generateKeyPairSync("ed25519");
+
+/** Serves a next version: this executable, which says that it is another. */
+function publishNext() {
+  const version = "99.0.0";
+  const program = `#!/bin/sh\n[ "$1" = version ] && echo '{"version":"${version}"}' && exit\nexec "$0.previous" "$@"\n`;
+  const sha256 = new Bun.CryptoHasher("sha256").update(program).digest("hex");
+  const target = `${process.platform}-${process.arch}`;
+  const signed = Buffer.from(`companiond\n${version}\n${target}\n${sha256}\n`);
+  const offer = { url: "next", sha256, signature: sign(null, signed, ours.privateKey).toString("base64") };
+  const pages = { "/latest.json": JSON.stringify({ version, targets: { [target]: offer } }), "/next": program };
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url }) => new Response(new Map(Object.entries(pages)).get(new URL(url).pathname) ?? null),
+  });
+}
+
+test.skipIf(!mayEnter)("whoever follows the guide has an installation, a certificate, a chat, backups, and can go back and leave", async () => {
+  const llm = await startMockLlm();
+  await using s3 = await startS3();
+  await using pebble = await startPebble();
+  const [httpPort, httpsPort, metricsPort] = [findFreePort(), findFreePort(), findFreePort()];
+  pebble.answer(async (token) => {
+    const response = await fetch(`http://127.0.0.1:${httpPort}/.well-known/acme-challenge/${token}`);
+    return response.ok ? await response.text() : null;
+  });
+  using files = temporaryDirectory();
+  await Bun.write(files.file("hosts"), `127.0.0.1 localhost ${domain}\n`);
+  using next = publishNext();
+  const https = `https://127.0.0.1:${httpsPort}`;
+  const tls = { rejectUnauthorized: false };
+  const hasCertificate = () => fetch(`${https}/healthz`, { tls }).then(Boolean, () => false);
+  await using machine = await startPageMachine({
+    enter: [
+      ...["/usr/bin/unshare", "--mount", "/bin/sh", "-c"],
+      ...[`mount --bind '${files.file("hosts")}' /etc/hosts && exec "$@"`, "sh"],
+    ],
+    server: (settings) => ({
+      OPENAI_BASE_URL: `${llm.url}/v1`,
+      ...(settings.includes(`\nCOMPANIOND_DOMAIN=${domain}\n`)
+        ? {
+            COMPANIOND_ACME_DIRECTORY: pebble.directory,
+            COMPANIOND_HTTP_PORT: String(httpPort),
+            COMPANIOND_HTTPS_PORT: String(httpsPort),
+            COMPANIOND_PUBLIC_URL: `https://${domain}`,
+            NODE_EXTRA_CA_CERTS: join(import.meta.dir, "../fixtures/tls/one.cert.pem"),
+          }
+        : { PORT: "0" }),
+    }),
+    update: {
+      COMPANIOND_RELEASES_URL: next.url.href,
+      COMPANIOND_RELEASES_KEY: Buffer.from(ours.publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("base64"),
+    },
+    async openSetUpLink(link) {
+      // Whoever opens it takes longer than the authority.
+      await eventually(hasCertificate, { what: "a certificate" });
+      const secret = new URL(link).hash.slice(1);
+      const body = JSON.stringify({ secret, email, password: "correct horse battery" });
+      const headers = { "content-type": "application/json", host: domain, origin: `https://${domain}` };
+      return (await fetch(`${https}/api/session/set-up`, { method: "POST", headers, body, tls })).status === 201;
+    },
+  });
+  const run = await runPage("docs/operators.md", {
+    dataDir: null,
+    bin: machine.bin,
+    edit: machine.edit,
+    env: { ...machine.environment, CURL_MORE: `--insecure --connect-to ${domain}:443:127.0.0.1:${httpsPort}` },
+    replace: {
+      ...machine.replace,
+      "sk-…": "sk-test",
+      "https://s3.example.com": s3.url,
+      "_KEY_ID=…": "_KEY_ID=S3RVER",
+      "_SECRET=…": "_SECRET=S3RVER",
+      "age1…": "$(age-keygen -y companiond-backups.key)",
+      "SECRET_KEY=…": `SECRET_KEY=${Buffer.alloc(32, 7).toString("base64")}`,
+      "9464": String(metricsPort),
+    },
+    async prepare(directory) {
+      const { root, executable } = { root: join(import.meta.dir, "../.."), executable: executablePath };
+      await Bun.write(join(directory, ".env.example"), Bun.file(join(root, ".env.example")));
+      await Bun.write(join(directory, "companiond.service"), Bun.file(join(root, "deploy/companiond.service")));
+      symlinkSync(executable, join(directory, "companiond"));
+      return {};
+    },
+  });
+  await llm.close();
+  expect(run.exitCode === 0 ? "" : `${run.stdout}\n${run.stderr}`).toBe("");
+  for (const said of [`Serving https://${domain}`, "data: [DONE]", "It holds 1 account, 1 companion", "99.0.0"]) {
+    expect(run.stdout).toContain(said);
+  }
+}, 60_000);
+
+test("the programs that the lines use are there", () => {
+  for (const program of programs) expect(existsSync(program)).toBe(true);
+});

@@ -1,0 +1,197 @@
+/**
+ * A machine for the shell lines of the guide for operators, in a folder: what `apt` installs, a service that runs, the
+ * operator who opens a link. Its programs ask the test for everything that a folder cannot do, and whatever nobody can
+ * try here stops the page.
+ */
+import { chmodSync, chownSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { debFileName } from "../../scripts/release/deb.ts";
+import { debFiles } from "../../scripts/release/deb-files.ts";
+import { executablePath } from "./executable.ts";
+import { type Answer, createMachineService, refuse } from "./machine-service.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+const isRoot = process.geteuid?.() === 0;
+const accepted = { exitCode: 0, output: "" };
+
+/** Where the lines of a page name a path of the machine, it is one below its folder. */
+const places = ["/etc/companiond", "/etc/systemd/system", "/usr/local/bin", "/var/lib/companiond", "/mnt/backups"];
+
+const ask = (name: string) => `#!/bin/bash
+answer=$(printf '%s\\0' ${name} "$@" | /usr/bin/curl --silent --show-error --data-binary @- "$MACHINE") || exit 70
+printf '%s' "\${answer#*$'\\n'}"
+exit "\${answer%%$'\\n'*}"
+`;
+
+const programs: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(["apt", "journalctl", "sudoedit", "systemctl"].map((name) => [name, ask(name)])),
+  // Nothing of the caller's environment reaches the command, as with sudo itself.
+  sudo: `#!/bin/bash
+case $1 in -*) echo "nobody can try here: sudo $1" >&2; exit 64 ;; esac
+exec /usr/bin/env -i PATH="$PATH" HOME="$HOME" MACHINE="$MACHINE" MACHINE_ROOT="$MACHINE_ROOT" MACHINE_ENV="$MACHINE_ENV" "$@"
+`,
+  companiond: `#!/bin/bash
+set -o pipefail
+for place in usr/local/bin usr/bin; do
+  [ -x "$MACHINE_ROOT/$place/companiond" ] && program=$MACHINE_ROOT/$place/companiond && break
+done
+[ "$1" = update ] && export $MACHINE_ENV
+"$program" "$@" | tee "$MACHINE_ROOT/run/said"
+code=$?
+"\${0%/*}/read-said"
+exit $code
+`,
+  "read-said": ask("read-said"),
+  useradd: account("useradd"),
+  userdel: account("userdel"),
+};
+
+/** Real, but for users of the machine alone. Who may not do that checks the options. */
+function account(name: string): string {
+  return `#!/bin/bash
+[ "$(id -u)" = 0 ] && exec /usr/sbin/${name} --prefix "$MACHINE_ROOT" "$@"
+for word in "$@"; do
+  case $word in --*) /usr/sbin/${name} --help | grep -q -e " $word" || exit 64 ;; esac
+done
+`;
+}
+
+export interface PageMachine extends AsyncDisposable {
+  /** Programs that come before those of the system. */
+  readonly bin: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What stands in the page, and what stands for it here. */
+  readonly replace: Readonly<Record<string, string>>;
+  /** Shell lines that write a block of settings as the reader does in an editor. */
+  edit(settings: string): string;
+}
+
+export interface PageMachineOptions {
+  /** What the server has from the test rather than from its settings, which are given. */
+  server(settings: string): Readonly<Record<string, string>>;
+  /** The same for `companiond update`. */
+  update: Readonly<Record<string, string>>;
+  /** What comes before the service's command, and becomes it. */
+  enter: readonly string[];
+  /** Whether what the link of the set-up opens has been filled in. */
+  openSetUpLink(link: string): Promise<boolean>;
+}
+
+export async function startPageMachine(options: PageMachineOptions): Promise<PageMachine> {
+  const folder = temporaryDirectory();
+  chmodSync(folder.path, 0o755);
+  const file = (path: string) => join(folder.path, path);
+  for (const path of ["bin", "run", "etc", "usr/bin", "usr/local/bin", "etc/systemd/system", "var/lib", "mnt/backups"]) {
+    mkdirSync(file(path), { recursive: true });
+  }
+  for (const name of ["passwd", "group", "shadow", "gshadow"]) writeFileSync(file(`etc/${name}`), "");
+  copyFileSync("/etc/login.defs", file("etc/login.defs"));
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(file(`bin/${name}`), text, { mode: 0o755 });
+  }
+  const findUser = (name: string) => {
+    const line = readFileSync(file("etc/passwd"), "utf8").split("\n").find((one) => one.startsWith(`${name}:`));
+    if (!isRoot || line === undefined) return null;
+    const [, , uid, gid] = line.split(":");
+    return { uid: Number(uid), gid: Number(gid) };
+  };
+  const envFile = file("etc/companiond/companiond.env");
+  const service = createMachineService({
+    file,
+    findUser,
+    enter: options.enter,
+    readEnvironment: () => options.server(readFileSync(envFile, "utf8")),
+  });
+  const replace = Object.fromEntries(places.map((place) => [place, file(place)]));
+
+  const answers: Readonly<Record<string, (words: string[]) => Promise<Answer> | Answer>> = {
+    systemctl: (words) => service.systemctl(words),
+    journalctl: (words) => service.journalctl(words),
+    sudoedit: (words) => (words.join(" ") === envFile && existsSync(envFile) ? accepted : refuse("sudoedit", words)),
+    async apt(words) {
+      if (words.join(" ") === "purge companiond") {
+        const stopped = await service.systemctl(["stop", "companiond"]);
+        for (const path of ["usr/bin/companiond", "usr/lib", "etc/companiond"]) rmSync(file(path), { recursive: true });
+        return stopped;
+      }
+      const [verb, ...rest] = words.filter((word) => word !== "--allow-downgrades");
+      const version = /^\.\/companiond_([\d.]+)_amd64\.deb$/.exec(rest.join(" "))?.[1];
+      if (verb !== "install" || version === undefined) return refuse("apt", words);
+      if (rest[0] !== `./${debFileName(version, "amd64")}`) return refuse("apt", words);
+      return install(version);
+    },
+    async "read-said"() {
+      const said = readFileSync(file("run/said"), "utf8");
+      const token = /\bemb_\w+/.exec(said);
+      if (token !== null) writeFileSync(file("run/token"), token[0]);
+      const backup = /companiond-\S+\.db\S*/.exec(said);
+      if (backup !== null) writeFileSync(file("run/backup"), backup[0]);
+      const link = /https?:\/\/\S+\/\S*set-?up\S*/.exec(said);
+      if (link === null || (await options.openSetUpLink(link[0]))) return accepted;
+      return { exitCode: 1, output: `${link[0]} does not set anything up\n` };
+    },
+  };
+
+  /** As the package does, without dpkg, which is tried where the package is tested. */
+  async function install(version: string): Promise<Answer> {
+    if (existsSync(file("usr/bin/companiond"))) {
+      // What a version that migrates does first.
+      const kept = file("var/lib/companiond/backups/before-migration-1-to-2.db");
+      const words = ["backup", kept, "--env-file", envFile];
+      if (!existsSync(kept)) Bun.spawnSync([file("usr/bin/companiond"), ...words], { env: {} });
+    }
+    const facts = { version, maintainer: "", builtAt: new Date(0) };
+    const texts = { manPage: "", completions: { bash: "", zsh: "", fish: "" }, notices: "", sbom: "" };
+    for (const { path, mode, content } of debFiles(texts, facts)) {
+      if (!/^(etc|usr\/lib)\//.test(path) || (path.startsWith("etc/") && existsSync(file(path)))) continue;
+      mkdirSync(dirname(file(path)), { recursive: true });
+      const own = path === "etc/companiond/companiond.env" ? place(String(content)) : content;
+      writeFileSync(file(path), own, { mode });
+    }
+    rmSync(file("usr/bin/companiond"), { force: true });
+    copyFileSync(executablePath, file("usr/bin/companiond"), constants.COPYFILE_FICLONE);
+    if (isRoot && findUser("companiond") === null) {
+      const made = Bun.spawnSync([file("bin/useradd"), "--system", "--user-group", "companiond"], { env: environment });
+      if (!made.success) return { exitCode: 1, output: made.stderr.toString() };
+    }
+    const data = file("var/lib/companiond");
+    const owner = findUser("companiond");
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    if (owner !== null) chownSync(data, owner.uid, owner.gid);
+    return service.systemctl(["restart", "companiond"]);
+  }
+
+  const place = (text: string) => places.reduce((done, path) => done.replaceAll(path, file(path)), text);
+  const door = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const [name = "", ...words] = (await request.text()).split("\0").slice(0, -1);
+      const answer = (await answers[name]?.(words)) ?? refuse(name, words);
+      return new Response(`${answer.exitCode}\n${answer.output}`);
+    },
+  });
+  const environment = {
+    PATH: `${file("bin")}:/usr/bin:/bin`,
+    MACHINE: door.url.href,
+    MACHINE_ROOT: folder.path,
+    MACHINE_ENV: Object.entries(options.update).map(([name, value]) => `${name}=${value}`).join(" "),
+  };
+  return {
+    bin: file("bin"),
+    environment,
+    replace: {
+      ...replace,
+      "emb_…": `$(cat ${file("run/token")})`,
+      "before-migration-….db": "before-migration-1-to-2.db",
+      "companiond-….db.zst.age": `$(cat ${file("run/backup")})`,
+    },
+    edit: (settings) => `cat >> ${envFile} <<END\n${settings}END\n`,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await door.stop(true);
+      folder[Symbol.dispose]();
+    },
+  };
+}
