@@ -16,7 +16,7 @@ export interface Answer {
 export interface ServiceMachine {
   /** Where a path of the machine really is. */
   file(path: string): string;
-  /** Of the user of the unit; null unless the test may become others. */
+  /** Null if it has none of this name. */
   findUser(name: string): { uid: number; gid: number } | null;
   /** Of the server, beside what its unit sets: ports and providers of the test. */
   readEnvironment(): Readonly<Record<string, string>>;
@@ -52,11 +52,12 @@ export function createMachineService(machine: ServiceMachine): MachineService {
     const unit = readUnit();
     const [user = ""] = unit("User");
     const owner = machine.findUser(user);
+    if (owner === null) return { exitCode: 1, output: `there is no user ${user}\n` };
     const credentials = machine.file("/run/credentials");
     const state = machine.file(`/var/lib/${unit("StateDirectory")[0]}`);
     for (const path of [credentials, state]) {
       if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
-      if (owner !== null) chownSync(path, owner.uid, owner.gid);
+      chownSync(path, owner.uid, owner.gid);
     }
     for (const credential of unit("LoadCredential")) {
       const [name = "", path = ""] = credential.split(":");
@@ -64,7 +65,7 @@ export function createMachineService(machine: ServiceMachine): MachineService {
       if (existsSync(copy)) chmodSync(copy, 0o600);
       copyFileSync(machine.file(path), copy);
       chmodSync(copy, 0o400);
-      if (owner !== null) chownSync(copy, owner.uid, owner.gid);
+      chownSync(copy, owner.uid, owner.gid);
     }
     const words = (unit("ExecStart")[0] ?? "").split(" ");
     const command = words.map((word) => (word.startsWith("/") ? machine.file(word) : word.replace("%d", credentials)));
@@ -73,7 +74,7 @@ export function createMachineService(machine: ServiceMachine): MachineService {
     receiver = receiveNotifications(machine.file("/run/notify"));
     const output = openSync(journal, "a");
     const { dev, ino } = fstatSync(output, { bigint: true });
-    service = Bun.spawn([...machine.enter, ...(owner === null ? [] : becomeUser(owner, unit)), ...command], {
+    service = Bun.spawn([...machine.enter, ...becomeUser(owner, unit), ...command], {
       cwd: "/",
       env: { ...machine.readEnvironment(), NOTIFY_SOCKET: machine.file("/run/notify"), JOURNAL_STREAM: `${dev}:${ino}` },
       stdin: "ignore",
@@ -118,7 +119,7 @@ export function createMachineService(machine: ServiceMachine): MachineService {
       return stopped.exitCode === 0 ? start() : stopped;
     },
     journalctl(words) {
-      const given = new Map(words.flatMap((word, at) => (word.startsWith("-") ? [[word, words[at + 1] ?? ""]] : [])));
+      const given = new Map(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1] ?? ""] as const] : [])));
       const known = [...given.keys()].every((name) => ["-u", "-p", "-n", "--since"].includes(name));
       const limit = priorities[given.get("-p") ?? "info"];
       if (!known || given.size * 2 !== words.length || given.get("-u") !== "companiond" || limit === undefined) {

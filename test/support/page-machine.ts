@@ -1,7 +1,7 @@
 /**
  * A machine for the shell lines of the guide for operators, in a folder: what `apt` installs, a service that runs, the
  * operator who opens a link. Its programs ask the test for everything that a folder cannot do, and whatever nobody can
- * try here stops the page.
+ * try here stops the page. Needs root, since the service runs as a user of its own.
  */
 import { chmodSync, chownSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,6 @@ import { executablePath } from "./executable.ts";
 import { type Answer, createMachineService, refuse } from "./machine-service.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-const isRoot = process.geteuid?.() === 0;
 const accepted = { exitCode: 0, output: "" };
 
 /** Where the lines of a page name a path of the machine, it is one below its folder. */
@@ -19,6 +18,7 @@ const places = ["/etc/companiond", "/etc/systemd/system", "/usr/local/bin", "/va
 
 const ask = (name: string) => `#!/bin/bash
 answer=$(printf '%s\\0' ${name} "$@" | /usr/bin/curl --silent --show-error --data-binary @- "$MACHINE") || exit 70
+answer=\${answer%.}
 printf '%s' "\${answer#*$'\\n'}"
 exit "\${answer%%$'\\n'*}"
 `;
@@ -46,14 +46,9 @@ exit $code
   userdel: account("userdel"),
 };
 
-/** Real, but for users of the machine alone. Who may not do that checks the options. */
+/** Real, but for users of the machine alone. */
 function account(name: string): string {
-  return `#!/bin/bash
-[ "$(id -u)" = 0 ] && exec /usr/sbin/${name} --prefix "$MACHINE_ROOT" "$@"
-for word in "$@"; do
-  case $word in --*) /usr/sbin/${name} --help | grep -q -e " $word" || exit 64 ;; esac
-done
-`;
+  return `#!/bin/bash\nexec /usr/sbin/${name} --prefix "$MACHINE_ROOT" "$@"\n`;
 }
 
 export interface PageMachine extends AsyncDisposable {
@@ -62,6 +57,8 @@ export interface PageMachine extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   /** What stands in the page, and what stands for it here. */
   readonly replace: Readonly<Record<string, string>>;
+  /** What `journalctl -p warning` has printed, each time. */
+  readonly warnings: readonly string[];
   /** Shell lines that write a block of settings as the reader does in an editor. */
   edit(settings: string): string;
 }
@@ -91,10 +88,11 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
   }
   const findUser = (name: string) => {
     const line = readFileSync(file("etc/passwd"), "utf8").split("\n").find((one) => one.startsWith(`${name}:`));
-    if (!isRoot || line === undefined) return null;
+    if (line === undefined) return null;
     const [, , uid, gid] = line.split(":");
     return { uid: Number(uid), gid: Number(gid) };
   };
+  const warnings: string[] = [];
   const envFile = file("etc/companiond/companiond.env");
   const service = createMachineService({
     file,
@@ -106,7 +104,11 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
 
   const answers: Readonly<Record<string, (words: string[]) => Promise<Answer> | Answer>> = {
     systemctl: (words) => service.systemctl(words),
-    journalctl: (words) => service.journalctl(words),
+    journalctl(words) {
+      const answer = service.journalctl(words);
+      if (words.includes("warning")) warnings.push(answer.output);
+      return answer;
+    },
     sudoedit: (words) => (words.join(" ") === envFile && existsSync(envFile) ? accepted : refuse("sudoedit", words)),
     async apt(words) {
       if (words.join(" ") === "purge companiond") {
@@ -138,7 +140,11 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
       // What a version that migrates does first.
       const kept = file("var/lib/companiond/backups/before-migration-1-to-2.db");
       const words = ["backup", kept, "--env-file", envFile];
-      if (!existsSync(kept)) Bun.spawnSync([file("usr/bin/companiond"), ...words], { env: {} });
+      mkdirSync(dirname(kept), { recursive: true, mode: 0o700 });
+      const owner = findUser("companiond");
+      if (owner !== null) chownSync(dirname(kept), owner.uid, owner.gid);
+      const made = existsSync(kept) ? null : Bun.spawnSync([file("usr/bin/companiond"), ...words], { env: {} });
+      if (made?.success === false) return { exitCode: 1, output: made.stderr.toString() };
     }
     const facts = { version, maintainer: "", builtAt: new Date(0) };
     const texts = { manPage: "", completions: { bash: "", zsh: "", fish: "" }, notices: "", sbom: "" };
@@ -150,8 +156,10 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
     }
     rmSync(file("usr/bin/companiond"), { force: true });
     copyFileSync(executablePath, file("usr/bin/companiond"), constants.COPYFILE_FICLONE);
-    if (isRoot && findUser("companiond") === null) {
-      const made = Bun.spawnSync([file("bin/useradd"), "--system", "--user-group", "companiond"], { env: environment });
+    if (findUser("companiond") === null) {
+      const made = Bun.spawnSync([file("bin/useradd"), "--system", "--user-group", "companiond"], {
+        env: { PATH: "/usr/bin:/bin", ...environment },
+      });
       if (!made.success) return { exitCode: 1, output: made.stderr.toString() };
     }
     const data = file("var/lib/companiond");
@@ -169,11 +177,10 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
     async fetch(request) {
       const [name = "", ...words] = (await request.text()).split("\0").slice(0, -1);
       const answer = (await answers[name]?.(words)) ?? refuse(name, words);
-      return new Response(`${answer.exitCode}\n${answer.output}`);
+      return new Response(`${answer.exitCode}\n${answer.output}.`);
     },
   });
   const environment = {
-    PATH: `${file("bin")}:/usr/bin:/bin`,
     MACHINE: door.url.href,
     MACHINE_ROOT: folder.path,
     MACHINE_ENV: Object.entries(options.update).map(([name, value]) => `${name}=${value}`).join(" "),
@@ -181,13 +188,14 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
   return {
     bin: file("bin"),
     environment,
+    warnings,
     replace: {
       ...replace,
       "emb_…": `$(cat ${file("run/token")})`,
       "before-migration-….db": "before-migration-1-to-2.db",
       "companiond-….db.zst.age": `$(cat ${file("run/backup")})`,
     },
-    edit: (settings) => `cat >> ${envFile} <<END\n${settings}END\n`,
+    edit: (settings) => `cat >> /etc/companiond/companiond.env <<END\n${settings}END\n`,
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await door.stop(true);

@@ -39,8 +39,8 @@ const stand = {
   curl: `#!/bin/bash
 set -uo pipefail
 case " $* " in
-  *" -w "*) /usr/bin/curl ${CURL_MORE-} "$@" ;;
-  *) /usr/bin/curl ${CURL_MORE-} --fail-with-body "$@" ;;
+  *" -w "*) /usr/bin/curl \${CURL_MORE-} "$@" ;;
+  *) /usr/bin/curl \${CURL_MORE-} --fail-with-body "$@" ;;
 esac
 code=$?
 case " $* " in *" --max-time "*) [ $code -eq 28 ] && exit 0 ;; esac
@@ -86,7 +86,8 @@ export async function runPage(page: string, world: PageWorld): Promise<PageRun> 
   const places = { "/var/lib/companiond": directory.file("data"), "/mnt/backups": directory.file("backups") };
   mkdirSync(places["/mnt/backups"]);
   const more = (await prepare?.(directory.path)) ?? {};
-  for (const [shown, own] of Object.entries({ ...more, ...replace, ...places })) script = script.replaceAll(shown, own);
+  const own = edit === undefined ? places : {};
+  for (const [shown, here] of Object.entries({ ...own, ...replace, ...more })) script = script.replaceAll(shown, here);
   await Bun.write(directory.file("page.sh"), script);
 
   const run = Bun.spawn(["/bin/bash", "-euo", "pipefail", "-x", directory.file("page.sh")], {
