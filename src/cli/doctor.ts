@@ -2,6 +2,7 @@
 import { type Config, ConfigError } from "../config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { listLooks, runLooks } from "./doctor/looks.ts";
@@ -53,6 +54,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
     { name: "configuration", look: () => ok("configuration", "All settings are valid.") },
     { name: "data directory", look: () => examineData(config) },
     { name: "port", look: () => examinePort(config) },
+    { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),
   ]);
 }
