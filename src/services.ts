@@ -138,6 +138,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
+    lookEveryMs: overrides.lookEveryMs,
   });
   const settings = toSettings(config);
   const knowledge = openKnowledge({
@@ -189,7 +190,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
-    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
     ...knowledge.services,

@@ -1,6 +1,6 @@
 /** What doctor says of the certificate of --domain. */
 import { expect, test } from "bun:test";
-import { examineNames, examineStoredCertificate, judgeCertificate } from "../../src/cli/doctor/certificates.ts";
+import { examineDomains, examineStoredCertificate, judgeCertificate } from "../../src/cli/doctor/certificates.ts";
 import type { Config } from "../../src/config.ts";
 import { keepCertificate } from "../support/kept-certificate.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -62,7 +62,7 @@ test("without a server, what the last one left is told", async () => {
 
 test("the names are looked up", async () => {
   const server = { acme: { domains } } as unknown as Config["server"];
-  const found = await examineNames({ server }, async (asked) => {
+  const found = await examineDomains({ server }, async (asked) => {
     if (asked === "chat.example.com") return [{ address: "203.0.113.9" }, { address: "2001:db8::9" }];
     throw Object.assign(new Error("none"), { code: "ENOTFOUND" });
   });

@@ -44,7 +44,7 @@ export async function examineStoredCertificate(config: Config, nowMs: number): P
 type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>;
 
 /** Whether they lead here, only the server can find out, and it does before each order. */
-export async function examineNames(
+export async function examineDomains(
   { server: { acme } }: Pick<Config, "server">,
   lookUp: LookUp = (asked) => lookup(asked, { all: true }),
 ): Promise<Finding[]> {
