@@ -1,4 +1,5 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
+import type { BackupStorage, StoragePlace } from "./backup-storage/storage.ts";
 import { buildInfo } from "./build-info.ts";
 import { findPlace } from "./config/providers.ts";
 import type { Config } from "./config.ts";
@@ -59,6 +60,12 @@ export interface ServiceOverrides {
 /** The storage engine that the configuration chooses. */
 export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
   return database === null ? createSqlite(dataDir) : createPostgres(database);
+}
+
+/** Where backups go that leave the machine. Only for a process without variables of S3 and AWS in its environment. */
+export async function openBackupStorage(place: StoragePlace): Promise<BackupStorage> {
+  const { createS3 } = await import("./backup-storage/s3.ts");
+  return createS3(place);
 }
 
 /** Why no server begins with the empty database of `DATABASE_URL`: the data is still in the directory. Null if none is. */

@@ -1,6 +1,7 @@
 /** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
 import { type Config, ConfigError } from "../config.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { examineBackupStorage } from "./doctor/backup-storage.ts";
 import { examineData } from "./doctor/data.ts";
 import { examineDatabase } from "./doctor/database.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
@@ -34,7 +35,7 @@ async function diagnose(input: ActionInput): Promise<ActionResult> {
   };
 }
 
-async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
+async function examine({ loadConfig, clock, io }: ActionInput): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig();
@@ -46,6 +47,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
   const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
     ["configuration", () => ok("configuration", "All settings are valid.")],
     ["data directory", () => examineData(config)],
+    ["backups off the machine", () => examineBackupStorage({ io }, config)],
     ["database", () => examineDatabase(config)],
     ["redis", () => examineRedis(config)],
     ["clock", () => examineClock(config, clock.nowMs())],

@@ -41,6 +41,14 @@ export interface StorageFacts {
   schemaVersion: number;
 }
 
+/** What is in a backup, by number. */
+export interface BackupFacts extends StorageFacts {
+  accounts: number;
+  companions: number;
+  conversations: number;
+  messages: number;
+}
+
 export interface Restored extends StorageFacts {
   /** The path of the restored data. */
   path: string;
@@ -102,6 +110,8 @@ export interface StorageEngine {
    * nothing has changed then.
    */
   restore(file: string, nowMs: number): Restored;
+  /** Reads all of a backup. Throws `invalid_request` with a sentence if it cannot be trusted. */
+  examine(file: string): BackupFacts;
   /** Reads all data. Throws `not_found` without data, `invalid_request` with a sentence if it is damaged. */
   verify(): StorageFacts;
   /**

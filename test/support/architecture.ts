@@ -18,9 +18,10 @@ const contracts = new Set([
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
+  "src/backup-storage/storage.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "coordination", "limits", "llm", "voice"];
+const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage"];
 const engines = [
   "store/sqlite",
   "store/postgres",
@@ -30,13 +31,14 @@ const engines = [
   "llm/openai",
   "llm/demo",
   "voice/elevenlabs",
+  "backup-storage/s3",
 ];
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
 const copyFolder = "src/store/copy/";
 
 /** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "metrics", "schemas"]);
+const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "backups", "metrics", "schemas"]);
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
@@ -57,6 +59,7 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/knowledge\/reading\/parsers\//,
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
+  { name: /^age-encryption$/, places: /^src\/backups\/age\.ts$/, rule: "age belongs in backups/age.ts" },
   { name: /^bun:ffi$/, places: /^src\/knowledge\/reading\/confinement\.ts$/, rule: "C is called in confinement.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
@@ -73,6 +76,11 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
     text: /\bRedisClient\b/,
     places: /^src\/limits\/redis\/connection\.ts$/,
     rule: "the client of Redis is known in limits/redis/connection.ts alone",
+  },
+  {
+    text: /\bS3Client\b/,
+    places: /^src\/backup-storage\/s3\.ts$/,
+    rule: "the client of S3 is known in backup-storage/s3.ts alone",
   },
   { text: /\bprocess\.exit\b/, places: /^src\/main\.ts$/, rule: "the process is ended in main.ts" },
   {

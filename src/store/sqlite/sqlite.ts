@@ -24,6 +24,7 @@ import type { Store } from "../store.ts";
 import { backupSqlite, verifySqlite } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
+import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
@@ -36,6 +37,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
     lock: () => lockDataDir(dataDir),
     backup: (file) => backupSqlite(dataDir, file),
     restore: (file, nowMs) => restoreSqlite(dataDir, file, nowMs),
+    examine: examineSqlite,
     verify() {
       if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
       return verifySqlite(path, "full");

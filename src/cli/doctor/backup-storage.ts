@@ -1,0 +1,30 @@
+/** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
+import { writeMadeAt } from "../../backups/names.ts";
+import type { Config } from "../../config.ts";
+import type { ActionInput } from "../command.ts";
+import { askStorage } from "../storage-task.ts";
+import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+
+export async function examineBackupStorage(input: Pick<ActionInput, "io">, config: Config): Promise<Finding[]> {
+  const name = "backups off the machine";
+  const { cron, storage } = config.backup;
+  if (config.database !== null) return [];
+  if (storage === null) {
+    // Whoever has not scheduled any is told that by the check of backups.
+    if (cron === null) return [];
+    const advice = "Set COMPANIOND_BACKUP_S3_BUCKET and its keys, or copy backups to another machine by other means.";
+    return [warn(name, "Backups stay on this machine, and are lost with it.", advice)];
+  }
+  try {
+    const [newest, ...older] = await askStorage(input, storage, "list", { ageRecipient: storage.ageRecipient });
+    const encryption = storage.ageRecipient === null ? "Uploads are not encrypted." : "Uploads are encrypted with age.";
+    if (newest === undefined) {
+      const advice = "Upload one now, to see that it works: companiond backup s3:";
+      return [warn(name, `The storage answers, and holds no backup yet. ${encryption}`, advice)];
+    }
+    const made = `The newest of ${older.length + 1} is of ${writeMadeAt(newest.name)}.`;
+    return [ok(name, `${made} ${encryption}`)];
+  } catch (error) {
+    return [fail(name, `${describeFailure(error)}.`, "Backups stay on this machine until this is fixed.")];
+  }
+}

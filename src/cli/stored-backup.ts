@@ -1,0 +1,60 @@
+/** Uploads a backup made for that, and fetches one to look into it, for commands. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Fetched } from "../backups/fetching.ts";
+import type { Uploaded } from "../backups/upload.ts";
+import { storageOf } from "../services.ts";
+import { type ActionInput, CommandFailure } from "./command.ts";
+import { askStorage, requireStorage } from "./storage-task.ts";
+import { inWorkspace } from "./workspace.ts";
+
+/** How the storage is written where a file could stand: `s3:` alone, or before the name of a backup in it. */
+export const storageMark = "s3:";
+
+export const identityOption = {
+  "age-identity": { value: "FILE", about: "The age identity that opens an encrypted backup, as age-keygen writes it." },
+};
+
+export async function uploadNow(input: ActionInput): Promise<Uploaded> {
+  const config = input.loadConfig();
+  const place = requireStorage(config);
+  const { ageRecipient } = place;
+  const nowMs = input.clock.nowMs();
+  if (!existsSync(config.dataDir)) throw new CommandFailure(`There is no database in ${config.dataDir}.`);
+  return await inWorkspace(config.dataDir, nowMs, async (dir) => {
+    const file = join(dir, "database");
+    storageOf(config).backup(file);
+    const upload = { file, madeAtMs: nowMs, keep: config.backup.keep, ageRecipient, nowMs };
+    return await askStorage(input, place, "upload", upload);
+  });
+}
+
+/** Fetches the backup of that name (null: the newest), and hands it over until `work` is done with it. */
+export async function withFetched<Result>(
+  input: ActionInput,
+  name: string | null,
+  work: (fetched: Fetched) => Result,
+): Promise<Result> {
+  const config = input.loadConfig();
+  const place = requireStorage(config);
+  const identityText = readIdentity(input);
+  return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {
+    return work(await askStorage(input, place, "fetch", { name, dir, identityText }));
+  });
+}
+
+const mostIdentityBytes = 64 * 1024;
+
+function readIdentity({ args }: ActionInput): string | null {
+  const file = args.find("age-identity");
+  if (file === undefined) return null;
+  try {
+    if (statSync(file).size > mostIdentityBytes)
+      throw new CommandFailure(`--age-identity: ${file} is too large for one.`);
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new CommandFailure(`--age-identity: ${file} cannot be read (${reason}).`);
+  }
+}
