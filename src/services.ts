@@ -1,5 +1,4 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
-import type { BackupStorage, StoragePlace } from "./backup-storage/storage.ts";
 import { buildInfo } from "./build-info.ts";
 import { findPlace } from "./config/providers.ts";
 import type { Config } from "./config.ts";
@@ -42,6 +41,8 @@ import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
+export { openBackupStorage } from "./backup-storage/registry.ts";
+
 export interface OpenedServices extends Services {
   /** Stops background work and closes the store. Wait for running turns first. */
   close(): Promise<void>;
@@ -60,12 +61,6 @@ export interface ServiceOverrides {
 /** The storage engine that the configuration chooses. */
 export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
   return database === null ? createSqlite(dataDir) : createPostgres(database);
-}
-
-/** Where backups go that leave the machine. Only for a process without variables of S3 and AWS in its environment. */
-export async function openBackupStorage(place: StoragePlace): Promise<BackupStorage> {
-  const { createS3 } = await import("./backup-storage/s3.ts");
-  return createS3(place);
 }
 
 /** Why no server begins with the empty database of `DATABASE_URL`: the data is still in the directory. Null if none is. */

@@ -22,6 +22,10 @@ const sentences: Readonly<Record<string, string>> = {
   EntityTooLarge: "The storage does not take objects of this size. Ask its provider for the limit.",
   DNSResolveFailed: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
   ConnectionRefused: `Nothing listens at the address of the storage. Check ${variable("ENDPOINT")}, and whether it runs.`,
+  // What comes without a body: all that a HEAD can say.
+  UnknownError:
+    "The storage refused it, or broke off, without saying why. Check that the access key may list, get, put and delete, " +
+    "and try again later.",
   ENOTFOUND: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
 };
 

@@ -29,7 +29,7 @@ const list: Action = {
     const place = config.backup.storage;
     if (place !== null) {
       try {
-        const found = await askStorage(input, place, "list", { ageRecipient: null });
+        const found = await askStorage(input.io.environment, place, "list", { ageRecipient: null });
         stored = found.map(({ name, bytes }) => ({ name, created_at: writeMadeAt(name), bytes, where: "s3" }));
       } catch (error) {
         if (!(error instanceof CommandFailure)) throw error;
@@ -129,6 +129,11 @@ function describe(
     json: { ...json, accounts, companions, conversations, messages },
     text:
       `${name} is good: made at ${created_at}, ${bytes} bytes (${stored_bytes} stored), schema ${schemaVersion}.\n` +
-      `It holds ${accounts} accounts, ${companions} companions, ${conversations} conversations, ${messages} messages.`,
+      `It holds ${count(accounts, "account")}, ${count(companions, "companion")}, ` +
+      `${count(conversations, "conversation")} and ${count(messages, "message")}.`,
   };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

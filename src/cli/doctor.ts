@@ -47,7 +47,7 @@ async function examine({ loadConfig, clock, io }: ActionInput): Promise<Finding[
   const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
     ["configuration", () => ok("configuration", "All settings are valid.")],
     ["data directory", () => examineData(config)],
-    ["backups off the machine", () => examineBackupStorage({ io }, config)],
+    ["backups off the machine", () => examineBackupStorage(config, io.environment)],
     ["database", () => examineDatabase(config)],
     ["redis", () => examineRedis(config)],
     ["clock", () => examineClock(config, clock.nowMs())],

@@ -3,7 +3,7 @@ import { runStorageTask } from "../backups/storage-process.ts";
 import type { StorageTasks } from "../backups/tasks.ts";
 import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config.ts";
 import { ownCommand } from "../lib/own-command.ts";
-import { type ActionInput, CommandFailure } from "./command.ts";
+import { type CliIo, CommandFailure } from "./command.ts";
 
 /** An upload or a download that takes longer is considered hung. */
 const limitMs = 6 * 60 * 60_000;
@@ -18,13 +18,13 @@ export function requireStorage({ backup: { storage } }: Config): BackupStorageCo
 
 /** Rejects with `CommandFailure` and the sentence. */
 export async function askStorage<Kind extends keyof StorageTasks>(
-  { io }: Pick<ActionInput, "io">,
+  environment: CliIo["environment"],
   place: BackupStorageConfig,
   kind: Kind,
   asked: StorageTasks[Kind]["asked"],
 ): Promise<StorageTasks[Kind]["answer"]> {
   const signal = AbortSignal.timeout(limitMs);
-  const network = readNetworkVariables(io.environment);
+  const network = readNetworkVariables(environment);
   try {
     return await runStorageTask({ command: ownCommand(), network, place, signal }, kind, asked);
   } catch (error) {

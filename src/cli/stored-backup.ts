@@ -25,7 +25,7 @@ export async function uploadNow(input: ActionInput): Promise<Uploaded> {
     const file = join(dir, "database");
     storageOf(config).backup(file);
     const upload = { file, madeAtMs: nowMs, keep: config.backup.keep, ageRecipient, nowMs };
-    return await askStorage(input, place, "upload", upload);
+    return await askStorage(input.io.environment, place, "upload", upload);
   });
 }
 
@@ -39,7 +39,7 @@ export async function withFetched<Result>(
   const place = requireStorage(config);
   const identityText = readIdentity(input);
   return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {
-    return work(await askStorage(input, place, "fetch", { name, dir, identityText }));
+    return work(await askStorage(input.io.environment, place, "fetch", { name, dir, identityText }));
   });
 }
 
