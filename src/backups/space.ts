@@ -9,10 +9,12 @@ const spareBytes = 64 * mebibyte;
 
 /** Throws `unavailable` with a sentence. */
 export function requireSpace(file: string, bytes: number): void {
-  const dir = dirname(file);
-  const { bavail, bsize } = statfsSync(dir);
+  const { bavail, bsize } = statfsSync(dirname(file));
   const freeBytes = bavail * bsize;
   if (bytes + spareBytes <= freeBytes) return;
   const [needed, free] = [Math.ceil((bytes + spareBytes) / mebibyte), Math.floor(freeBytes / mebibyte)];
-  throw new AppError("unavailable", `It needs ${needed} MiB in ${dir}, where ${free} MiB are free. Free some space.`);
+  throw new AppError(
+    "unavailable",
+    `It needs ${needed} MiB on the disk of the data directory, where ${free} MiB are free. Free some space.`,
+  );
 }

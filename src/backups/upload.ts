@@ -55,7 +55,7 @@ export async function uploadBackup(storage: BackupStorage, upload: Upload, stop:
     await storage.put(toSumsName(name), once(line), { maxBytes: line.length, signal: stop });
   } catch (error) {
     // Without its checksum it counts for nothing, and a later success removes it; this only spares the space.
-    if (!stop.aborted) await storage.remove(name).catch(() => {});
+    await storage.remove(name).catch(() => {});
     throw error;
   }
   const { removed, problem } = await removeOldest(storage, { made: name, keep, nowMs });

@@ -7,9 +7,9 @@ import { AppError } from "../domain/errors.ts";
 import { storageOf } from "../services.ts";
 import type { BackupFacts } from "../store/engine.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure } from "./command.ts";
+import { type Action, type ActionResult, type Command, CommandFailure } from "./command.ts";
 import { askStorage } from "./storage-task.ts";
-import { identityOption, storageMark, withFetched } from "./stored-backup.ts";
+import { identityOption, requireOwnBackups, storageMark, withFetched } from "./stored-backup.ts";
 
 interface Listed {
   name: string;
@@ -22,7 +22,7 @@ const list: Action = {
   name: "list",
   about: "Show all backups, newest first: scheduled ones here, those from before migrations, and those in the storage.",
   async run(input) {
-    const config = requireOwnBackups(input);
+    const config = requireOwnBackups(input.loadConfig());
     const local = listLocal(config);
     let stored: Listed[] = [];
     let problem: string | null = null;
@@ -58,7 +58,7 @@ const verify: Action = {
   operands: ["[NAME]"],
   options: identityOption,
   async run(input) {
-    const config = requireOwnBackups(input);
+    const config = requireOwnBackups(input.loadConfig());
     const given = input.args.operands[0] ?? null;
     const isMarked = given?.startsWith(storageMark) === true;
     const named = isMarked ? given?.slice(storageMark.length) || null : given;
@@ -75,13 +75,6 @@ export const backupsCommand: Command = {
   about: "Look through backups.",
   actions: [list, verify],
 };
-
-/** With another engine, these are not made by this program: its refusal names the tool. */
-function requireOwnBackups({ loadConfig }: ActionInput): Config {
-  const config = loadConfig();
-  if (config.database !== null) storageOf(config).examine("");
-  return config;
-}
 
 function listLocal({ backup: { dir } }: Config): Listed[] {
   if (!existsSync(dir)) return [];

@@ -39,6 +39,8 @@ const reminder =
 async function restoreStored(input: ActionInput, name: string): Promise<Restored> {
   const config = input.loadConfig();
   const storage = storageOf(config);
+  // Refuses it, and names the tool.
+  if (config.database !== null) return storage.restore(name, input.clock.nowMs());
   // While the database is served, fetching would be for nothing.
   storage.lock().release();
   return await withFetched(input, name, ({ file }) => {

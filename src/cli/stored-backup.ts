@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Fetched } from "../backups/fetching.ts";
 import type { Uploaded } from "../backups/upload.ts";
+import type { Config } from "../config.ts";
 import { storageOf } from "../services.ts";
 import { type ActionInput, CommandFailure } from "./command.ts";
 import { askStorage, requireStorage } from "./storage-task.ts";
@@ -15,8 +16,14 @@ export const identityOption = {
   "age-identity": { value: "FILE", about: "The age identity that opens an encrypted backup, as age-keygen writes it." },
 };
 
+/** With another engine, this program makes none: the engine's refusal names the tool for it. */
+export function requireOwnBackups(config: Config): Config {
+  if (config.database !== null) storageOf(config).examine("");
+  return config;
+}
+
 export async function uploadNow(input: ActionInput): Promise<Uploaded> {
-  const config = input.loadConfig();
+  const config = requireOwnBackups(input.loadConfig());
   const place = requireStorage(config);
   const { ageRecipient } = place;
   const nowMs = input.clock.nowMs();
@@ -35,7 +42,7 @@ export async function withFetched<Result>(
   name: string | null,
   work: (fetched: Fetched) => Result,
 ): Promise<Result> {
-  const config = input.loadConfig();
+  const config = requireOwnBackups(input.loadConfig());
   const place = requireStorage(config);
   const identityText = readIdentity(input);
   return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {

@@ -164,7 +164,9 @@ test.each([
 
 test("says of a refusal without a body what it may be, and of a certificate that it is not trusted", async () => {
   using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 403 }) });
-  await expect(createS3(at(server.url.origin), quick).find("x")).rejects.toThrow("Check that the access key may list, get, put and delete");
+  await expect(createS3(at(server.url.origin), quick).find("x")).rejects.toThrow(
+    "Check that the access key may list, get, put and delete",
+  );
   const fixtures = join(import.meta.dir, "../fixtures/tls");
   using secure = Bun.serve({
     port: 0,

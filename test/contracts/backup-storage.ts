@@ -59,17 +59,20 @@ export function testBackupStorageContract(
       expect(world.findLeft()).toEqual([]);
     });
 
-    test.each([1, 20])("keeps nothing of content that breaks off after %d MiB, and says why it did", async (mebibytes) => {
-      await using world = await open();
-      async function* broken() {
-        yield* pieces(mebibytes * 1024 * 1024);
-        throw new Error("the disk broke");
-      }
-      const putting = world.storage.put("companiond-a", broken(), { maxBytes: 64 * 1024 * 1024 });
-      await expect(putting).rejects.toThrow("the disk broke");
-      expect(await world.storage.find("companiond-a")).toBeNull();
-      expect(world.findLeft()).toEqual([]);
-    });
+    test.each([1, 20])(
+      "keeps nothing of content that breaks off after %d MiB, and says why it did",
+      async (mebibytes) => {
+        await using world = await open();
+        async function* broken() {
+          yield* pieces(mebibytes * 1024 * 1024);
+          throw new Error("the disk broke");
+        }
+        const putting = world.storage.put("companiond-a", broken(), { maxBytes: 64 * 1024 * 1024 });
+        await expect(putting).rejects.toThrow("the disk broke");
+        expect(await world.storage.find("companiond-a")).toBeNull();
+        expect(world.findLeft()).toEqual([]);
+      },
+    );
 
     test("keeps nothing of content whose sending is stopped", async () => {
       await using world = await open();

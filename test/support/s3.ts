@@ -10,8 +10,10 @@ const key = "S3RVER";
 export interface TestS3 extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** `PUT /bucket/name`, without what follows the question mark but for `uploads` and parts. */
+  /** Each as `PUT /bucket/name?…`. */
   readonly requests: readonly string[];
+  /** That came with requests. */
+  readonly sessionTokens: readonly string[];
   /** Its only bucket, empty. */
   readonly place: StoragePlace;
   /** What a command needs to use it. */
@@ -34,7 +36,12 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
   const { port } = await server.run();
   const requests: string[] = [];
   const { httpServer } = server;
-  httpServer.on("request", ({ method, url }) => void requests.push(`${method} ${url}`));
+  const sessionTokens: string[] = [];
+  httpServer.on("request", ({ method, url, headers }) => {
+    requests.push(`${method} ${url}`);
+    const token = headers["x-amz-security-token"];
+    if (token !== undefined) sessionTokens.push(String(token));
+  });
   const url = `http://127.0.0.1:${port}`;
   const whole: StoragePlace = {
     endpoint: url,
@@ -49,6 +56,7 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     url,
     port,
     requests,
+    sessionTokens,
     place: whole,
     environment: toEnvironment(whole),
     directory: dir.file("objects/backups"),
