@@ -38,7 +38,7 @@ export interface Unpacking {
 
 /** Resolves with the bytes written. Throws `invalid_request` with a sentence that begins with "It". */
 export async function unpackBackup({ file, target, identityText }: Unpacking): Promise<number> {
-  const stored: AsyncIterable<Uint8Array> = createReadStream(file, { highWaterMark: pieceBytes });
+  const stored = readPieces(file);
   const packed = identityText === null ? stored : await decryptWithAge(stored, identityText);
   const output = await open(target, "wx", 0o600);
   try {
@@ -58,6 +58,11 @@ export async function unpackBackup({ file, target, identityText }: Unpacking): P
   } finally {
     await output.close();
   }
+}
+
+/** Opened only when it is read: an error of a stream that nobody reads would be nobody's. */
+async function* readPieces(file: string): AsyncIterable<Uint8Array> {
+  yield* createReadStream(file, { highWaterMark: pieceBytes });
 }
 
 async function* decompress(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
