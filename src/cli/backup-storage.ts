@@ -11,6 +11,7 @@ import { singleCommand } from "./command.ts";
 export const backupStorageCommand = singleCommand({
   name: storageCommandName,
   about: "Do what standard input says with the storage of backups. Used by companiond itself.",
+  data: "none",
   async run({ io }) {
     const stopping = new AbortController();
     void io.takeStopSignal().then((signal) => stopping.abort(new Error(`stopped by ${signal}`)));

@@ -9,15 +9,19 @@ export const backupCommand = singleCommand({
   about:
     "Write a consistent, verified snapshot of the database to FILE, even while a server uses it; or, with s3: for FILE, " +
     "upload one to the storage of backups. For PostgreSQL use pg_dump.",
+  data: "reads",
+  opensAsCaller: true,
   operands: ["FILE|s3:"],
   async run(input) {
-    const named = input.args.operand(0);
+    const { args, loadConfig } = input;
+    const named = args.operand(0);
     if (named === storageMark) return await upload(input);
     if (named.startsWith(storageMark)) {
       throw new Misuse("backups in the storage are named after their time: companiond backup s3: without a name.");
     }
     const file = resolve(named);
-    const { bytes, schemaVersion } = storageOf(input.loadConfig()).backup(file);
+    const storage = storageOf(loadConfig());
+    const { bytes, schemaVersion } = storage.backup(file, (work) => input.io.user.forFile(file, work));
     return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
   },
 });

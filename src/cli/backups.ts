@@ -21,6 +21,7 @@ interface Listed {
 const list: Action = {
   name: "list",
   about: "Show all backups, newest first: scheduled ones here, those from before migrations, and those in the storage.",
+  data: "reads",
   async run(input) {
     const config = requireOwnBackups(input.loadConfig());
     const local = listLocal(config);
@@ -55,6 +56,8 @@ const verify: Action = {
   about:
     "Fetch a backup from the storage (the newest, or NAME as backups list shows it), check and open it as a restore " +
     "would, and say what is in it. Without a storage, and for the name of a local one, check that.",
+  data: "reads",
+  opensAsCaller: true,
   operands: ["[NAME]"],
   options: identityOption,
   async run(input) {

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { AppError } from "../domain/errors.ts";
 import { storageOf } from "../services.ts";
-import type { Restored } from "../store/engine.ts";
+import type { AsCaller, Restored } from "../store/engine.ts";
 import { renameIn } from "./backups.ts";
 import { type ActionInput, Misuse, singleCommand } from "./command.ts";
 import { identityOption, storageMark, withFetched } from "./stored-backup.ts";
@@ -12,19 +12,23 @@ export const restoreCommand = singleCommand({
   about:
     "Verify FILE, or NAME of the storage of backups, and replace the database with it; the old one is kept aside. " +
     "Refused while the database is in use. For PostgreSQL use pg_restore.",
+  data: "makes",
+  opensAsCaller: true,
   operands: ["FILE|s3:NAME"],
   options: identityOption,
   async run(input) {
-    const { args, loadConfig, clock } = input;
+    const { args, io } = input;
     const named = args.operand(0);
     if (named === storageMark) throw new Misuse("s3: needs the name of a backup, as companiond backups list shows it.");
     const isStored = named.startsWith(storageMark);
-    if (!isStored && args.has("age-identity"))
+    if (!isStored && args.has("age-identity")) {
       throw new Misuse("--age-identity is for backups of the storage (s3:NAME).");
+    }
     const file = resolve(named);
+    const asCaller: AsCaller = (work) => io.user.forFile(file, work);
     const { path, bytes, schemaVersion, keptAs } = isStored
       ? await restoreStored(input, named.slice(storageMark.length))
-      : storageOf(loadConfig()).restore(file, clock.nowMs());
+      : storageOf(input.loadConfig()).restore(file, input.clock.nowMs(), asCaller);
     const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
     return {
       json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },

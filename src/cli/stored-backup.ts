@@ -1,11 +1,12 @@
 /** Uploads a backup made for that, and fetches one to look into it, for commands. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Fetched } from "../backups/fetching.ts";
 import type { Uploaded } from "../backups/upload.ts";
 import type { Config } from "../config.ts";
 import { storageOf } from "../services.ts";
 import { type ActionInput, CommandFailure } from "./command.ts";
+import { openNamedFile } from "./named-file.ts";
 import { askStorage, requireStorage } from "./storage-task.ts";
 import { inWorkspace } from "./workspace.ts";
 
@@ -24,6 +25,7 @@ export function requireOwnBackups(config: Config): Config {
 
 export async function uploadNow(input: ActionInput): Promise<Uploaded> {
   const config = requireOwnBackups(input.loadConfig());
+  input.io.user.settle();
   const place = requireStorage(config);
   const { ageRecipient } = place;
   const nowMs = input.clock.nowMs();
@@ -45,6 +47,7 @@ export async function withFetched<Result>(
   const config = requireOwnBackups(input.loadConfig());
   const place = requireStorage(config);
   const identityText = readIdentity(input);
+  input.io.user.settle();
   return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {
     return work(await askStorage(input.io.environment, place, "fetch", { name, dir, identityText }));
   });
@@ -52,16 +55,10 @@ export async function withFetched<Result>(
 
 const mostIdentityBytes = 64 * 1024;
 
-function readIdentity({ args }: ActionInput): string | null {
-  const file = args.find("age-identity");
-  if (file === undefined) return null;
-  try {
-    if (statSync(file).size > mostIdentityBytes)
-      throw new CommandFailure(`--age-identity: ${file} is too large for one.`);
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (error instanceof CommandFailure) throw error;
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new CommandFailure(`--age-identity: ${file} cannot be read (${reason}).`);
-  }
+function readIdentity({ args, io }: ActionInput): string | null {
+  const path = args.find("age-identity");
+  if (path === undefined) return null;
+  const file = openNamedFile(io.user, path);
+  if (file.size > mostIdentityBytes) throw new CommandFailure(`--age-identity: ${path} is too large for an identity.`);
+  return Buffer.from(file.read()).toString();
 }

@@ -1,11 +1,10 @@
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
 import { writeMadeAt } from "../../backups/names.ts";
 import type { Config } from "../../config.ts";
-import type { CliIo } from "../command.ts";
 import { askStorage } from "../storage-task.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
-export async function examineBackupStorage(config: Config, environment?: CliIo["environment"]): Promise<Finding[]> {
+export async function examineBackupStorage(config: Config): Promise<Finding[]> {
   const name = "backups off the machine";
   const { cron, storage } = config.backup;
   if (config.database !== null) return [];
@@ -16,7 +15,7 @@ export async function examineBackupStorage(config: Config, environment?: CliIo["
     return [warn(name, "Backups stay on this machine, and are lost with it.", advice)];
   }
   try {
-    const [newest, ...older] = await askStorage(environment, storage, "list", { ageRecipient: storage.ageRecipient });
+    const [newest, ...older] = await askStorage(undefined, storage, "list", { ageRecipient: storage.ageRecipient });
     const encryption = storage.ageRecipient === null ? "Uploads are not encrypted." : "Uploads are encrypted with age.";
     if (newest === undefined) {
       const advice = "Upload one now, to see that it works: companiond backup s3:";

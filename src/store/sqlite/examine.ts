@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { AppError } from "../../domain/errors.ts";
 import type { BackupFacts } from "../engine.ts";
-import { verifySqlite } from "./backup.ts";
+import { verifySqlite } from "./verify.ts";
 
 /** See `StorageEngine.examine`. */
 export function examineSqlite(file: string): BackupFacts {
