@@ -64,7 +64,7 @@ test("uploads each scheduled backup under its own name, and keeps as many there"
     "companiond_backup_uploads_total succeeded": 3,
     "companiond_backup_uploads_total failed": 0,
     companiond_backup_upload_last_success_timestamp_seconds: expect.any(Number),
-    companiond_backup_upload_start_timestamp_seconds: expect.any(Number),
+    companiond_backup_upload_schedule_start_timestamp_seconds: expect.any(Number),
   });
   expect(scheduled.log.events.map(({ event }) => event)).toEqual(
     Array.from({ length: 3 }, () => ["database backed up", "backup uploaded"]).flat(),

@@ -11,8 +11,7 @@ export async function examineBackupStorage(config: Config): Promise<Finding[]> {
   if (storage === null) {
     // Whoever has not scheduled any is told that by the check of backups.
     if (cron === null) return [];
-    const advice = "Set COMPANIOND_BACKUP_S3_BUCKET and its keys, or copy backups to another machine by other means.";
-    return [warn(name, "Backups stay on this machine, and are lost with it.", advice)];
+    return [ok(name, "None are uploaded. Copy them elsewhere by other means, or set COMPANIOND_BACKUP_S3_BUCKET.")];
   }
   try {
     const [newest, ...older] = await askStorage(undefined, storage, "list", { ageRecipient: storage.ageRecipient });

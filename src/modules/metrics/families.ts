@@ -157,7 +157,7 @@ function describeBackupUploads({ backupUploads, uploadsScheduledAtMs }: Measurem
     ),
     numbers(
       "gauge",
-      "companiond_backup_upload_start_timestamp_seconds",
+      "companiond_backup_upload_schedule_start_timestamp_seconds",
       "Since when this process uploads scheduled backups.",
       [[{}, uploadsScheduledAtMs / 1000]],
     ),
