@@ -24,7 +24,7 @@ import { measureCoordination, measureLimiter, measureStore } from "./metrics/mea
 import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
-import { createAttempts } from "./modules/session/attempts.ts";
+import { createAttempts, type SignInPace } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
@@ -56,6 +56,9 @@ export interface ServiceOverrides {
   storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
   /** Times the replies that nobody reads. */
   after?: After;
+  signInPace?: SignInPace;
+  /** How often running turns are asked for their right. */
+  lookEveryMs?: number;
 }
 
 /** The storage engine that the configuration chooses. */
@@ -148,6 +151,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
+    lookEveryMs: overrides.lookEveryMs,
   });
   const settings = toSettings(config);
   const knowledge = openKnowledge({
@@ -197,7 +201,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
-    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
     ...knowledge.services,

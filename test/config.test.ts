@@ -333,6 +333,12 @@ test.each([
   expect(problemsOf({ [unknown]: "1" })).toEqual([`${unknown} is not a setting. Did you mean ${nearest}?`]);
 });
 
+test("refuses a name that is near no other, and says where all are", () => {
+  expect(problemsOf({ COMPANIOND_NO_SUCH_SETTING: "1" })).toEqual([
+    "COMPANIOND_NO_SUCH_SETTING is not a setting. See companiond serve --help for those that there are.",
+  ]);
+});
+
 test("takes no notice of other programs' variables", () => {
   expect(problemsOf({ PATH: "/bin", OPENAI_ORG_ID: "x", ELEVENLABS_OTHER: "y" })).toEqual([]);
 });

@@ -26,6 +26,9 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
   try {
     const [first, ...others] = words;
     if (first === "help" && others.length > 0) return await runCli(commands, [...others, "--help"], io);
+    // Nobody means a file of this name: that is `./help`.
+    if (others.length === 1 && others[0] === "help")
+      return await runCli(commands, [...words.slice(0, 1), "--help"], io);
     if (first === undefined) {
       await io.writeError(`${await describeAll(commands)}\n`);
       return 2;
@@ -120,7 +123,7 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
     name,
     commands.filter((command) => !command.isHidden).map((command) => command.name),
   );
-  throw new Misuse(`unknown command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
+  throw new Misuse(`unknown command ${JSON.stringify(name)}.${suggest(nearest)}`);
 }
 
 /** The action and the remaining words; null if only the command's help was requested. */
@@ -135,9 +138,13 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   }
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
-  throw new Misuse(
-    `unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`,
-  );
+  const nearest = findNearest(name, names);
+  throw new Misuse(`unknown action ${JSON.stringify(`${command.name} ${name}`)}.${suggest(nearest)}`);
+}
+
+/** Nothing where no name is near: the hint to the help follows. */
+function suggest(nearest: string | null): string {
+  return nearest === null ? "" : ` Did you mean ${nearest}?`;
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */

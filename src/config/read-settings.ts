@@ -52,7 +52,7 @@ export function readSettings(variables: Map<string, string>, flags: Flags, probl
   }
   for (const name of variables.keys()) {
     if (!name.startsWith(ownPrefix) || knownVariables.includes(name)) continue;
-    problems.push({ sentence: `${name} is not a setting. Did you mean ${suggestVariable(name)}?`, isFlag: false });
+    problems.push({ sentence: `${name} is not a setting. ${adviseOn(name)}`, isFlag: false });
   }
   return values as SettingValues;
 }
@@ -100,8 +100,14 @@ function findText(
   return { source: `The content of ${fileVariable}`, text: withoutLineEnd(content), isFlag: false };
 }
 
-function suggestVariable(name: string): string | null {
-  const bare = name.slice(ownPrefix.length);
-  // COMPANIOND_PORT means PORT: look for such names without the prefix first.
-  return knownVariables.includes(bare) ? bare : findNearest(name, knownVariables);
+function adviseOn(name: string): string {
+  // COMPANIOND_PORT means PORT. What all names begin with makes none of them near.
+  const bareNames = new Map(knownVariables.map((known) => [withoutPrefix(known), known]));
+  const nearest = findNearest(withoutPrefix(name), bareNames.keys());
+  if (nearest === null) return "See companiond serve --help for those that there are.";
+  return `Did you mean ${bareNames.get(nearest)}?`;
+}
+
+function withoutPrefix(name: string): string {
+  return name.startsWith(ownPrefix) ? name.slice(ownPrefix.length) : name;
 }

@@ -38,6 +38,7 @@ export function startBackups(
   schedule: Scheduler = (cron, run) => startSchedule(services.clock, cron, run),
 ): Jobs {
   if (plan.cron === null) return { stop: async () => {} };
+  services.measurements.backupsScheduledAtMs = services.clock.nowMs();
   if (plan.upload) services.measurements.uploadsScheduledAtMs = services.clock.nowMs();
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();

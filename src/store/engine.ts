@@ -9,7 +9,7 @@ import type { Coordination, ErasureMarks } from "../coordination/coordination.ts
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
-import type { DatabaseServerFacts } from "./contract/inspection.ts";
+import type { DatabaseServerFacts, SchemaDifferences } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -50,6 +50,8 @@ export interface StorageFacts {
   bytes: number;
   /** How many migrations have been applied. */
   schemaVersion: number;
+  /** None where not all migrations have been applied. */
+  differences: SchemaDifferences;
 }
 
 /** What is in a backup, by number. */

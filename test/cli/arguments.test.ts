@@ -55,7 +55,7 @@ test.each([
   [["--name", "N", "--name", "M", "f"], "--name was given twice."],
   [["--nmae", "N", "f"], "unknown option --nmae. Did you mean --name?"],
   [["-n", "N", "f"], "unknown option -n. Did you mean --name?"],
-  [["--constructor", "f"], "unknown option --constructor."],
+  [["--constructor", "f"], "unknown option --constructor.\n"],
   [["--loud=yes", "--name", "N", "f"], "--loud takes no value."],
   [["f", "--name"], "--name needs a value: N."],
 ])("refuses %j with exit code 2 and says why", async (words, sentence) => {
@@ -89,6 +89,7 @@ test.each([
 
 test.each([
   [["sevre"], 'unknown command "sevre". Did you mean serve?'],
+  [["nosuch"], 'unknown command "nosuch".\nSee companiond --help\n'],
   [["--json", "version"], "the command comes first, then its options."],
   [
     ["account"],
@@ -96,6 +97,7 @@ test.each([
   ],
   [["key", "--json"], "key needs one of: create, list, revoke."],
   [["key", "remove"], 'unknown action "key remove". Did you mean revoke?'],
+  [["key", "nosuch"], 'unknown action "key nosuch".\nSee companiond key --help\n'],
 ])("refuses %j with exit code 2", async (words, sentence) => {
   const { exitCode, stdout, stderr } = await runCommand(words);
   expect(stderr).toContain(sentence);
@@ -104,6 +106,8 @@ test.each([
 
 test.each([
   [["help", "serve"], "Usage: companiond serve [options]"],
+  [["serve", "help"], "Usage: companiond serve [options]"],
+  [["key", "help"], "  key revoke  Revoke a key"],
   [["help", "key", "create"], "Usage: companiond key create --account E"],
   [["help", "key"], "  key revoke  Revoke a key"],
 ])("shows for %j what that word is for", async (words, shown) => {
