@@ -152,7 +152,7 @@ test.each<[string[], Record<string, string>, number, string]>([
   [["restore", "s3:a"], postgres, 1, "use pg_restore"],
   [["backups", "list"], postgres, 1, "use pg_dump"],
   [["backups", "verify"], postgres, 1, "use pg_dump"],
-  [["backup", "s3:"], { ...postgres, ...toEnvironment(nowhere) }, 1, "back PostgreSQL up with pg_dump"],
+  [["backup", "s3:"], { ...postgres, ...toEnvironment(nowhere) }, 2, "back PostgreSQL up with pg_dump"],
 ])("refuses %j with %j", async (words, environment, exitCode, sentence) => {
   using data = temporaryDirectory();
   const outcome = await runCommand([...words, "--data-dir", data.path], { environment });

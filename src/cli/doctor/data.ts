@@ -54,7 +54,8 @@ function examineDirectory(dataDir: string): Finding {
   if (process.platform !== "win32" && open.length > 0) {
     return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "Run chmod 600 on these files.");
   }
-  return ok(name, `${dataDir} belongs to this user alone.`);
+  // Root asks as the directory's owner: "this user" would be wrong for whoever reads it.
+  return ok(name, `${dataDir} belongs to user ${statSync(dataDir).uid} alone.`);
 }
 
 /** Of what is in it: one file of another user is enough to stop the server. */
