@@ -1,6 +1,6 @@
 /** Scheduled backups that are uploaded, what of it is logged and counted, and what an interruption leaves. */
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { StoragePlace } from "../../src/backup-storage/storage.ts";
 import { type BackupPlan, startBackups } from "../../src/jobs/backups.ts";
@@ -8,7 +8,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import { describeMeasurements } from "../../src/modules/metrics/families.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, inTime } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { type BackupsWorld, enlarge, findLeftovers, startBackupsWorld } from "../support/stored-backups.ts";
 
@@ -84,21 +84,27 @@ test("an upload that fails is logged and counted without the keys, and the backu
   expect(scheduled.log.text()).not.toMatch(/other-(id|secret)/);
 });
 
-/** A line with so much delay that it can be held between a request and what follows its answer. */
-async function startSlowLine(world: BackupsWorld): Promise<StoragePlace> {
-  const opened = await startFaultProxy(world.s3.port);
-  await opened.set({ delayMs: 40 });
+/** A line that holds everything from the first request that this is true of. */
+async function startHoldingLine({ s3 }: BackupsWorld, isLast: (request: string) => boolean) {
+  const opened = await startFaultProxy(s3.port);
   proxy = opened;
-  return { ...world.s3.place, endpoint: `http://127.0.0.1:${opened.port}` };
+  const held = Promise.withResolvers<void>();
+  s3.onRequest = (request) => {
+    if (!isLast(request)) return;
+    s3.onRequest = null;
+    void opened.set("hold");
+    held.resolve();
+  };
+  return { place: { ...s3.place, endpoint: `http://127.0.0.1:${opened.port}` }, held: held.promise };
 }
 
 test("a server that stops ends an upload at once, and neither logs nor counts it", async () => {
   await using world = await startBackupsWorld();
   enlarge(world.data.path, 40 * 1024 * 1024);
-  const scheduled = schedule(world, await startSlowLine(world));
+  const line = await startHoldingLine(world, (request) => request.includes("uploads="));
+  const scheduled = schedule(world, line.place);
   const running = scheduled.run();
-  await eventually(() => world.s3.requests.some((one) => one.includes("uploads=")));
-  await proxy?.set("hold");
+  await inTime(line.held, { what: "the upload" });
   const stopped = scheduled.stop();
   await proxy?.set("pass");
   await stopped;
@@ -106,14 +112,14 @@ test("a server that stops ends an upload at once, and neither logs nor counts it
   expect(scheduled.log.events.map(({ event }) => event)).toEqual(["database backed up"]);
   expect(scheduled.measurements.backupUploads).toEqual({ succeeded: 0, failed: 0, lastSuccessAtMs: null });
   expect(await world.names()).toEqual([]);
-  expect(world.s3.requests.some((one) => one.startsWith("DELETE ") && one.includes("uploadId="))).toBe(true);
+  await eventually(() => world.s3.requests.some((one) => one.startsWith("DELETE ") && one.includes("uploadId=")));
 });
 
 test("an interrupted verify leaves nothing, and no variables of AWS reach the storage", async () => {
   await using world = await startBackupsWorld();
   enlarge(world.data.path, 12 * 1024 * 1024);
   const name = await world.upload();
-  const place = await startSlowLine(world);
+  const { place, held } = await startHoldingLine(world, (request) => request === `GET /backups/companiond/${name}`);
   const child = Bun.spawn([...command, "backups", "verify", name, "--data-dir", world.data.path], {
     env: {
       ...world.s3.environment,
@@ -125,8 +131,8 @@ test("an interrupted verify leaves nothing, and no variables of AWS reach the st
     stderr: "ignore",
   });
   const find = () => findLeftovers(world.data.path).map((one) => world.data.file(one));
-  await eventually(() => find().some((dir) => existsSync(join(dir, "stored"))));
-  await proxy?.set("hold");
+  await inTime(held, { what: "the download" });
+  expect(find().map((dir) => readdirSync(dir))).toEqual([["stored"]]);
   child.kill("SIGTERM");
   await child.exited;
   expect(child.exitCode).toBe(143);

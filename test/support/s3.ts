@@ -12,6 +12,8 @@ export interface TestS3 extends AsyncDisposable {
   readonly port: number;
   /** Each as `PUT /bucket/name?…`. */
   readonly requests: readonly string[];
+  /** Called at once for each request, before its answer. */
+  onRequest: ((line: string) => void) | null;
   /** That came with requests. */
   readonly sessionTokens: readonly string[];
   /** Its only bucket, empty. */
@@ -39,6 +41,7 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
   const sessionTokens: string[] = [];
   httpServer.on("request", ({ method, url, headers }) => {
     requests.push(`${method} ${url}`);
+    started.onRequest?.(`${method} ${url}`);
     const token = headers["x-amz-security-token"];
     if (token !== undefined) sessionTokens.push(String(token));
   });
@@ -52,8 +55,9 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     secret: key,
     ...place,
   };
-  return {
+  const started: TestS3 = {
     url,
+    onRequest: null,
     port,
     requests,
     sessionTokens,
@@ -66,6 +70,7 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
       dir[Symbol.dispose]();
     },
   };
+  return started;
 }
 
 export function toEnvironment({ endpoint, bucket, prefix, keyId, secret }: StoragePlace): Record<string, string> {
