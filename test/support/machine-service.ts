@@ -2,7 +2,18 @@
  * systemd for the shell lines of the documentation: one service, started by the command, user and rights of its unit,
  * with a socket for its notifications, credentials and a journal.
  */
-import { chmodSync, chownSync, closeSync, copyFileSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { inTime } from "./eventually.ts";
@@ -76,7 +87,11 @@ export function createMachineService(machine: ServiceMachine): MachineService {
     const { dev, ino } = fstatSync(output, { bigint: true });
     service = Bun.spawn([...machine.enter, ...becomeUser(owner, unit), ...command], {
       cwd: "/",
-      env: { ...machine.readEnvironment(), NOTIFY_SOCKET: machine.file("/run/notify"), JOURNAL_STREAM: `${dev}:${ino}` },
+      env: {
+        ...machine.readEnvironment(),
+        NOTIFY_SOCKET: machine.file("/run/notify"),
+        JOURNAL_STREAM: `${dev}:${ino}`,
+      },
       stdin: "ignore",
       stdout: output,
       stderr: output,
@@ -145,7 +160,9 @@ export function refuse(program: string, words: readonly string[]): Answer {
 /** With the capabilities that the unit leaves, and no others. */
 function becomeUser({ uid, gid }: { uid: number; gid: number }, unit: (name: string) => string[]): string[] {
   const toList = (name: string) => {
-    const named = unit(name).flatMap((value) => value.split(" ")).filter(Boolean);
+    const named = unit(name)
+      .flatMap((value) => value.split(" "))
+      .filter(Boolean);
     return ["-all", ...named.map((one) => `+${one.toLowerCase().replace("cap_", "")}`)].join(",");
   };
   const rights = [`--bounding-set=${toList("CapabilityBoundingSet")}`, `--inh-caps=${toList("AmbientCapabilities")}`];

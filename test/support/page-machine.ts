@@ -3,7 +3,17 @@
  * operator who opens a link. Its programs ask the test for everything that a folder cannot do, and whatever nobody can
  * try here stops the page. Needs root, since the service runs as a user of its own.
  */
-import { chmodSync, chownSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { debFileName } from "../../scripts/release/deb.ts";
 import { debFiles } from "../../scripts/release/deb-files.ts";
@@ -78,7 +88,16 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
   const folder = temporaryDirectory();
   chmodSync(folder.path, 0o755);
   const file = (path: string) => join(folder.path, path);
-  for (const path of ["bin", "run", "etc", "usr/bin", "usr/local/bin", "etc/systemd/system", "var/lib", "mnt/backups"]) {
+  for (const path of [
+    "bin",
+    "run",
+    "etc",
+    "usr/bin",
+    "usr/local/bin",
+    "etc/systemd/system",
+    "var/lib",
+    "mnt/backups",
+  ]) {
     mkdirSync(file(path), { recursive: true });
   }
   for (const name of ["passwd", "group", "shadow", "gshadow"]) writeFileSync(file(`etc/${name}`), "");
@@ -87,7 +106,9 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
     writeFileSync(file(`bin/${name}`), text, { mode: 0o755 });
   }
   const findUser = (name: string) => {
-    const line = readFileSync(file("etc/passwd"), "utf8").split("\n").find((one) => one.startsWith(`${name}:`));
+    const line = readFileSync(file("etc/passwd"), "utf8")
+      .split("\n")
+      .find((one) => one.startsWith(`${name}:`));
     if (line === undefined) return null;
     const [, , uid, gid] = line.split(":");
     return { uid: Number(uid), gid: Number(gid) };
@@ -176,14 +197,17 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
     idleTimeout: 60,
     async fetch(request) {
       const [name = "", ...words] = (await request.text()).split("\0").slice(0, -1);
-      const answer = (await answers[name]?.(words)) ?? refuse(name, words);
+      const trial = async () => (await answers[name]?.(words)) ?? refuse(name, words);
+      const answer = await trial().catch((error) => ({ exitCode: 1, output: `${name}: ${error}\n` }));
       return new Response(`${answer.exitCode}\n${answer.output}.`);
     },
   });
   const environment = {
     MACHINE: door.url.href,
     MACHINE_ROOT: folder.path,
-    MACHINE_ENV: Object.entries(options.update).map(([name, value]) => `${name}=${value}`).join(" "),
+    MACHINE_ENV: Object.entries(options.update)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" "),
   };
   return {
     bin: file("bin"),

@@ -86,8 +86,8 @@ export async function runPage(page: string, world: PageWorld): Promise<PageRun> 
   const places = { "/var/lib/companiond": directory.file("data"), "/mnt/backups": directory.file("backups") };
   mkdirSync(places["/mnt/backups"]);
   const more = (await prepare?.(directory.path)) ?? {};
-  const own = edit === undefined ? places : {};
-  for (const [shown, here] of Object.entries({ ...own, ...replace, ...more })) script = script.replaceAll(shown, here);
+  const known: Readonly<Record<string, string>> = { ...(edit === undefined ? places : {}), ...replace, ...more };
+  for (const [shown, own] of Object.entries(known)) script = script.replaceAll(shown, own);
   await Bun.write(directory.file("page.sh"), script);
 
   const run = Bun.spawn(["/bin/bash", "-euo", "pipefail", "-x", directory.file("page.sh")], {
