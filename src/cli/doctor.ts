@@ -3,6 +3,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
 import { examineDatabase } from "./doctor/database.ts";
+import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
@@ -49,7 +50,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     ["database", () => examineDatabase(config)],
     ["redis", () => examineRedis(config)],
     ["clock", () => examineClock(config, clock.nowMs())],
-    ["port", () => examinePort(config)],
+    ["port", () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config))],
     ["certificate", () => examineCertificate(config, clock.nowMs())],
     ["proxy headers", () => examineProxy(config)],
     ["public URL", () => examinePublicUrl(config)],

@@ -13,6 +13,7 @@ import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
+import { openKeeper, serveDomains } from "./domains.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
@@ -67,10 +68,14 @@ async function serve(input: ActionInput): Promise<null> {
           services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
         )
       : null;
-    const server = await closeOnFailure(services, () => listen(services, config, certificate));
+    const keeper = await closeOnFailure(services, () => openKeeper(config, services));
+    const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
+    const server = await closeOnFailure(services, () => listen(services, config, tls));
+    const domains = keeper === null ? null : serveDomains({ config, services, server, keeper });
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
-    if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
+    if (keeper !== null) io.onReload(() => keeper.lookAgain());
+    else if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
     const setup = await offerSetup(services, {
       baseUrl: config.publicUrl ?? toReachable(server.url),
       dataDir: config.dataDir,
@@ -96,9 +101,10 @@ async function serve(input: ActionInput): Promise<null> {
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
-    await backups.stop();
+    await Promise.all([backups.stop(), keeper?.stop()]);
     // Without a proxy, nobody polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
+    await domains?.close();
     log.info("stopped");
     return null;
   } finally {
@@ -119,7 +125,9 @@ async function announce(
     await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: facts.demoToken })}\n`);
     return;
   }
-  const urls = { url: config.publicUrl ?? server.url, listeningUrl: server.url };
+  const url = config.publicUrl ?? server.url;
+  // The certificate is for the name, wherever it listens.
+  const urls = { url, listeningUrl: config.server.acme === null ? server.url : url };
   if (io.isTerminal) await io.writeOut(`${describeStart({ ...urls, ...facts })}\n`);
   // Not in the log, which must not contain embed tokens and has standard output to itself. The set-up link is in its
   // file.
@@ -128,15 +136,18 @@ async function announce(
 
 async function listen(
   services: OpenedServices,
-  { server: { host, port }, metrics, instanceUrl }: Config,
-  tls: Certificate | null,
+  { server: { host, port, acme }, metrics, instanceUrl }: Config,
+  tls: Certificate | "awaited" | null,
 ): Promise<RunningServer> {
   try {
     const metricsPort = metrics.port;
     return startServer(services, { host, port, metricsPort, instanceUrl, ...(tls === null ? {} : { tls }) });
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
-    const { wrong, advice } = await explainListenFailure(error);
+    const { wrong, advice } = await explainListenFailure({
+      ...{ host: error.host, port: error.port, code: error.code, message: error.message },
+      ...(acme !== null && error.port === port ? { purpose: "https" as const } : {}),
+    });
     throw new CommandFailure(`${wrong} ${advice}`);
   }
 }
