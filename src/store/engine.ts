@@ -9,6 +9,7 @@ import type { Coordination, ErasureMarks } from "../coordination/coordination.ts
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
+import type { CertificateTexts } from "./contract/certificate-texts.ts";
 import type { DatabaseServerFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
@@ -76,6 +77,8 @@ export interface OpenedStorage {
   readonly store: Store;
   /** Null if only one process can serve this data: then its own memory coordinates. Also null for a command. */
   readonly shared: SharedCoordination | null;
+  /** Null if only one process can serve this data: then its certificate is in files of the data directory. */
+  readonly certificateTexts: CertificateTexts | null;
 }
 
 export interface StorageEngine {

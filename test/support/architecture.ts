@@ -18,9 +18,12 @@ const contracts = new Set([
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
+  "src/certificates/certificate-keeper.ts",
+  "src/certificates/authority.ts",
+  "src/certificates/shelf.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "coordination", "limits", "llm", "voice"];
+const sockets = ["store", "coordination", "limits", "llm", "voice", "certificates"];
 const engines = [
   "store/sqlite",
   "store/postgres",
@@ -30,6 +33,9 @@ const engines = [
   "llm/openai",
   "llm/demo",
   "voice/elevenlabs",
+  "certificates/acme",
+  "certificates/file-shelf",
+  "certificates/shared-shelf",
 ];
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
@@ -58,6 +64,11 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
   { name: /^bun:ffi$/, places: /^src\/knowledge\/reading\/confinement\.ts$/, rule: "C is called in confinement.ts" },
+  {
+    name: /^acme-client$/,
+    places: /^src\/certificates\/acme\//,
+    rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
+  },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
 

@@ -31,7 +31,7 @@ import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
   return {
-    open: async (options) => ({ store: await open(dataDir, options), shared: null }),
+    open: async (options) => ({ store: await open(dataDir, options), shared: null, certificateTexts: null }),
     exists: () => existsSync(path),
     lock: () => lockDataDir(dataDir),
     backup: (file) => backupSqlite(dataDir, file),
