@@ -1,5 +1,10 @@
 /** The port of plain HTTP beside `--domain`; while another program has it, it is tried again and again. */
-import { createClearAnswers, type ClearAnswersOptions, type ClearOutcome, clearOutcomes } from "./http/clear-answers.ts";
+import {
+  type ClearAnswersOptions,
+  type ClearOutcome,
+  clearOutcomes,
+  createClearAnswers,
+} from "./http/clear-answers.ts";
 import { ListenFailure, listenOn } from "./listener.ts";
 
 export interface ClearListenerOptions extends ClearAnswersOptions {

@@ -72,7 +72,11 @@ function follow(source: AsyncIterable<Uint8Array>): OpenStream {
   return {
     ended,
     async received(length) {
-      while (text.length < length) await new Promise<void>((resolve) => void (wake = resolve));
+      while (text.length < length) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        await promise;
+      }
       return text;
     },
   };

@@ -67,7 +67,11 @@ test.each([
   ["GET /x HTTP/1.1", "Host: evil.example/chat.example.com", "https://chat.example.com/"],
   ["GET /x HTTP/1.1", "Host:", "https://chat.example.com/"],
   ["GET /x HTTP/1.0", "X-Forwarded-Host: evil.example", "https://chat.example.com/"],
-  ["GET /.well-known/security.txt HTTP/1.1", "Host: www.example.com", "https://www.example.com/.well-known/security.txt"],
+  [
+    "GET /.well-known/security.txt HTTP/1.1",
+    "Host: www.example.com",
+    "https://www.example.com/.well-known/security.txt",
+  ],
   ["GET /apiary HTTP/1.1", "Host: www.example.com", "https://www.example.com/apiary"],
 ])("sends %j with %j to %s, and closes the connection", async (line, host, location) => {
   const response = await say(line, host);

@@ -4,8 +4,8 @@ import { type ClearListener, openClearListener } from "../clear-listener.ts";
 import type { Config } from "../config.ts";
 import { clearOutcomes } from "../http/clear-answers.ts";
 import type { ListenFailure } from "../listener.ts";
+import type { OpenedServices } from "../opened-services.ts";
 import type { RunningServer } from "../server.ts";
-import type { OpenedServices } from "../services.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 
 export interface Domains {
@@ -88,10 +88,4 @@ function findStrayPublicUrl(publicUrl: string | null, domains: readonly string[]
     `COMPANIOND_PUBLIC_URL is ${publicUrl}, and COMPANIOND_DOMAIN does not name its host: links lead there, where this ` +
     "server has no certificate. Remove it, unless something else answers there and passes requests on."
   );
-}
-
-/** Null without domains. */
-export async function openKeeper(config: Config, _services: OpenedServices): Promise<CertificateKeeper | null> {
-  if (config.server.acme === null) return null;
-  throw new Error("certificates are not obtained yet");
 }

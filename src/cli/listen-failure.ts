@@ -29,8 +29,7 @@ const otherPort = "Choose another with --port or PORT.";
 const otherPorts = {
   https:
     "Stop that program, or set COMPANIOND_HTTPS_PORT to another port and have connections to port 443 forwarded to it.",
-  http:
-    "Stop that program, or set COMPANIOND_HTTP_PORT to another port and have requests to port 80 forwarded to it.",
+  http: "Stop that program, or set COMPANIOND_HTTP_PORT to another port and have requests to port 80 forwarded to it.",
 };
 const privilege =
   "Ports below 1024 need a privilege: under systemd AmbientCapabilities=CAP_NET_BIND_SERVICE, elsewhere " +

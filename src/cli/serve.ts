@@ -13,7 +13,7 @@ import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
-import { openKeeper, serveDomains } from "./domains.ts";
+import { serveDomains } from "./domains.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
@@ -68,7 +68,7 @@ async function serve(input: ActionInput): Promise<null> {
           services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
         )
       : null;
-    const keeper = await closeOnFailure(services, () => openKeeper(config, services));
+    const keeper = services.certificates;
     const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
     const server = await closeOnFailure(services, () => listen(services, config, tls));
     const domains = keeper === null ? null : serveDomains({ config, services, server, keeper });
@@ -101,7 +101,7 @@ async function serve(input: ActionInput): Promise<null> {
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
-    await Promise.all([backups.stop(), keeper?.stop()]);
+    await backups.stop();
     // Without a proxy, nobody polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
     await domains?.close();

@@ -57,9 +57,7 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
     const error = new AppError("https_required", `Send this request to ${baseUrl}: here it is not encrypted.${leaked}`);
     const requestId = ids.uuid();
     const isOpenAi = isOpenAiPath(path);
-    const body = isOpenAi
-      ? JSON.stringify({ error: toOpenAiError(error) })
-      : renderProblem(error, requestId, baseUrl);
+    const body = isOpenAi ? JSON.stringify({ error: toOpenAiError(error) }) : renderProblem(error, requestId, baseUrl);
     const headers = {
       "content-type": isOpenAi ? "application/json" : "application/problem+json",
       "cache-control": "no-store",

@@ -7,8 +7,9 @@ import { type Domains, serveDomains } from "../../src/cli/domains.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Certificate } from "../../src/lib/certificate.ts";
 import { renderMetrics } from "../../src/modules/metrics/service.ts";
+import type { OpenedServices } from "../../src/opened-services.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
-import { type OpenedServices, openServices } from "../../src/services.ts";
+import { openServices } from "../../src/services.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { dropEngineDatabase, engineEnvironment } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,7 +22,9 @@ function createKeeper() {
     current: null,
     starts: 0,
     state,
-    onChange: (next: typeof listener) => void (listener = next),
+    onChange(next: typeof listener) {
+      listener = next;
+    },
     findChallenge: async (token: string) => (token === "expected" ? "expected.thumbprint" : null),
     start: () => void keeper.starts++,
     lookAgain() {},
@@ -128,10 +131,13 @@ test("visitors are sent to the port that HTTPS is served on", async () => {
   expect(found.headers.get("location")).toBe(`https://one.test:${server.port}/app`);
 });
 
-test.each(["one.test", "scanner.invalid"])("a request for the host %j gets links to the public URL only", async (host) => {
-  for (const protocol of ["http1.1", "http2"] as const) {
-    const response = await ask("/api/companions", { headers: { host }, protocol });
-    expect(response.status).toBe(401);
-    expect(await response.text()).toContain('"type":"https://elsewhere.test/docs/errors#unauthorized"');
-  }
-});
+test.each(["one.test", "scanner.invalid"])(
+  "a request for the host %j gets links to the public URL only",
+  async (host) => {
+    for (const protocol of ["http1.1", "http2"] as const) {
+      const response = await ask("/api/companions", { headers: { host }, protocol });
+      expect(response.status).toBe(401);
+      expect(await response.text()).toContain('"type":"https://elsewhere.test/docs/errors#unauthorized"');
+    }
+  },
+);
