@@ -17,6 +17,7 @@ const lookEveryMs = 60 * 60_000;
 /** Of a shelf that others fill. */
 const sharedLookEveryMs = 60_000;
 const impatientLookEveryMs = 5_000;
+const shortestRestMs = 1_000;
 
 /** With what is stored already. Never rejects for a shelf that cannot be read: then there is no certificate yet. */
 export async function openCertificateKeeper(options: KeeperOptions): Promise<CertificateKeeper> {
@@ -35,21 +36,20 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   let cancelTimer = () => {};
   let looking: Promise<void> | null = null;
   let isAsked = false;
+  let hasRead = false;
 
   /** Takes over what is stored. One that another server obtained counts as well as an own one. */
-  async function read(): Promise<void> {
-    inventory = await takeInventory({ shelf, log, mayTidy: true });
-    if (inventory.certificate !== null) serve(inventory.certificate);
+  async function read(mayTidy: boolean): Promise<void> {
+    inventory = await takeInventory({ shelf, log, mayTidy });
+    hasRead = true;
+    if (inventory.certificate !== null) serve(inventory.certificate, "certificate loaded");
   }
 
-  function serve(certificate: StoredCertificate): void {
+  function serve(certificate: StoredCertificate, event: string): void {
     if (certificate.cert === served?.cert && certificate.key === served.key) return;
-    const isFirst = served === null;
     served = certificate;
     share = random();
-    const { names: given, expiresAtMs } = certificate;
-    const expires = new Date(expiresAtMs).toISOString();
-    log.info(isFirst ? "certificate loaded" : "certificate replaced", { names: given, expires });
+    log.info(event, { names: certificate.names, expires: new Date(certificate.expiresAtMs).toISOString() });
     listener?.(certificate);
   }
 
@@ -68,7 +68,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     const wasAsked = isAsked;
     isAsked = false;
     await storeAgain();
-    if (shelf.isShared || wasAsked) await read();
+    if (shelf.isShared || wasAsked || !hasRead) await read(!shelf.isShared);
     await advice.refresh(inventory.certificate, stopping.signal);
     if (clock.nowMs() < due()) {
       problem = null;
@@ -77,7 +77,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     }
     const isOurs = await options.duties.take("certificates");
     // Whoever had the duty before may have obtained one since.
-    if (isOurs && shelf.isShared) await read();
+    if (isOurs && shelf.isShared) await read(true);
     const attempts = findAttempts();
     const earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
     problem = clock.nowMs() < due() ? null : (attempts?.problem ?? problem);
@@ -109,7 +109,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     if (ended.certificate === null) return;
     unstored = ended.unstored;
     inventory = { ...inventory, certificate: ended.certificate };
-    serve(ended.certificate);
+    serve(ended.certificate, "certificate obtained");
     nextMs = unstored === null ? due() : clock.nowMs() + sharedLookEveryMs;
   }
 
@@ -132,7 +132,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
 
   function findRestMs(): number {
     const everyMs = shelf.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : lookEveryMs;
-    return nextMs === null ? everyMs : Math.min(everyMs, Math.max(1, nextMs - clock.nowMs()));
+    return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
   }
 
   /** One look at a time; what is asked for meanwhile begins when it has ended. */
@@ -142,10 +142,9 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   }
 
   try {
-    await read();
+    await read(!shelf.isShared);
   } catch (error) {
     note(`The stored certificate cannot be read: ${describe(error)}.`, error);
-    isAsked = true;
   }
 
   return {

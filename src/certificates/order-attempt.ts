@@ -86,9 +86,7 @@ export async function attemptOrder(
   }
 
   async function keep(text: string, certificate: StoredCertificate): Promise<EndedAttempt> {
-    const { expiresAtMs } = certificate;
     count("obtained");
-    log.info("certificate obtained", { names, expires: new Date(expiresAtMs).toISOString() });
     try {
       await shelf.write("certificate", text);
       await shelf.remove("attempts");

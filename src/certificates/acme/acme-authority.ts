@@ -2,7 +2,7 @@
 import type { Authorization, Client, Order } from "acme-client";
 import { startDeadline, waitFor } from "../../lib/deadline.ts";
 import { type Authority, AuthorityFailure, type CertificateOrder } from "../authority.ts";
-import { type AuthorityCall, callAuthority } from "./calls.ts";
+import { type AuthorityCall, type AuthorityFetch, type AuthorityResponse, callAuthority, type Line } from "./calls.ts";
 import { toCheckFailure } from "./problems.ts";
 import { findRenewalWindow } from "./renewal-info.ts";
 
@@ -11,7 +11,7 @@ const orderMs = 5 * 60_000;
 const firstLookMs = 100;
 const longestPauseMs = 3_000;
 
-export function createAcmeAuthority(directory: string): Authority {
+export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fetch): Authority {
   return {
     async makeAccountKey() {
       const { crypto } = await loadLibrary();
@@ -22,13 +22,13 @@ export function createAcmeAuthority(directory: string): Authority {
       const tooLate = () => new AuthorityFailure({ kind: "away", detail: "it did not finish the order in time" });
       const deadline = startDeadline(signal, orderMs, tooLate);
       try {
-        return await fulfil(directory, order, deadline.signal);
+        return await fulfil(directory, order, { fetch: ask, signal: deadline.signal });
       } finally {
         deadline.end();
       }
     },
 
-    findRenewalWindow: (cert, signal) => findRenewalWindow(directory, cert, signal),
+    findRenewalWindow: (cert, signal) => findRenewalWindow(directory, cert, { fetch: ask, signal }),
   };
 }
 
@@ -37,15 +37,13 @@ function loadLibrary() {
   return import("acme-client");
 }
 
-async function fulfil(directory: string, order: CertificateOrder, signal: AbortSignal) {
+async function fulfil(directory: string, order: CertificateOrder, line: Line) {
+  const { signal } = line;
   const { Client, crypto } = await loadLibrary();
   const { names, accountKey, email } = order;
   const client = new Client({ directoryUrl: directory, accountKey });
-  takeOverRequests(client, signal);
-  await client.createAccount({
-    termsOfServiceAgreed: true,
-    ...(email === null ? {} : { contact: [`mailto:${email}`] }),
-  });
+  takeOverRequests(client, line);
+  await openAccount(client, email);
   const identifiers = names.map((value) => ({ type: "dns", value }));
   const placed = await client.createOrder({ identifiers });
   await proveNames(client, placed, order, signal);
@@ -58,10 +56,24 @@ async function fulfil(directory: string, order: CertificateOrder, signal: AbortS
 }
 
 /** The library's own repeat for minutes whatever fails, know no signal, and keep of a refusal nothing but its text. */
-function takeOverRequests(client: Client, signal: AbortSignal): void {
+function takeOverRequests(client: Client, line: Line): void {
   const { http } = client as unknown as { http: { request: unknown } };
   http.request = (url: string, method: string, { data }: Partial<AuthorityCall> = {}) =>
-    callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, signal);
+    callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, line);
+}
+
+/**
+ * Not the library's own way, which changes an account that exists each time: authorities refuse that where no address is
+ * given, since nothing would change.
+ */
+async function openAccount(client: Client, email: string | null): Promise<void> {
+  const { api } = client as unknown as { api: { createAccount(data: object): Promise<AuthorityResponse> } };
+  const contact = email === null ? [] : [`mailto:${email}`];
+  const account = { termsOfServiceAgreed: true, ...(email === null ? {} : { contact }) };
+  const { status, data } = await api.createAccount(account);
+  const isNew = status === 201;
+  const known = (data as { contact?: unknown }).contact;
+  if (!isNew && email !== null && String(known) !== String(contact)) await client.updateAccount({ contact });
 }
 
 async function proveNames(client: Client, placed: Order, order: CertificateOrder, signal: AbortSignal): Promise<void> {

@@ -18,16 +18,25 @@ export interface AuthorityCall {
   data?: unknown;
 }
 
+/** `fetch`, which tests replace. */
+export type AuthorityFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** How an authority is asked, and until when. */
+export interface Line {
+  readonly fetch: AuthorityFetch;
+  readonly signal: AbortSignal;
+}
+
 const requestMs = 30_000;
 /** A chain of certificates has a few kilobytes, an order of a hundred names a few more. */
 const maxBytes = 1024 * 1024;
 const badNonce = "urn:ietf:params:acme:error:badNonce";
 
 /** Resolves with what was asked for; and with a refused nonce, which the library replaces. */
-export async function callAuthority(url: string, call: AuthorityCall, signal: AbortSignal): Promise<AuthorityResponse> {
-  const deadline = startDeadline(signal, requestMs, () => away("it did not answer in time"));
+export async function callAuthority(url: string, call: AuthorityCall, line: Line): Promise<AuthorityResponse> {
+  const deadline = startDeadline(line.signal, requestMs, () => away("it did not answer in time"));
   try {
-    const response = await fetch(url, {
+    const response = await line.fetch(url, {
       method: call.method.toUpperCase(),
       headers: { "user-agent": "companiond", ...call.headers },
       ...(call.data === undefined ? {} : { body: JSON.stringify(call.data) }),

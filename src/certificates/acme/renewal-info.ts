@@ -1,18 +1,14 @@
 /** When the authority would have a certificate replaced (RFC 9773): before it revokes many, it says so there. */
 import { AuthorityFailure, type RenewalWindow } from "../authority.ts";
-import { callAuthority } from "./calls.ts";
+import { callAuthority, type Line } from "./calls.ts";
 
 /** Null where the authority has no such information. */
-export async function findRenewalWindow(
-  directory: string,
-  cert: string,
-  signal: AbortSignal,
-): Promise<RenewalWindow | null> {
-  const { data } = await callAuthority(directory, { method: "get" }, signal);
+export async function findRenewalWindow(directory: string, cert: string, line: Line): Promise<RenewalWindow | null> {
+  const { data } = await callAuthority(directory, { method: "get" }, line);
   const address = (data as { renewalInfo?: unknown }).renewalInfo;
   const id = nameCertificate(cert);
   if (typeof address !== "string" || id === null) return null;
-  const answer = await callAuthority(`${address.replace(/\/$/, "")}/${id}`, { method: "get" }, signal);
+  const answer = await callAuthority(`${address.replace(/\/$/, "")}/${id}`, { method: "get" }, line);
   const { suggestedWindow } = answer.data as { suggestedWindow?: { start?: unknown; end?: unknown } };
   const fromMs = Date.parse(String(suggestedWindow?.start));
   const toMs = Date.parse(String(suggestedWindow?.end));
