@@ -81,7 +81,6 @@ async function start(count: number, provider: Provider, postgres: PostgresServer
     if (result.exitCode !== 0) throw new Error(result.stderr.toString());
     return JSON.parse(result.stdout.toString());
   };
-  if (count > 0) run("migrate");
   const paths = Array.from({ length: companions }, (_, at) => {
     run("account", "create", "--email", `bench-${at}@example.com`);
     const made = run("companion", "create", "--account", `bench-${at}@example.com`, "--name", "Ada");

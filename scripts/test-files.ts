@@ -34,6 +34,7 @@ const programs: readonly SystemProgram[] = [
     purpose: "storage on PostgreSQL",
     isQuiet: true,
   },
+  { package: "pebble", path: "/usr/bin/pebble", purpose: "certificates of a real authority", isQuiet: true },
   { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share", isQuiet: true },
   { package: "curl", path: "/usr/bin/curl", purpose: "the shell lines of the documentation" },
   { package: "jq", path: "/usr/bin/jq", purpose: "the shell lines of the documentation" },

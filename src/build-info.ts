@@ -1,7 +1,9 @@
 /** Identifies this build: the version from the manifest, commit and time set by `scripts/build.ts`. */
 import { version } from "../package.json";
 
-declare const COMPANIOND_BUILD: { commit: string | null; builtAt: string; target: string } | undefined;
+declare const COMPANIOND_BUILD:
+  | { commit: string | null; builtAt: string; target: string; releasesKey: string | null; releasesUrl: string | null }
+  | undefined;
 
 const stamp = typeof COMPANIOND_BUILD === "undefined" ? null : COMPANIOND_BUILD;
 
@@ -13,4 +15,8 @@ export const buildInfo = {
   builtAt: stamp?.builtAt ?? null,
   /** The platform it was built for, as in `bun run build --target`. */
   target: stamp?.target ?? `${process.platform}-${process.arch}`,
+  /** The Ed25519 public key of releases, 32 bytes in base64; null for a build that trusts none. */
+  releasesKey: stamp?.releasesKey ?? null,
+  /** Where its releases are, without a trailing slash; null if it was not told. */
+  releasesUrl: stamp?.releasesUrl ?? null,
 } as const;

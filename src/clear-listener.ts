@@ -15,6 +15,8 @@ export interface ClearListenerOptions extends ClearAnswersOptions {
   onOpen(port: number): void;
   /** Called once if it cannot be opened at first. */
   onFailure(failure: ListenFailure): void;
+  /** Runs the first attempt to listen: with rights that the others have not. */
+  listenFirst?(work: () => Bun.Server<undefined>): Bun.Server<undefined>;
   /** Shortened in tests. */
   retryMs?: number;
 }
@@ -34,7 +36,7 @@ const idleSeconds = 10;
 const maxRequestBodyBytes = 64 * 1024;
 
 export function openClearListener(options: ClearListenerOptions): ClearListener {
-  const { host, port, onOpen, onFailure, retryMs = minuteMs } = options;
+  const { host, port, onOpen, onFailure, listenFirst = (work) => work(), retryMs = minuteMs } = options;
   const answer = createClearAnswers(options);
   const counts = Object.fromEntries(clearOutcomes.map((outcome) => [outcome, 0])) as Record<ClearOutcome, number>;
   let failure: ListenFailure | null = null;
@@ -52,9 +54,9 @@ export function openClearListener(options: ClearListenerOptions): ClearListener 
     return listenOn(host, port, (hostname) => Bun.serve({ hostname, ...rest }));
   }
 
-  function open(): Bun.Server<undefined> | null {
+  function open(listenBy: typeof listenFirst): Bun.Server<undefined> | null {
     try {
-      const opened = listen();
+      const opened = listenBy(listen);
       failure = null;
       onOpen(opened.port ?? port);
       return opened;
@@ -64,14 +66,14 @@ export function openClearListener(options: ClearListenerOptions): ClearListener 
       failure = error;
       if (isNews) onFailure(error);
       again = setTimeout(() => {
-        server = open();
+        server = open((work) => work());
       }, retryMs);
       again.unref();
       return null;
     }
   }
 
-  let server = open();
+  let server = open(listenFirst);
   return {
     get failure() {
       return failure;

@@ -2,12 +2,14 @@
 import { resolve } from "node:path";
 import type { AcmeConfig, BackupStorageConfig, Config, ReadModels } from "./config/config-shape.ts";
 import { findConflicts } from "./config/conflicts.ts";
+import { listGiven } from "./config/given.ts";
 import { offerModels } from "./config/offered-models.ts";
 import { readPrices } from "./config/prices.ts";
 import { readProviders } from "./config/providers.ts";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { FlagName } from "./config/setting.ts";
 import type { SettingValues } from "./config/settings.ts";
+import { readSupervisor } from "./config/supervisor.ts";
 import { toConfig } from "./config/to-config.ts";
 import { plainProviderName } from "./domain/model-routes.ts";
 
@@ -23,11 +25,14 @@ export interface ConfigSources {
 /** Every problem with the configuration, one sentence per line. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
+  /** As far as it could be read; an absolute path. */
+  readonly dataDir: string;
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], dataDir: string) {
     super(problems.map((problem) => problem.sentence).join("\n"));
     this.name = "ConfigError";
     this.problems = problems;
+    this.dataDir = dataDir;
   }
 }
 
@@ -35,7 +40,8 @@ export class ConfigError extends Error {
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];
-  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, problems);
+  const environment = sources.environment ?? process.env;
+  const variables = mergeVariables(environment, sources.envFilePath, problems);
   const values = readSettings(variables, flags, problems);
 
   if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
@@ -45,8 +51,10 @@ export function loadConfig(sources: ConfigSources = {}): Config {
     (flag !== undefined && flags[flag] !== undefined) || variables.has(variable) || variables.has(`${variable}_FILE`);
   for (const sentence of findConflicts(isGiven)) problems.push({ sentence, isFlag: false });
   const models = readModels(values, variables, (sentence) => problems.push({ sentence, isFlag: false }));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return deepFreeze(toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") }));
+  if (problems.length > 0) throw new ConfigError(problems, resolve(values.dataDir));
+  const config = toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") });
+  const given = listGiven(variables, environment, flags);
+  return deepFreeze({ ...config, given, supervisor: readSupervisor(environment) });
 }
 
 /** Providers, the models that they offer, and what these cost. */

@@ -1,6 +1,7 @@
 /** What modules depend on: the contracts of the sockets, and settings. `src/services.ts` chooses the engines. */
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
+import type { SelfCheck } from "./domain/finding.ts";
 import type { Prices } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
@@ -95,6 +96,8 @@ export interface Services {
   readonly knowledge: KnowledgeFinder;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
+  /** What parts of the server add to the report of `doctor`. */
+  readonly selfChecks: SelfCheck[];
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;

@@ -165,7 +165,9 @@ function readKeyFile(path: string): string | null {
  */
 function makeKeyFile(path: string): string {
   const partial = `${path}.${process.pid}.partial`;
-  const file = openSync(partial, "w", 0o600);
+  rmSync(partial, { force: true });
+  // Never through a link that somebody put there.
+  const file = openSync(partial, "wx", 0o600);
   try {
     writeSync(file, `${makeSealingKey()}\n`);
     fsyncSync(file);

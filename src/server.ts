@@ -31,6 +31,8 @@ export interface RunningServer {
   port: number;
   /** Where `/metrics` is served without a token, or null. */
   metricsUrl: string | null;
+  /** When the certificate that new connections get expires; null for plain HTTP. */
+  readonly certificateExpiryMs: number | null;
   /** Loads a new certificate without dropping a connection; throws if it is unusable, and changes nothing then. */
   replaceCertificate(tls: Certificate): void;
   /**
@@ -147,6 +149,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     url: `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
     metricsUrl: metrics === null ? null : `http://127.0.0.1:${metrics.port}/metrics`,
+    get certificateExpiryMs() {
+      return expiresAtMs;
+    },
     replaceCertificate(tls) {
       const nextExpiryMs = readCertificateExpiry(tls);
       listener.replaceCertificate(tls);

@@ -15,7 +15,7 @@ import { processLog } from "./lib/log.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
-import { checkEmbeddings, checkModels, openEmbeddings, openLlm } from "./llm/registry.ts";
+import { openEmbeddings, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
@@ -60,31 +60,16 @@ export function findUncopied(dataDir: string): { detail: string; advice: string 
 /** Opens only the store, for a command. */
 export async function openStore(
   config: Config,
-  { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
+  {
+    log = processLog(),
+    isMigration = false,
+    use = "makes",
+  }: Partial<Pick<OpenOptions, "log" | "isMigration" | "use">> = {},
 ): Promise<Store> {
   const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
-  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration });
+  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration, use });
   return store;
 }
-
-/** Checks for `doctor` whether the configured providers and servers respond; opens nothing else. */
-export const checkProviders = {
-  async llm(config: Config): ReturnType<typeof checkModels> {
-    return await checkModels(config.llm, processLog());
-  },
-  /** Null where no embedding model is named. Rejects with `upstream_error`, or the signal's reason. */
-  async embeddings(config: Config, signal: AbortSignal): ReturnType<typeof checkEmbeddings> {
-    return await checkEmbeddings(config.llm, { log: processLog(), signal });
-  },
-  /** Rejects with `unavailable` and a sentence within 10 s. */
-  async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
-    const { checkRedis } = await import("./limits/redis/open.ts");
-    return await checkRedis(url);
-  },
-  async voice(config: Config, signal: AbortSignal): Promise<void> {
-    await openVoiceProviders(config.voice).provider?.check(signal);
-  },
-};
 
 /** Opens everything that the server needs; on failure, closes what it had opened. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
@@ -213,6 +198,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ...knowledge.services,
     heartbeats,
     measurements,
+    selfChecks: [],
     clock,
     ids,
     log,

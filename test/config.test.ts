@@ -69,6 +69,8 @@ test("has the documented defaults where nothing is set", () => {
     backup: { cron: null, dir: join(dataDir, "backups"), keep: 7, storage: null },
     releases: { url: null, key: null },
     log: { level: "info" },
+    given: [],
+    supervisor: { notifySocket: null, watchdogMs: null, journalStream: null },
   });
 });
 
@@ -171,7 +173,39 @@ test("takes every variable", () => {
     backup: { cron: null, dir: "/backups", keep: 14, storage: null },
     releases: { url: null, key: null },
     log: { level: "debug" },
+    given: expect.arrayContaining([{ name: "COMPANIOND_LOG", source: "environment" }]),
+    supervisor: { notifySocket: null, watchdogMs: null, journalStream: null },
   });
+});
+
+test("knows what was given and where, without the values, and what systemd says of itself", () => {
+  const envFilePath = file(
+    "given.env",
+    "OPENAI_API_KEY=sk-secret\nCOMPANIOND_LOG=debug\nNOTIFY_SOCKET=/from/the/file\n",
+  );
+  const keyFile = file("given.key", "the-token");
+  const { given, supervisor } = load(
+    {
+      ...{ COMPANIOND_LOG: "warn", COMPANIOND_METRICS_TOKEN_FILE: keyFile, PORT: "1" },
+      ...{
+        NOTIFY_SOCKET: "@abstract",
+        WATCHDOG_USEC: "30000000",
+        WATCHDOG_PID: String(process.pid),
+        JOURNAL_STREAM: "8:9",
+      },
+    },
+    { envFilePath, flags: { port: "0", demo: true } },
+  );
+  expect(given).toEqual([
+    { name: "--port", source: "command line" },
+    { name: "--demo", source: "command line" },
+    { name: "OPENAI_API_KEY", source: "env file" },
+    { name: "COMPANIOND_METRICS_TOKEN_FILE", source: "environment" },
+    { name: "COMPANIOND_LOG", source: "environment" },
+  ]);
+  expect(supervisor).toEqual({ notifySocket: "@abstract", watchdogMs: 30_000, journalStream: "8:9" });
+  const ofAnother = load({ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, { envFilePath });
+  expect(ofAnother.supervisor).toEqual({ notifySocket: null, watchdogMs: null, journalStream: null });
 });
 
 test("takes a schedule for backups", () => {

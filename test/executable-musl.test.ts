@@ -1,6 +1,6 @@
 /** The executable for musl, started by musl's own loader: chat, commands, backup and restore as on glibc. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { apiClient } from "./support/api-client.ts";
 import { chat } from "./support/chat.ts";
@@ -9,6 +9,8 @@ import { makePdf } from "./support/documents.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { isOnMusl, linkMuslRuntime } from "./support/musl-runtime.ts";
+import { receiveNotifications } from "./support/notify-receiver.ts";
+import { rightsOf } from "./support/process-rights.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./support/temporary.ts";
 
 const needed = {
@@ -50,6 +52,16 @@ async function run(dataDir: string, args: string[], input = "") {
   expect({ args, exitCode: done.exitCode, stderr: done.stderr }).toEqual({ args, exitCode: 0, stderr: "" });
   return JSON.parse(done.stdout);
 }
+
+test("tells systemd that it serves, and answers doctor", async () => {
+  using receiver = receiveNotifications(dir.file("notify"));
+  await using server = await startExecutable({ executable, env: { ...env, NOTIFY_SOCKET: dir.file("notify") } });
+  await receiver.told("READY", "1");
+  const { stdout } = await runExecutable(["doctor", "--data-dir", server.dataDir], { executable, env });
+  expect(stdout).toMatch(new RegExp(`^ok {4}server +companiond \\S+ is running: pid ${server.pid},`));
+  expect(await server.stop()).toBe(0);
+  await receiver.told("STOPPING", "1");
+});
 
 test("reads a document without network and files", async () => {
   const pdf = makePdf([[["Words of a page", 10]]]);
@@ -107,6 +119,18 @@ test("serves, takes commands beside it, ends on SIGTERM, and goes on from its ow
   const { data } = (await apiClient(again.url, key).call("GET", "/api/conversations")).json;
   expect(data).toMatchObject([{ companion_id: id, message_count: 2 }]);
   expect(await again.stop("SIGINT")).toBe(0);
+});
+
+test.skipIf(process.geteuid?.() !== 0)("root becomes the owner of the data directory in every thread", async () => {
+  const [dataDir, service] = [dir.file("foreign"), 54_321];
+  mkdirSync(dataDir, { mode: 0o700 });
+  chmodSync(dir.path, 0o755);
+  chownSync(dataDir, service, service);
+  await run(dataDir, ["account", "create", "--email", email]);
+  await using server = await startExecutable({ executable, env, dataDir });
+  expect(rightsOf(server.pid)).toEqual([`${Array(4).fill(service)} ${Array(4).fill(service)} ${service}`]);
+  const owners = readdirSync(dataDir).map((name) => statSync(join(dataDir, name)).uid);
+  expect([...new Set(owners)]).toEqual([service]);
 });
 
 test("a hundred visitors at once are all answered", async () => {

@@ -17,14 +17,16 @@ export interface NameProbe {
 /** Null if the name leads here. Never rejects. */
 export type CheckName = (name: string, probe: NameProbe) => Promise<NameFinding | null>;
 
+type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>;
+
 const lookupMs = 5_000;
 const answerMs = 5_000;
 const mostAddresses = 3;
 
-/** `port` is where authorities look: always 80, but for tests. */
-export function createNameCheck(port = 80): CheckName {
+/** `port` is where authorities look: always 80, but for tests, which also have names of their own. */
+export function createNameCheck(port = 80, lookUp: LookUp = (name) => lookup(name, { all: true })): CheckName {
   return async (name, { token, answer }) => {
-    const found = await resolve(name);
+    const found = await resolve(name, lookUp);
     if (found === "missing") {
       const sentence = `${name} does not resolve yet. Add an A or AAAA record that points to this server.`;
       return { mayWork: false, sentence };
@@ -43,9 +45,9 @@ export function createNameCheck(port = 80): CheckName {
   };
 }
 
-async function resolve(name: string): Promise<string> {
+async function resolve(name: string, lookUp: LookUp): Promise<string> {
   try {
-    const addresses = await unlessAborted(AbortSignal.timeout(lookupMs), lookup(name, { all: true }));
+    const addresses = await unlessAborted(AbortSignal.timeout(lookupMs), lookUp(name));
     const texts = [...new Set(addresses.map(({ address }) => address))];
     return texts.length === 0 ? "missing" : texts.slice(0, mostAddresses).join(" and ");
   } catch (error) {

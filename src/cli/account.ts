@@ -4,7 +4,7 @@ import { findPasswordProblem } from "../domain/password.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
 import { toWireAccount } from "../schemas/account.ts";
-import type { AccountPatch } from "../store/store.ts";
+import type { AccountPatch, Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
 import { openAccount, readChoice, readEmail } from "./find-account.ts";
@@ -14,6 +14,7 @@ import { voiceAgentActions } from "./voice-agents.ts";
 const create: Action = {
   name: "create",
   about: "Create an account.",
+  data: "makes",
   options: {
     email: { value: "E", about: "Its address, unique.", isRequired: true },
     plan: { value: "free|paid", about: "Sets the daily message quota of its companions (free)." },
@@ -38,6 +39,7 @@ const create: Action = {
 const list: Action = {
   name: "list",
   about: "Show all accounts, oldest first.",
+  data: "reads",
   async run({ openStore }) {
     const accounts = await (await openStore()).accounts.list();
     const rows = accounts.map((account) => [
@@ -59,6 +61,7 @@ const list: Action = {
 const setPlan: Action = {
   name: "set-plan",
   about: "Change an account's plan.",
+  data: "writes",
   operands: ["E", "free|paid"],
   async run(input) {
     const plan = readChoice("the plan", input.args.operand(1), plans);
@@ -69,6 +72,7 @@ const setPlan: Action = {
 const suspend: Action = {
   name: "suspend",
   about: "Refuse an account's keys, sign-ins and embed tokens until it is resumed.",
+  data: "writes",
   operands: ["E"],
   async run(input) {
     const account = await change(input, { suspendedAt: input.clock.nowMs() });
@@ -79,6 +83,7 @@ const suspend: Action = {
 const resume: Action = {
   name: "resume",
   about: "End a suspension.",
+  data: "writes",
   operands: ["E"],
   async run(input) {
     const account = await change(input, { suspendedAt: null });
@@ -89,9 +94,17 @@ const resume: Action = {
 const remove: Action = {
   name: "delete",
   about: "Delete an account with its companions, keys and conversations; its usage is kept.",
+  data: "writes",
   operands: ["E"],
+  options: { yes: { about: "Do not ask: nothing of this can be brought back." } },
   async run(input) {
-    const { store, account } = await openAccount(input, input.args.operand(0));
+    const email = readEmail(input.args.operand(0));
+    const mustAsk = !input.args.has("yes");
+    if (mustAsk && !input.io.canAsk) {
+      throw new Misuse(`this deletes ${email} with everything it owns, and nobody can be asked. Add --yes to do it.`);
+    }
+    const { store, account } = await openAccount(input, email);
+    if (mustAsk) await confirmDeletion(input, store, account);
     if (!(await store.accounts.delete(account.id, input.audit()))) throw gone(account.email);
     return describe(account, `Deleted ${account.email} with everything it owned.`);
   },
@@ -100,6 +113,7 @@ const remove: Action = {
 const resetLink: Action = {
   name: "reset-link",
   about: "Print a link to choose a new password for an account; it works once, for 30 minutes.",
+  data: "writes",
   operands: ["E"],
   async run(input) {
     const { account } = await openAccount(input, input.args.operand(0));
@@ -111,6 +125,7 @@ const resetLink: Action = {
 const resetTotp: Action = {
   name: "reset-totp",
   about: "Remove an account's second factor if it is lost: the password alone then signs in again.",
+  data: "writes",
   operands: ["E"],
   async run(input) {
     const { store, account } = await openAccount(input, input.args.operand(0));
@@ -125,6 +140,7 @@ const resetTotp: Action = {
 const resetVisitorKeys: Action = {
   name: "reset-visitor-keys",
   about: "Delete an account's visitor keys, and what is known of its verified visitors, if the server's key is lost.",
+  data: "writes",
   operands: ["E"],
   options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
   async run(input) {
@@ -143,6 +159,7 @@ const resetVisitorKeys: Action = {
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
+  data: "writes",
   async run(input) {
     const store = await input.openStore();
     if (await store.accounts.hasAnyPassword()) {
@@ -176,6 +193,19 @@ async function change(input: ActionInput, patch: AccountPatch): Promise<Account>
   const changed = await store.accounts.update(account.id, patch, input.audit());
   if (changed === null) throw gone(account.email);
   return changed;
+}
+
+/** Throws `CommandFailure` unless the address is typed again. */
+async function confirmDeletion({ io }: ActionInput, store: Store, { id, email }: Account): Promise<void> {
+  const held = await store.accounts.findHeld(id);
+  if (held === null) throw gone(email);
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const typed = await io.ask(
+    `This deletes ${email} with ${count(held.companions, "companion")} and ${count(held.keys, "API key")}, and with all ` +
+      "conversations and knowledge of the companions. Only its usage is kept, and nothing can be brought back.\n" +
+      "Type the address again to delete it: ",
+  );
+  if (typed.trim().toLowerCase() !== email) throw new CommandFailure("That is not the address: nothing was deleted.");
 }
 
 function describe(account: Account, text: string): ActionResult {

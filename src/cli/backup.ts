@@ -7,10 +7,13 @@ export const backupCommand = singleCommand({
   name: "backup",
   about:
     "Write a consistent, verified snapshot of the database to FILE, even while a server uses it. For PostgreSQL use pg_dump.",
+  data: "reads",
+  opensAsCaller: true,
   operands: ["FILE"],
-  async run({ args, loadConfig }) {
+  async run({ args, loadConfig, io: { user } }) {
     const file = resolve(args.operand(0));
-    const { bytes, schemaVersion } = storageOf(loadConfig()).backup(file);
+    const storage = storageOf(loadConfig());
+    const { bytes, schemaVersion } = storage.backup(file, (work) => user.forFile(file, work));
     return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
   },
 });

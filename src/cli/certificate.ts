@@ -1,17 +1,20 @@
 /** The certificate named by `serve --tls-cert --tls-key`, reloaded on SIGHUP. */
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import type { RunningServer } from "../server.ts";
 import { CommandFailure } from "./command.ts";
+import type { ProcessUser } from "./process-user.ts";
 
 /** Null if plain HTTP is served. Throws `CommandFailure` if the files are unusable. */
-export async function loadCertificate({ server: { tls } }: Config): Promise<Certificate | null> {
+export function loadCertificate(
+  { server: { tls } }: Config,
+  forFile: ProcessUser["forFile"] = (_, work) => work(),
+): Certificate | null {
   if (tls === null) return null;
-  // In sequence, so that the same file is always reported if both are missing.
-  const cert = await readPem("--tls-cert", tls.certFile);
-  const key = await readPem("--tls-key", tls.keyFile);
+  const cert = forFile(tls.certFile, () => readPem("--tls-cert", tls.certFile));
+  const key = forFile(tls.keyFile, () => readPem("--tls-key", tls.keyFile));
   try {
     readCertificateExpiry({ cert, key });
   } catch (error) {
@@ -20,10 +23,10 @@ export async function loadCertificate({ server: { tls } }: Config): Promise<Cert
   return { cert, key };
 }
 
-/** Loads the files again. Never rejects: if they are unusable, the server keeps its certificate. */
-export async function reloadCertificate(config: Config, server: RunningServer, log: Log): Promise<void> {
+/** Loads the files again. Never throws: if they are unusable, the server keeps its certificate. */
+export function reloadCertificate(config: Config, server: RunningServer, log: Log): void {
   try {
-    const certificate = await loadCertificate(config);
+    const certificate = loadCertificate(config);
     if (certificate === null) {
       log.info("nothing to reload: the server has no certificate");
       return;
@@ -35,9 +38,9 @@ export async function reloadCertificate(config: Config, server: RunningServer, l
   }
 }
 
-async function readPem(flag: string, file: string): Promise<string> {
+function readPem(flag: string, file: string): string {
   try {
-    return await readFile(file, "utf8");
+    return readFileSync(file, "utf8");
   } catch (error) {
     throw new CommandFailure(`${flag}: ${describe(error)}`);
   }

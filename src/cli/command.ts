@@ -3,8 +3,9 @@ import type { Config } from "../config.ts";
 import type { JsonValue } from "../domain/companion.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { OpenOptions } from "../store/engine.ts";
+import type { DataUse, OpenOptions } from "../store/engine.ts";
 import type { Store, WriteContext } from "../store/store.ts";
+import type { ProcessUser } from "./process-user.ts";
 
 export interface Command {
   name: string;
@@ -35,6 +36,16 @@ export interface Action {
   /** Names of the positional arguments, all required. The last may end in `…`: one or more. */
   operands?: readonly string[];
   options?: Readonly<Record<string, OptionSpec>>;
+  /**
+   * What it does to the data, and so what opening the store may do to it; `none`: it never looks there. What `reads` may
+   * still write where the schema is this program's.
+   */
+  data: DataUse | "none";
+  /**
+   * It opens files or ports that the command line names. Root keeps the rights for it until the store is open, or the
+   * action settles; any other action is the owner of the data directory for good as soon as that is known.
+   */
+  opensAsCaller?: true;
   /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
 }
@@ -59,7 +70,7 @@ export interface ActionResult {
 export interface ActionInput {
   args: Arguments;
   isJson: boolean;
-  /** Loaded on first use; throws `ConfigError`. */
+  /** Loaded on first use; from then on root works as the owner of the data directory. Throws `ConfigError`. */
   loadConfig(): Config;
   /** Opened on first use, and migrated by the rules of `OpenOptions`; the runner closes it. */
   openStore(options?: Pick<OpenOptions, "isMigration">): Promise<Store>;
@@ -90,6 +101,11 @@ export interface CliIo {
   readInput(): Promise<string>;
   /** Whether standard output is a terminal. */
   isTerminal: boolean;
+  /** Whether somebody can be asked: standard input and standard error are a terminal. */
+  canAsk: boolean;
+  /** Writes the question to standard error, and resolves with one line of standard input, without its end. */
+  ask(question: string): Promise<string>;
+  user: ProcessUser;
   /**
    * After this call the first SIGTERM, SIGINT or SIGHUP resolves the promise instead of ending the process; a second
    * one still ends it.

@@ -8,6 +8,7 @@ import type { NewCompanion, Store } from "../store/store.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";
 import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
+import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 const maxLineBytes = 1024 * 1024;
@@ -17,6 +18,8 @@ const batchSize = 250;
 export const importAction: Action = {
   name: "import",
   about: "Create companions from a file with one JSON object per line; an interrupted import resumes when run again.",
+  data: "writes",
+  opensAsCaller: true,
   operands: ["FILE"],
   options: {
     account: { value: "E", about: "The account that owns them.", isRequired: true },
@@ -25,9 +28,8 @@ export const importAction: Action = {
   async run(input) {
     const { args, loadConfig } = input;
     const config = loadConfig();
+    const file = openNamedFile(input.io.user, args.operand(0));
     const { store, account } = await openAccount(input, args.text("account"));
-    const file = Bun.file(args.operand(0));
-    if (!(await file.exists())) throw new CommandFailure(`file not found: ${args.operand(0)}.`);
     const dailyMessages = config.messagesPerDay[account.plan];
     const rules = { ...config.llm, dailyMessages, voice: store.voice, accountId: account.id };
     const progress = createProgress(input.io, file.size * 2);
@@ -51,7 +53,7 @@ export const importAction: Action = {
 /** Checks the whole file before anything is created; prints every fault with its line number, then fails. */
 async function checkFile(
   { io }: ActionInput,
-  file: Blob,
+  file: NamedFile,
   rules: SettingRules,
   progress: Progress,
 ): Promise<{ count: number; digest: string }> {
@@ -102,7 +104,7 @@ function beginJournal({ args, clock, ids }: ActionInput, journalFile: JournalFil
 interface Import {
   store: Store;
   account: Account;
-  file: Blob;
+  file: NamedFile;
   rules: SettingRules;
   journal: ImportJournal;
   journalFile: JournalFile;

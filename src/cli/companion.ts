@@ -14,6 +14,7 @@ import { openAccount } from "./find-account.ts";
 const create: Action = {
   name: "create",
   about: "Create a companion with its first embed token.",
+  data: "writes",
   options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
   async run(input) {
     const { args, ids, loadConfig, audit } = input;
@@ -35,6 +36,7 @@ const create: Action = {
 const list: Action = {
   name: "list",
   about: "Show an account's companions, newest first.",
+  data: "reads",
   options: { account: { value: "E", about: "The account.", isRequired: true } },
   async run(input) {
     const { store, account } = await openAccount(input, input.args.text("account"));
@@ -56,6 +58,7 @@ const list: Action = {
 const token: Action = {
   name: "token",
   about: "Print a companion's embed token; creates one if all were revoked.",
+  data: "reads",
   operands: ["ID"],
   async run(input) {
     const found = await findToken(await input.openStore(), input.args.operand(0).toLowerCase(), input);

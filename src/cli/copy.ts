@@ -22,6 +22,8 @@ export const copyCommand = singleCommand(
   {
     name: "copy",
     about: "Copy all data from a data directory to PostgreSQL, or back, and check it; servers must be stopped.",
+    data: "makes",
+    opensAsCaller: true,
     options: {
       from: { value: "SOURCE", about: "What to copy.", isRequired: true },
       to: { value: "TARGET", about: "Where to.", isRequired: true },
@@ -36,6 +38,8 @@ async function copy(input: ActionInput): Promise<ActionResult> {
   if (from.engine === to.engine) {
     throw new Misuse("copy moves data to the other engine: one of --from and --to is sqlite, the other postgres.");
   }
+  for (const place of [from, to]) if (place.engine === "sqlite") input.io.user.enter(place.dataDir);
+  input.io.user.settle();
   // Loaded only here: it knows both engines.
   const { copyStore } = await import("../store/copy/copy.ts");
   const startedMs = performance.now();

@@ -3,6 +3,7 @@
  * or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";
+import { findObstacle } from "../store/contract/data-place.ts";
 import { CommandFailure } from "./command.ts";
 
 export interface Weakness {
@@ -15,6 +16,8 @@ export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
+    const found = findObstacle(dataDir, "directory");
+    if (found !== null && found.kind !== "missing") throw new CommandFailure(`${found.detail} ${found.advice}`);
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new CommandFailure(`The data directory ${dataDir} cannot be created (${reason}).`);
   }

@@ -1,20 +1,23 @@
 /** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
 import { type Config, ConfigError } from "../config.ts";
+import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
-import { examineDatabase } from "./doctor/database.ts";
 import { examineDomainPorts } from "./doctor/domain-ports.ts";
-import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
-import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
-import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
-import { examineReading } from "./doctor/reading.ts";
-import { examineRedis } from "./doctor/redis.ts";
+import { fail, ok } from "./doctor/finding.ts";
+import { listLooks, runLooks } from "./doctor/looks.ts";
+import { examinePort } from "./doctor/network.ts";
+import { examineRunning, toServerConfig } from "./doctor/running.ts";
+import { type Asked, askServers } from "./door/ask.ts";
+
+const machineLooks = ["data directory", "disk"];
 
 export const doctorCommand = singleCommand({
   name: "doctor",
   about:
-    "Check configuration, data, network and providers, and say what to fix. Asks the language model for one word. " +
-    "Exits with 1 if a check fails.",
+    "Check configuration, data, network and providers, and say what to fix. Where a server runs in the data directory, it " +
+    "is asked what it runs with. Asks the language model for one word. Exits with 1 if a check fails.",
+  data: "reads",
   options: {
     host: { value: "H", about: "As for serve." },
     port: { value: "N", about: "As for serve." },
@@ -35,42 +38,52 @@ async function diagnose(input: ActionInput): Promise<ActionResult> {
   };
 }
 
-async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
-  let config: Config;
+async function examine(input: ActionInput): Promise<Finding[]> {
+  const { config, dataDir, problems } = readConfig(input);
+  const { servers, hasAbandoned } = await askServers(dataDir);
+  if (servers.length > 0) return await examineServers(dataDir, servers);
+  const abandoned = hasAbandoned ? " One was killed here: its socket is still there." : "";
+  const none = ok(
+    "server",
+    `None is running in ${dataDir}: this report is of the settings given to this command.${abandoned} To ask a server that ` +
+      "runs elsewhere, add its --data-dir.",
+  );
+  if (config === null) return [none, ...problems];
+  return await runLooks([
+    { name: "server", look: () => none },
+    { name: "configuration", look: () => ok("configuration", "All settings are valid.") },
+    { name: "data directory", look: () => examineData(config) },
+    { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
+    ...listLooks(config, input.clock.nowMs()),
+  ]);
+}
+
+/** With a server that runs, the settings of this command mean nothing: theirs are those that count. */
+async function examineServers(dataDir: string, servers: readonly Asked[]): Promise<Finding[]> {
+  const first = servers.find((one) => one.kind === "answered");
+  // Whose rights count: the server's. Its own user sees the same as it, and looks closer.
+  const isServersUser = first !== undefined && first.facts.uid === process.geteuid?.();
+  const isDirectory = ({ name }: Finding) => name === "data directory";
+  const [running, data] = await Promise.all([
+    examineRunning(servers),
+    runLooks([{ name: "data directory", look: () => examineData(toServerConfig(dataDir, first?.facts ?? null)) }]),
+  ]);
+  // Where the data is, and what of backups is wanted, is known from an answer alone.
+  if (first === undefined) return [...running, ...data.filter(({ name }) => machineLooks.includes(name))];
+  if (isServersUser) return [...running.filter((one) => !isDirectory(one)), ...data];
+  return [...running, ...data.filter((one) => !isDirectory(one))];
+}
+
+function readConfig({ loadConfig }: ActionInput): { config: Config | null; dataDir: string; problems: Finding[] } {
   try {
-    config = loadConfig();
+    const config = loadConfig();
+    return { config, dataDir: config.dataDir, problems: [] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const advice = "Fix this first: nothing else can be checked.";
-    return error.problems.map(({ sentence }) => fail("configuration", sentence, advice));
+    const problems = error.problems.map(({ sentence }) => fail("configuration", sentence, advice));
+    return { config: null, dataDir: error.dataDir, problems };
   }
-  const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
-    ["configuration", () => ok("configuration", "All settings are valid.")],
-    ["data directory", () => examineData(config)],
-    ["database", () => examineDatabase(config)],
-    ["redis", () => examineRedis(config)],
-    ["clock", () => examineClock(config, clock.nowMs())],
-    ["port", () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config))],
-    ["certificate", () => examineCertificate(config, clock.nowMs())],
-    ["proxy headers", () => examineProxy(config)],
-    ["public URL", () => examinePublicUrl(config)],
-    ["language model", () => examineLlm(config)],
-    ["embeddings", () => examineEmbeddings(config)],
-    ["prices", () => examinePrices(config)],
-    ["voice provider", () => examineVoice(config)],
-    ["documents", examineReading],
-  ];
-  const found = await Promise.all(
-    looks.map(async ([name, look]) => {
-      try {
-        return await look();
-      } catch (error) {
-        // A check that cannot run must not hide the others.
-        return fail(name, `It could not be checked: ${describeFailure(error)}.`, "See the reason given.");
-      }
-    }),
-  );
-  return found.flat();
 }
 
 function describeFinding({ name, status, detail, advice }: Finding): string {

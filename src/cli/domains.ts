@@ -6,7 +6,9 @@ import { clearOutcomes } from "../http/clear-answers.ts";
 import type { ListenFailure } from "../listener.ts";
 import type { OpenedServices } from "../opened-services.ts";
 import type { RunningServer } from "../server.ts";
+import { fail, ok } from "./doctor/finding.ts";
 import { explainListenFailure } from "./listen-failure.ts";
+import type { ProcessUser } from "./process-user.ts";
 
 export interface Domains {
   /** The port of plain HTTP, with its answers. */
@@ -16,14 +18,15 @@ export interface Domains {
 
 interface DomainsOptions {
   config: Pick<Config, "publicUrl" | "server">;
-  services: Pick<OpenedServices, "log" | "ids" | "measurements">;
+  services: Pick<OpenedServices, "log" | "ids" | "measurements" | "selfChecks">;
   server: Pick<RunningServer, "port" | "replaceCertificate">;
   keeper: CertificateKeeper;
+  user: Pick<ProcessUser, "asCaller">;
   /** Shortened in tests. */
   retryMs?: number;
 }
 
-export function serveDomains({ config, services, server, keeper, ...rest }: DomainsOptions): Domains {
+export function serveDomains({ config, services, server, keeper, user, ...rest }: DomainsOptions): Domains {
   const { host, acme } = config.server;
   const { domains = [], httpPort = 0 } = acme ?? {};
   const { log, ids, measurements } = services;
@@ -41,6 +44,7 @@ export function serveDomains({ config, services, server, keeper, ...rest }: Doma
     ...{ host, port: httpPort, ids, domains, ...rest },
     httpsPort: findHttpsPort(config.publicUrl, domains) ?? server.port,
     findChallenge: keeper.findChallenge,
+    listenFirst: user.asCaller,
     onOpen(port) {
       log.info("listening for challenges and redirects", { port });
       keeper.start();
@@ -62,12 +66,31 @@ export function serveDomains({ config, services, server, keeper, ...rest }: Doma
       read: () => clear.counts[outcome],
     })),
   );
+  services.selfChecks.push({
+    name: "HTTP port",
+    async look() {
+      if (clear.failure === null) return ok("HTTP port", `It takes challenges and redirects on ${httpPort}.`);
+      const { wrong, advice } = await explainListenFailure({ ...pick(clear.failure), purpose: "http" });
+      return fail("HTTP port", `${wrong} No certificate can be obtained or renewed.`, advice);
+    },
+  });
   return { clear, close: () => clear.stop() };
 }
 
+/** An error's message is not among what is spread. */
+function pick({ host, port, code, message }: ListenFailure) {
+  return { host, port, code, message };
+}
+
+/** Whether the server listens below 1024, and will again: with each certificate, and when a port becomes free. */
+export function needsLowPorts({ server: { port, tls, acme } }: Pick<Config, "server">): boolean {
+  const isLow = (one: number) => one > 0 && one < 1024;
+  return (isLow(port) && (tls !== null || acme !== null)) || (acme !== null && isLow(acme.httpPort));
+}
+
 /** Never rejects. */
-async function explainClosedPort({ host, port, code, message }: ListenFailure): Promise<string> {
-  const { wrong, advice } = await explainListenFailure({ host, port, code, message, purpose: "http" });
+async function explainClosedPort(failure: ListenFailure): Promise<string> {
+  const { wrong, advice } = await explainListenFailure({ ...pick(failure), purpose: "http" });
   return (
     `${wrong} Until this is put right, no certificate is obtained or renewed, and nobody who opens http:// is sent to ` +
     `https://. ${advice} It is tried again every minute.`

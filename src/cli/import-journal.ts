@@ -1,5 +1,5 @@
 /** Records how far the import of a file got, so that an interrupted one resumes there and creates nothing twice. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface ImportJournal {
@@ -32,7 +32,8 @@ export function openJournal(dataDir: string, accountId: string, digest: string):
     write(journal) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       // Renamed into place: after a crash there is the old journal or the new one, never half of one.
-      writeFileSync(`${path}.new`, JSON.stringify(journal), { mode: 0o600, flush: true });
+      rmSync(`${path}.new`, { force: true });
+      writeFileSync(`${path}.new`, JSON.stringify(journal), { mode: 0o600, flag: "wx", flush: true });
       renameSync(`${path}.new`, path);
     },
   };

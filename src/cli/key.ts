@@ -12,6 +12,7 @@ import { openAccount } from "./find-account.ts";
 const create: Action = {
   name: "create",
   about: "Create an API key; it is shown only once.",
+  data: "writes",
   options: {
     account: { value: "E", about: "The account that it acts for.", isRequired: true },
     name: { value: "N", about: "What it is for, 1 to 100 characters.", isRequired: true },
@@ -41,6 +42,7 @@ const create: Action = {
 const list: Action = {
   name: "list",
   about: "Show an account's keys that are not revoked, newest first.",
+  data: "reads",
   options: { account: { value: "E", about: "The account.", isRequired: true } },
   async run(input) {
     const { store, account } = await openAccount(input, input.args.text("account"));
@@ -59,6 +61,7 @@ const list: Action = {
 const revoke: Action = {
   name: "revoke",
   about: "Revoke a key and all keys created with it; a running server refuses them at once.",
+  data: "writes",
   operands: ["ID"],
   async run({ args, ids, openStore, audit }) {
     const id = args.operand(0).toLowerCase();

@@ -6,13 +6,16 @@ import { toWireSource } from "../modules/knowledge/model.ts";
 import { readSource, type SentSource } from "../modules/knowledge/sent-source.ts";
 import { toNewSource } from "../modules/knowledge/service.ts";
 import { formatColumns } from "./columns.ts";
-import { type Action, type Arguments, CommandFailure, Misuse } from "./command.ts";
+import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
 import { companionOption, findOwner } from "./find-companion.ts";
+import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { readHere } from "./read-sources.ts";
 
 export const addAction: Action = {
   name: "add",
   about: "Add files (PDF, DOCX, HTML, Markdown, text, CSV) or URLs for a companion to read.",
+  data: "writes",
+  opensAsCaller: true,
   operands: ["FILE|URL…"],
   options: {
     companion: companionOption,
@@ -26,12 +29,13 @@ export const addAction: Action = {
     const places = args.operands;
     checkOptions(args);
     // Read one after the other, twice: 500 files of 20 MiB would not fit into memory.
-    for (const place of places) await readPlace(place, args);
+    const files = new Map(places.filter((place) => !isUrl(place)).map((path) => [path, openFile(input, path)]));
+    for (const place of places) await readPlace(place, files.get(place), args);
     const store = await openStore();
     const owner = await findOwner(store, args.text("companion"));
     let sources: Source[] = [];
     for (const place of places) {
-      const source = toNewSource({ ids }, await readPlace(place, args));
+      const source = toNewSource({ ids }, await readPlace(place, files.get(place), args));
       const made = await store.knowledge.create(owner.accountId, owner.companionId, source, audit());
       if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
       sources.push(made);
@@ -59,9 +63,9 @@ function checkOptions({ operands, has }: Arguments): void {
 }
 
 /** Throws `CommandFailure` with the place and what is wrong with it. */
-async function readPlace(place: string, args: Arguments): Promise<SentSource> {
+async function readPlace(place: string, file: NamedFile | undefined, args: Arguments): Promise<SentSource> {
   try {
-    return await readSource(isUrl(place) ? toAddress(place, args) : await openFile(place, args));
+    return await readSource(file === undefined ? toAddress(place, args) : toUpload(place, file, args));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const details = error.errors?.map(({ param, detail }) => `${param}: ${detail}`).join(" ");
@@ -75,17 +79,15 @@ function toAddress(url: string, args: Arguments): object {
   return { type: args.has("sitemap") ? "sitemap" : "url", url, ...refresh };
 }
 
-async function openFile(path: string, args: Arguments): Promise<object> {
-  const file = Bun.file(path);
-  const facts = await file.stat().catch((error) => explain(path, error));
-  if (!facts.isFile()) throw new CommandFailure(`${path}: no regular file. Name the files of a directory.`);
-  if (facts.size > maxUploadBytes) throw new CommandFailure(`${path}: larger than ${maxUploadBytes / 1024 ** 2} MiB.`);
-  const title = args.find("title");
-  const bytes = await file.bytes().catch((error) => explain(path, error));
-  return { file: new SentFile(path, null, bytes), ...(title === undefined ? {} : { title }) };
+/** Opens the configuration first: from there on it is known as whom files are opened. */
+function openFile({ io, loadConfig }: ActionInput, path: string): NamedFile {
+  loadConfig();
+  const file = openNamedFile(io.user, path);
+  if (file.size > maxUploadBytes) throw new CommandFailure(`${path}: larger than ${maxUploadBytes / 1024 ** 2} MiB.`);
+  return file;
 }
 
-function explain(path: string, error: { code?: string }): never {
-  if (error.code === "ENOENT") throw new CommandFailure(`file not found: ${path}.`);
-  throw new CommandFailure(`${path}: cannot be read (${error.code}).`);
+function toUpload(path: string, file: NamedFile, args: Arguments): object {
+  const title = args.find("title");
+  return { file: new SentFile(path, null, file.read()), ...(title === undefined ? {} : { title }) };
 }

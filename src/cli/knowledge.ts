@@ -10,6 +10,7 @@ import { addAction } from "./knowledge-add.ts";
 const list: Action = {
   name: "list",
   about: "Show what a companion reads, newest first.",
+  data: "reads",
   options: { companion: companionOption },
   async run(input) {
     const store = await input.openStore();
@@ -26,6 +27,7 @@ const list: Action = {
 const remove: Action = {
   name: "delete",
   about: "Delete a source: nothing of it answers any more.",
+  data: "writes",
   operands: ["SOURCE"],
   options: { companion: companionOption },
   async run({ args, openStore, audit }) {

@@ -7,6 +7,7 @@ export const migrateCommand = singleCommand({
   about:
     "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs on the data directory; " +
     "on PostgreSQL, such servers go on.",
+  data: "writes",
   async run({ openStore, loadConfig }) {
     const store = await openStore({ isMigration: true });
     await store.check();

@@ -2,8 +2,10 @@
 import { fstatSync, statSync, writeSync } from "node:fs";
 import type { FileSink } from "bun";
 import type { CliIo } from "./command.ts";
+import { openProcessUser } from "./process-user.ts";
 import { onSignal } from "./signals.ts";
 
+const standardInput = 0;
 const standardOutput = 1;
 const standardError = 2;
 const exitCodes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
@@ -41,6 +43,14 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     isTerminal: isTerminal(standardOutput),
     writeOut: out,
     writeError: error,
+    get canAsk() {
+      return isTerminal(standardInput) && isTerminal(standardError);
+    },
+    async ask(question) {
+      await error(question);
+      return await readLine();
+    },
+    user: openProcessUser(),
     readInput: () => Bun.stdin.text(),
     takeStopSignal() {
       isStopTaken = true;
@@ -67,6 +77,17 @@ function openSink(file: Bun.BunFile): (text: string) => Promise<void> {
       // A reader that closes our output (`| head`) is not an error.
     }
   };
+}
+
+/** A terminal hands over whole lines. */
+async function readLine(): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of Bun.stdin.stream()) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.includes("\n")) break;
+  }
+  return text.split(/\r?\n/)[0] ?? "";
 }
 
 /** Avoids `node:tty`, which loads as much as `process.stdout`, unless there may be a terminal. */

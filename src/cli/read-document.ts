@@ -8,6 +8,7 @@ const kinds: readonly DocumentKind[] = ["pdf", "docx", "html", "markdown", "text
 export const readDocumentCommand = singleCommand({
   name: "read-document",
   about: "Read a document from standard input in a confined process. Used by the server itself.",
+  data: "none",
   operands: ["KIND"],
   options: { charset: { value: "LABEL", about: "The encoding that its source declares." } },
   async run({ args }) {

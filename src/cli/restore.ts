@@ -8,10 +8,14 @@ export const restoreCommand = singleCommand({
   about:
     "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use. " +
     "For PostgreSQL use pg_restore.",
+  data: "makes",
+  opensAsCaller: true,
   operands: ["FILE"],
-  async run({ args, loadConfig, clock }) {
+  async run({ args, loadConfig, clock, io: { user } }) {
     const file = resolve(args.operand(0));
-    const { path, bytes, schemaVersion, keptAs } = storageOf(loadConfig()).restore(file, clock.nowMs());
+    const storage = storageOf(loadConfig());
+    const restored = storage.restore(file, clock.nowMs(), (work) => user.forFile(file, work));
+    const { path, bytes, schemaVersion, keptAs } = restored;
     const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
     return {
       json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },

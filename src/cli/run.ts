@@ -58,7 +58,8 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
     args,
     isJson: args.has("json"),
     loadConfig() {
-      config ??= loadConfig({
+      if (config !== null) return config;
+      const loaded = loadConfig({
         ...(io.environment === undefined ? {} : { environment: io.environment }),
         envFilePath: args.find("env-file"),
         flags: {
@@ -71,10 +72,19 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
           "tls-key": args.find("tls-key"),
         },
       });
-      return config;
+      if (action.data !== "none") {
+        io.user.enter(loaded.dataDir);
+        if (action.opensAsCaller !== true) io.user.settle();
+      }
+      config = loaded;
+      return loaded;
     },
-    openStore(options) {
-      const [store = openStore(input.loadConfig(), options)] = opened;
+    openStore({ isMigration = false } = {}) {
+      const { data: use } = action;
+      if (use === "none") throw new Error("the action does not say that it uses data");
+      const loaded = input.loadConfig();
+      io.user.settle();
+      const [store = openStore(loaded, { isMigration, use })] = opened;
       opened[0] = store;
       return store;
     },
@@ -131,7 +141,7 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */
-async function openStore(config: Config, options: Pick<OpenOptions, "isMigration"> = {}): Promise<Store> {
+async function openStore(config: Config, options: Pick<OpenOptions, "isMigration" | "use">): Promise<Store> {
   return await (await import("../services.ts")).openStore(config, options);
 }
 

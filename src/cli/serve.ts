@@ -13,13 +13,18 @@ import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
-import { serveDomains } from "./domains.ts";
+import { needsLowPorts, serveDomains } from "./domains.ts";
+import type { AskedServer } from "./door/answers.ts";
+import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
+import type { ProcessUser } from "./process-user.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
+import { isJournal } from "./systemd/journal.ts";
+import { openSupervisor } from "./systemd/supervisor.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
@@ -31,6 +36,8 @@ export const serveCommand = singleCommand(
   {
     name: "serve",
     about: "Run the server until SIGTERM or SIGINT; open replies then have 30 s to finish.",
+    data: "makes",
+    opensAsCaller: true,
     options: {
       host: { value: "H", about: "The address to listen on (127.0.0.1)." },
       port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
@@ -48,18 +55,22 @@ async function serve(input: ActionInput): Promise<null> {
   const { io, isJson } = input;
   const stopped = io.takeStopSignal();
   const config = input.loadConfig();
-  const certificate = await loadCertificate(config);
+  const certificate = loadCertificate(config, io.user.forFile);
   const { log, flush } = openLog({
     level: config.log.level,
     format: io.isTerminal && !isJson ? "text" : "json",
     // With --json, standard output carries the JSON value only, so the log goes to standard error.
     write: (lines) => (isJson ? io.writeError(lines) : io.writeOut(lines)),
+    hasPriorities: isJournal(isJson ? 2 : 1, config.supervisor.journalStream),
   });
+  const supervisor = await openSupervisor(config.supervisor, log);
+  let door: Door | null = null;
   const dataLock = storageOf(config).lock();
   try {
     if (config.database !== null) makeDataDir(config.dataDir);
     const weakness = findWeakness(config.dataDir);
     if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });
+    supervisor.starting();
     const services = await openServices(config);
     // An unexpected error must end at most one request, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
@@ -70,12 +81,18 @@ async function serve(input: ActionInput): Promise<null> {
       : null;
     const keeper = services.certificates;
     const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
-    const server = await closeOnFailure(services, () => listen(services, config, tls));
-    const domains = keeper === null ? null : serveDomains({ config, services, server, keeper });
+    const server = await closeOnFailure(services, () => listen(services, config, { tls, user: io.user }));
+    const domains = keeper === null ? null : serveDomains({ config, services, server, keeper, user: io.user });
+    // The ports are open: nothing that comes in through them meets the rights of root.
+    io.user.settle(needsLowPorts(config));
+    if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
-    if (keeper !== null) io.onReload(() => keeper.lookAgain());
-    else if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
+    if (keeper !== null) io.onReload(() => void supervisor.reload(async () => keeper.lookAgain()));
+    else if (certificate !== null || !io.isTerminal) {
+      io.onReload(() => void supervisor.reload(() => reloadCertificate(config, server, log)));
+    }
+    door = await openLocalDoor({ config, services, server });
     const setup = await offerSetup(services, {
       baseUrl: config.publicUrl ?? toReachable(server.url),
       dataDir: config.dataDir,
@@ -97,9 +114,14 @@ async function serve(input: ActionInput): Promise<null> {
       log.info("nobody can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
     // Flush the log now, so that it does not interrupt the message.
     flush();
+    supervisor.serving({
+      describe: () => `Serving ${config.publicUrl ?? server.url}, ${countReplies(services)}`,
+      check: () => services.store.check(),
+    });
     await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
+    supervisor.stopping(`Stopping, ${countReplies(services)}`);
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
     await backups.stop();
     // Without a proxy, nobody polls `/readyz`.
@@ -108,11 +130,27 @@ async function serve(input: ActionInput): Promise<null> {
     log.info("stopped");
     return null;
   } finally {
+    await door?.close();
     dataLock.release();
     flush();
     // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
+}
+
+/** Only the lock's holder opens it; servers that share a database share no lock, so each has a name of its own. */
+async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Door | null> {
+  const { dataDir, database } = asked.config;
+  const { clock, ids, log } = asked.services;
+  const startedMs = clock.nowMs();
+  if (database !== null) await removeAbandoned(dataDir, startedMs);
+  const id = database === null ? null : ids.uuid().slice(-8);
+  const makeAnswers = async () => (await import("./door/answers.ts")).createAnswers({ ...asked, startedMs });
+  return openDoor({ dataDir, id, log, makeAnswers });
+}
+
+function countReplies({ openTurns: { size } }: OpenedServices): string {
+  return size === 1 ? "1 open reply" : `${size} open replies`;
 }
 
 async function announce(
@@ -137,11 +175,12 @@ async function announce(
 async function listen(
   services: OpenedServices,
   { server: { host, port, acme }, metrics, instanceUrl }: Config,
-  tls: Certificate | "awaited" | null,
+  { tls, user }: { tls: Certificate | "awaited" | null; user: ProcessUser },
 ): Promise<RunningServer> {
   try {
-    const metricsPort = metrics.port;
-    return startServer(services, { host, port, metricsPort, instanceUrl, ...(tls === null ? {} : { tls }) });
+    const options = { host, port, metricsPort: metrics.port, instanceUrl, ...(tls === null ? {} : { tls }) };
+    // Ports below 1024 may need it.
+    return user.asCaller(() => startServer(services, options));
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
     const { wrong, advice } = await explainListenFailure({

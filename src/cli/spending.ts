@@ -25,6 +25,7 @@ async function findWhom(input: ActionInput): Promise<Whom> {
 const stop: Action = {
   name: "stop",
   about: "From now on no call to a language model or voice provider begins; replies under way go on.",
+  data: "writes",
   options,
   async run(input) {
     const { store, accountId, name } = await findWhom(input);
@@ -39,6 +40,7 @@ const stop: Action = {
 const start: Action = {
   name: "start",
   about: "Let calls begin again. A stop of everybody and those of single accounts end one by one.",
+  data: "writes",
   options,
   async run(input) {
     const { store, accountId, name } = await findWhom(input);
@@ -55,6 +57,7 @@ const start: Action = {
 const status: Action = {
   name: "status",
   about: "Show whose calls are stopped, and since when.",
+  data: "reads",
   options,
   async run(input) {
     const { store, accountId, name } = await findWhom(input);

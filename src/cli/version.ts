@@ -5,6 +5,7 @@ import { singleCommand } from "./command.ts";
 export const versionCommand = singleCommand({
   name: "version",
   about: "Show version, commit and build.",
+  data: "none",
   async run() {
     const { version, commit, builtAt, target } = buildInfo;
     const build = { bun: Bun.version, target, built_at: builtAt };

@@ -10,6 +10,7 @@ import { openAccount } from "./find-account.ts";
 const grant: Action = {
   name: "grant-agent",
   about: "Let an account's companions use an agent of the voice provider.",
+  data: "writes",
   operands: ["E", "AGENT"],
   async run(input) {
     const { agent_id } = newGrantBody.check({ agent_id: input.args.operand(1) });
@@ -25,6 +26,7 @@ const grant: Action = {
 const revoke: Action = {
   name: "revoke-agent",
   about: "Revoke an account's voice agent: companions that use it lose their voice at once.",
+  data: "writes",
   operands: ["E", "AGENT"],
   async run(input) {
     const agentId = input.args.operand(1);
@@ -42,6 +44,7 @@ const revoke: Action = {
 const list: Action = {
   name: "list-agents",
   about: "Show the voice agents that an account may use, newest first.",
+  data: "reads",
   operands: ["E"],
   async run(input) {
     const { store, account } = await openAccount(input, input.args.operand(0));

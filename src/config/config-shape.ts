@@ -7,7 +7,9 @@ import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { AllowedHost } from "../lib/allowed-hosts.ts";
 import type { LogLevel } from "../lib/log.ts";
 import type { RateSettings } from "../limits/rules.ts";
+import type { GivenSetting } from "./given.ts";
 import type { NamedProvider } from "./providers.ts";
+import type { SupervisorFacts } from "./supervisor.ts";
 
 export interface AcmeConfig {
   /** In lower case; the first is the one in the public URL. */
@@ -109,6 +111,9 @@ export interface Config {
   /** Where `update` looks, and the public key (32 bytes in base64) in place of the one in the executable. */
   readonly releases: { readonly url: string | null; readonly key: string | null };
   readonly log: { readonly level: LogLevel };
+  /** What somebody has set, without the values. */
+  readonly given: readonly GivenSetting[];
+  readonly supervisor: SupervisorFacts;
 }
 
 export type ByPlan = Readonly<Record<Plan, number>>;

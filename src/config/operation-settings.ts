@@ -1,7 +1,7 @@
 /** What operators set: secrets, metrics, the database, backups and the log. */
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
-import { ageRecipient, releasesKey } from "./operator-values.ts";
+import { ageRecipient, releasesKey, releasesUrl } from "./operator-values.ts";
 import { databaseUrl, redisUrl } from "./server-urls.ts";
 import { optional, plain, type Setting } from "./setting.ts";
 import {
@@ -126,7 +126,7 @@ export const operationSettings = {
   }),
   releasesUrl: optional({
     variable: "COMPANIOND_RELEASES_URL",
-    parse: baseUrl,
+    parse: releasesUrl,
     about: "Where companiond update looks for releases: /latest.json below it.",
   }),
   releasesKey: optional({

@@ -41,14 +41,23 @@ export const emailAddress: ParseValue<string> = (text) => {
 };
 
 /** HTTPS, or HTTP on this machine. */
-export const directoryUrl: ParseValue<string> = (text) => {
+export const directoryUrl: ParseValue<string> = (text) => readSafeUrl(text).href;
+
+/** The same, to append paths to. */
+export const releasesUrl: ParseValue<string> = (text) => {
+  const url = readSafeUrl(text);
+  if (url.search !== "" || url.hash !== "") throw new BadValue("must not contain a query or a fragment.");
+  return url.href.replace(/\/+$/, "");
+};
+
+function readSafeUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && url.username === "" && url.password === "") {
-    if (url.protocol === "https:") return url.href;
-    if (url.protocol === "http:" && isLoopbackHost(url.host)) return url.href;
+    if (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.host))) return url;
   }
-  throw new BadValue(`must be a URL that begins with https://, without user or password, not ${quote(text)}.`);
-};
+  // Not quoted: it can contain a password.
+  throw new BadValue("must be a URL that begins with https://, without user or password.");
+}
 
 export const ageRecipient: ParseValue<string> = (text) => {
   if (/^age1[02-9ac-hj-np-z]{50,2000}$/.test(text)) return text;

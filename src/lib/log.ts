@@ -32,6 +32,8 @@ export interface LogOptions {
   level: LogLevel;
   /** `json`: one object a line; `text`: for people at a terminal. */
   format: "json" | "text";
+  /** Begins each line with its priority as systemd's journal reads it, `<4>`; the journal takes that away again. */
+  hasPriorities?: boolean;
   /** Takes whole lines, several at once under load. A promise that it returns resolves when they were handed over. */
   write: (lines: string) => unknown;
 }
@@ -83,15 +85,17 @@ export function openLog(options: LogOptions): { log: Log; flush: () => void } {
   const sink: Sink = (record) => {
     // One write for all that is logged in a turn of the event loop, instead of one system call a line.
     if (held === "" || requestTimer !== null) setImmediate(flush);
-    held += redact(format(record));
+    held += prefixOf(record.level) + redact(format(record));
   };
+  const prefixOf = (level: string) => (options.hasPriorities ? `<${priorities[level] ?? 6}>` : "");
+  const requestPrefix = prefixOf("info");
   const isRequestLogged = options.level === "debug" || options.level === "info";
   const formatRequest = options.format === "json" ? formatRequestJson : formatRequestText;
   takeRequest = !isRequestLogged
     ? () => {}
     : (fields) => {
         if (held === "") requestTimer = setTimeout(flush, requestDelayMs);
-        held += formatRequest(fields);
+        held += requestPrefix + formatRequest(fields);
         if (held.length > heldLimit) flush();
       };
   const lowestLevel = options.level === "warn" ? "warning" : options.level;
@@ -117,6 +121,9 @@ export function processLog(): Log {
     request: (fields) => takeRequest(fields),
   };
 }
+
+/** Of syslog(3). */
+const priorities: Record<string, number> = { debug: 7, info: 6, warning: 4, error: 3, fatal: 2 };
 
 const shortLevels: Record<string, string> = { warning: "warn", fatal: "error" };
 

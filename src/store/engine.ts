@@ -13,6 +13,12 @@ import type { CertificateTexts } from "./contract/certificate-texts.ts";
 import type { DatabaseServerFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
+/**
+ * What a command does to the data, which decides what opening it may do: `reads` leaves a database of an older version
+ * as it is, and only `makes` begins one.
+ */
+export type DataUse = "reads" | "writes" | "makes";
+
 export interface OpenOptions {
   log: Log;
   clock: Clock;
@@ -29,11 +35,16 @@ export interface OpenOptions {
   isCommand?: boolean;
   /** For the command that migrates. An engine whose migrations only add does so beside servers, too. */
   isMigration?: boolean;
+  /** Of a command; without it, as a server: a missing database is made, and an older one migrated. */
+  use?: DataUse;
   /** Whether the windows of rates are counted where other servers count theirs. */
   sharesWindows?: boolean;
   /** Called before the first tables are made in an empty database; what it throws is the reason not to. */
   beforeFirst?: () => void;
 }
+
+/** Runs what concerns a file that somebody named as whoever named it, who may be another user than that of the data. */
+export type AsCaller = <T>(work: () => T) => T;
 
 /** Facts about existing data or a backup. */
 export interface StorageFacts {
@@ -84,8 +95,8 @@ export interface OpenedStorage {
 export interface StorageEngine {
   /**
    * Opens the store and migrates it to this program's schema: completely or not at all, in one process at a time.
-   * Rejects with `unavailable`, or with `conflict` if a newer program wrote it or a running server prevents the
-   * migration.
+   * Rejects with `unavailable`, with `conflict` if a running server prevents the migration, or with `not_found` where
+   * there is nothing and `use` is not to make it.
    */
   open(options: OpenOptions): Promise<OpenedStorage>;
   /**
@@ -98,14 +109,17 @@ export interface StorageEngine {
    * durable, otherwise there is none. Writers continue meanwhile, but the caller's event loop is blocked. Throws
    * `not_found` without data, `conflict` if the file exists, `unavailable` if it cannot be written.
    */
-  backup(file: string): StorageFacts;
+  backup(file: string, asCaller?: AsCaller): StorageFacts;
   /**
    * Replaces the data with a backup, which is verified first; never replaces data in use, and keeps the old data aside.
    * Throws `not_found`, `invalid_request` for a file that cannot be trusted, `conflict` while the data is in use;
    * nothing has changed then.
    */
-  restore(file: string, nowMs: number): Restored;
-  /** Reads all data. Throws `not_found` without data, `invalid_request` with a sentence if it is damaged. */
+  restore(file: string, nowMs: number, asCaller?: AsCaller): Restored;
+  /**
+   * Reads all data. Throws `not_found` without data, `unavailable` if it cannot be looked at, and `invalid_request` with
+   * a sentence if it is damaged.
+   */
   verify(): StorageFacts;
   /**
    * For an engine with a server: asks it on a connection of its own, and changes nothing. Rejects with `unavailable` and

@@ -55,6 +55,7 @@ test.each([
 test("takes a password from standard input, with which the dashboard is set up", async () => {
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
+  await runJson(["account", "create", "--email", "no-password@shop.example"], { environment });
   const link = await runCommand(["account", "setup-link"], { environment });
   expect(link.exitCode).toBe(0);
 
@@ -84,6 +85,8 @@ test("lists accounts as an array, oldest first, and as a table", async () => {
 
 test("says so if there are no accounts yet", async () => {
   using own = temporaryDirectory();
+  await runJson(["account", "create", "--email", "gone@shop.example", "--data-dir", own.path]);
+  await runJson(["account", "delete", "gone@shop.example", "--yes", "--data-dir", own.path]);
   const { stdout } = await runCommand(["account", "list", "--data-dir", own.path], {});
   expect(stdout).toBe("There are no accounts yet.\n");
 });
@@ -94,11 +97,39 @@ test("changes the plan, suspends, resumes and deletes", async () => {
   expect(await runJson(["account", "set-plan", email, "paid"], options)).toMatchObject({ email, plan: "paid" });
   expect(await runJson(["account", "suspend", email], options)).toMatchObject({ suspended_at: expect.any(String) });
   expect(await runJson(["account", "resume", email], options)).toMatchObject({ suspended_at: null, plan: "paid" });
-  expect(await runJson(["account", "delete", email], options)).toMatchObject({ email });
+  expect(await runJson(["account", "delete", email, "--yes"], options)).toMatchObject({ email });
 
   const { exitCode, stderr } = await runCommand(["account", "set-plan", email, "free"], options);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`account not found: ${email}`);
+});
+
+test("asks before it deletes an account, and shows what goes with it", async () => {
+  const email = "asked@shop.example";
+  await runJson(["account", "create", "--email", email], options);
+  for (const name of ["Ada", "Bob"]) {
+    await runJson(["companion", "create", "--account", email, "--name", name], options);
+  }
+  const remove = ["account", "delete", email];
+  const isThere = async () => {
+    const accounts = (await runJson(["account", "list"], options)) as { email: string }[];
+    return accounts.some((account) => account.email === email);
+  };
+
+  const alone = await runCommand(remove, options);
+  expect(alone).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(alone.stderr).toContain(`this deletes ${email}`);
+  expect(alone.stderr).toContain("--yes");
+  for (const answer of ["", "y", "other@shop.example"]) {
+    const refused = await runCommand(remove, { ...options, answer });
+    expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(refused.stderr).toContain("with 2 companions and 0 API keys");
+    expect(refused.stderr).toContain("nothing was deleted");
+  }
+  expect(await isThere()).toBe(true);
+  const typed = await runCommand(remove, { ...options, answer: "Asked@shop.example " });
+  expect(typed).toMatchObject({ exitCode: 0, stdout: `Deleted ${email} with everything it owned.\n` });
+  expect(await isThere()).toBe(false);
 });
 
 test("makes reset links that keep their secret in the fragment, at the public address", async () => {

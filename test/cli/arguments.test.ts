@@ -14,7 +14,7 @@ function probe(run: Action["run"]): Command {
   return {
     name: "probe",
     about: "Probes.",
-    actions: [{ name: "", about: "Probes.", operands: ["FILE"], options, run }],
+    actions: [{ name: "", about: "Probes.", operands: ["FILE"], options, data: "none", run }],
   };
 }
 

@@ -14,7 +14,9 @@ test("is made for its owner alone, stays as it is where it is there, and is a se
   expect(statSync(path).mode & 0o777).toBe(0o750);
   writeFileSync(directory.file("file"), "");
   const inFile = directory.file("file/data");
-  expect(() => makeDataDir(inFile)).toThrow(`The data directory ${inFile} cannot be created (ENOTDIR).`);
+  expect(() => makeDataDir(inFile)).toThrow(
+    `${directory.file("file")} is a file, so there can be no directory ${inFile}.`,
+  );
 });
 
 const own = process.geteuid?.();

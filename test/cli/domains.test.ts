@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CertificateKeeper, CertificateState } from "../../src/certificates/certificate-keeper.ts";
 import { type Domains, serveDomains } from "../../src/cli/domains.ts";
+import { plainUser } from "../../src/cli/process-user.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Certificate } from "../../src/lib/certificate.ts";
 import { renderMetrics } from "../../src/modules/metrics/service.ts";
@@ -67,7 +68,7 @@ beforeAll(async () => {
   });
   services = await openServices(config, { log });
   server = startServer(services, { host: config.server.host, port: config.server.port, tls: "awaited" });
-  domains = serveDomains({ config, services, server, keeper, retryMs: 5 });
+  domains = serveDomains({ config, services, server, keeper, user: plainUser, retryMs: 5 });
 });
 afterAll(async () => {
   await server.drain(1_000);

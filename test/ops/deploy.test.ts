@@ -114,6 +114,7 @@ test("systemd accepts the unit, and finds it well sandboxed", async () => {
   const unit = dir.file("companiond.service");
   const text = read("companiond.service");
   expect(text).toContain("/usr/local/bin/companiond");
+  for (const said of ["Type=notify", "NotifyAccess=main", "WatchdogSec=30"]) expect(text.split("\n")).toContain(said);
   writeFileSync(unit, text.replace("/usr/local/bin/companiond", dir.file("companiond")));
   expect(await run(["/usr/bin/systemd-analyze", "verify", "--man=no", unit])).toEqual({ exitCode: 0, output: "" });
   const security = ["security", "--offline=true", "--no-pager", "--threshold=20", unit];

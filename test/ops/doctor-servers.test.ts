@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { type CliOutcome, runCommand } from "../support/cli.ts";
-import { startExecutable } from "../support/executable.ts";
+import { runExecutable, startExecutable } from "../support/executable.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
@@ -125,6 +125,27 @@ test("a server logs which database it serves, without user and password", async 
   });
   const { host, pathname } = new URL(database.url);
   expect(await server.logged("listening")).toMatchObject({ database: `${pathname.slice(1)} at ${host}` });
+});
+
+test("doctor asks each of the servers that share a directory, and knows by that where the data is", async () => {
+  const dataDir = directory.file("shared");
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() };
+  await using one = await startExecutable({ dataDir, env });
+  await using two = await startExecutable({ dataDir, env });
+  const { stdout } = await runExecutable(["doctor", "--json", "--data-dir", dataDir]);
+  const checks: Check[] = JSON.parse(stdout).checks;
+  const details = (name: string) => checks.filter((check) => check.name === name).map(({ detail }) => detail);
+  expect(details("server").sort()).toEqual(
+    [one.pid, two.pid].sort().map((pid) => expect.stringContaining(`pid ${pid}, user `)),
+  );
+  expect(details("redis")).toHaveLength(2);
+  for (const detail of details("database")) expect(detail).toStartWith("PostgreSQL ");
+  expect(details("disk")).toEqual([]);
+  expect(stdout).not.toContain(new URL(database.url).password || env.COMPANIOND_SECRET_KEY);
+  expect(await one.stop()).toBe(0);
+  await two.kill();
+  const later = await runExecutable(["doctor", "--data-dir", dataDir]);
+  expect(later.stdout).toContain("One was killed here");
 });
 
 test.each([

@@ -44,7 +44,7 @@ async function refusalOf(opening: Promise<unknown>): Promise<string> {
     (reason: unknown) => reason,
   );
   if (!(error instanceof AppError)) throw error ?? new Error("it opened");
-  expect(["unavailable", "conflict"]).toContain(error.code);
+  expect(["unavailable", "conflict", "not_found"]).toContain(error.code);
   return error.message;
 }
 
@@ -78,13 +78,22 @@ describe("a start on", () => {
     await open(empty.url, { beforeFirst });
   });
 
-  test("an empty or older database is left alone by commands, except the one that migrates", async () => {
-    expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain("empty. Run companiond migrate first");
-    await open(empty.url, { isCommand: true, isMigration: true });
-    await open(empty.url, { isCommand: true });
+  test("an empty database is left alone by commands, except those that may begin one", async () => {
+    const { host, pathname } = new URL(empty.url);
+    const where = `There are no tables of companiond in the database ${pathname.slice(1)} at ${host}.`;
+    for (const use of ["reads", "writes"] as const) {
+      expect(await refusalOf(open(empty.url, { isCommand: true, use }))).toStartWith(where);
+      expect(await refusalOf(open(empty.url, { isCommand: true, isMigration: true, use }))).toStartWith(where);
+    }
+    await open(empty.url, { isCommand: true, use: "makes" });
+    await open(empty.url, { isCommand: true, use: "reads" });
+  });
+
+  test("an older database is left alone by commands, except the one that migrates", async () => {
+    await open(empty.url);
     await run(empty.url, "UPDATE companiond SET version = version - 1");
     expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain(
-      "older than this program. Run companiond migrate",
+      `of an older companiond (schema ${migrations.length - 1}; this program knows ${migrations.length}). Run companiond migrate`,
     );
   });
 

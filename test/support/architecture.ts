@@ -38,6 +38,9 @@ const engines = [
   "certificates/shared-shelf",
 ];
 
+/** What opens engines, for the server and for `doctor`. */
+const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts"]);
+
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
 const copyFolder = "src/store/copy/";
 
@@ -63,12 +66,12 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/knowledge\/reading\/parsers\//,
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
-  { name: /^bun:ffi$/, places: /^src\/knowledge\/reading\/confinement\.ts$/, rule: "C is called in confinement.ts" },
   {
     name: /^acme-client$/,
     places: /^src\/certificates\/acme\//,
     rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
   },
+  { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
 
@@ -169,8 +172,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   }
   if (fromFloor === 4 && toFloor === 3) return `imports ${to}: rooms see contracts, not engines`;
   if (fromFloor === 3 && toFloor === 3) return judgeEngineImport(from, to);
-  if (fromFloor === 5 && toFloor === 3 && from !== "src/services.ts" && !from.startsWith(copyFolder)) {
-    return `imports ${to}: only services.ts and the copy between engines know engines`;
+  if (fromFloor === 5 && toFloor === 3 && !fuseBoxes.has(from) && !from.startsWith(copyFolder)) {
+    return `imports ${to}: only services.ts, provider-checks.ts and the copy between engines know engines`;
   }
   if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
   if (toArea === "http" && !mayKnowHttp(from))

@@ -1,6 +1,7 @@
 /** Runs commands in the test's own process, with the process around them replaced. */
 import type { CliIo, Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
+import { plainUser } from "../../src/cli/process-user.ts";
 import { runCli } from "../../src/cli/run.ts";
 import { engineEnvironment } from "./engine.ts";
 
@@ -13,6 +14,8 @@ export interface CliOutcome {
 export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
+  /** What somebody at the terminal answers; without it, nobody is there. */
+  answer?: string;
   /** Additional commands, before the real ones. */
   commands?: readonly Command[];
 }
@@ -24,6 +27,12 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const io: CliIo = {
     environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
     isTerminal: false,
+    canAsk: options.answer !== undefined,
+    async ask(question) {
+      stderr += question;
+      return options.answer ?? "";
+    },
+    user: plainUser,
     async writeOut(text) {
       stdout += text;
     },

@@ -89,7 +89,6 @@ export async function startCluster({ env = {}, network }: ClusterOptions = {}): 
 
   const emailOf = (plan: Plan) => `${plan}@shop.example`;
   const keys = new Map<Plan, string>();
-  await runJson("migrate");
   for (const plan of plans) {
     await runJson("account", "create", "--email", emailOf(plan), "--plan", plan);
     const made = await runJson("key", "create", "--account", emailOf(plan), "--name", "test", "--scopes", scopes);

@@ -23,22 +23,21 @@ export interface Pebble extends AsyncDisposable {
   intercept(answer: ((request: Request) => Response | null) | null): void;
   /** Connections are refused until the returned function is called. */
   leave(): () => void;
-  /** What `/.well-known/acme-challenge/{token}` answers; several are asked in turn. */
-  answer(...finds: readonly ((token: string) => Promise<string | null>)[]): void;
+  /** What `/.well-known/acme-challenge/{token}` of every name answers. */
+  answer(find: (token: string) => Promise<string | null>): void;
 }
 
 /** `lifeSeconds`: of its certificates. */
 export async function startPebble({ lifeSeconds = 90 * 86_400 } = {}): Promise<Pebble> {
   const directory = temporaryDirectory();
   const [port, dnsPort] = [findFreePort(), findFreePort()];
-  let finds: readonly ((token: string) => Promise<string | null>)[] = [];
-  let turn = 0;
+  let find: (token: string) => Promise<string | null> = async () => null;
   const names = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
       const token = new URL(request.url).pathname.replace("/.well-known/acme-challenge/", "");
-      const answer = (await finds[turn++ % Math.max(1, finds.length)]?.(token)) ?? null;
+      const answer = await find(token);
       return new Response(answer ?? "nobody waits for it", { status: answer === null ? 404 : 200 });
     },
   });
@@ -106,8 +105,8 @@ export async function startPebble({ lifeSeconds = 90 * 86_400 } = {}): Promise<P
         isAway = false;
       };
     },
-    answer: (...given) => {
-      finds = given;
+    answer: (given) => {
+      find = given;
     },
     async [Symbol.asyncDispose]() {
       for (const child of [authority, dns]) child.kill("SIGKILL");

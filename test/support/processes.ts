@@ -7,6 +7,11 @@ export function hasEnded(pid: number): boolean {
   return state === undefined || state === "Z" || state === "X";
 }
 
+/** By SIGSTOP. */
+export function isStopped(pid: number): boolean {
+  return readStatus(pid)?.state === "T";
+}
+
 /** Kills the process and its children as one: it is stopped first, so that it neither sees nor replaces them. */
 export function killWithChildren(pid: number): void {
   process.kill(pid, "SIGSTOP");

@@ -8,7 +8,7 @@ import { findRenewalWindow } from "./renewal-info.ts";
 
 /** Several networks look at each name; the known authorities take seconds. */
 const orderMs = 5 * 60_000;
-const firstLookMs = 100;
+const firstLookMs = 50;
 const longestPauseMs = 3_000;
 
 export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fetch): Authority {

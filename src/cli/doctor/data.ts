@@ -1,9 +1,10 @@
 /** Checks the data directory: permissions and, where the database is in it, disk, database and backups. */
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { AppError } from "../../domain/errors.ts";
 import { storageOf } from "../../services.ts";
+import { findObstacle, type Obstacle } from "../../store/contract/data-place.ts";
 import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
@@ -18,15 +19,9 @@ const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546,
 export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (config.database !== null) return examineWithoutDatabase(dataDir);
-  if (!existsSync(dataDir)) {
-    return [
-      warn(
-        "data directory",
-        `${dataDir} does not exist yet.`,
-        "Nothing to do for a new installation: serve creates it.",
-      ),
-    ];
-  }
+  const inTheWay = findObstacle(dataDir, "directory");
+  if (inTheWay?.kind === "missing") return [warn("data directory", inTheWay.detail, inTheWay.advice)];
+  if (inTheWay !== null && inTheWay.kind !== "read_only") return [toFinding(inTheWay)];
   const storage = storageOf(config);
   const disk = examineDisk(dataDir, (await storage.sizes[0]?.read()) ?? 0);
   return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
@@ -35,17 +30,20 @@ export async function examineData(config: Config): Promise<Finding[]> {
 /** With a database server, the directory has little more than one-time links and the places of interrupted imports. */
 function examineWithoutDatabase(dataDir: string): Finding[] {
   const backups = ok("backups", "PostgreSQL's own tools make them; this program does not see whether they do.");
-  if (existsSync(dataDir)) return [examineDirectory(dataDir), backups];
+  const inTheWay = findObstacle(dataDir, "directory");
+  if (inTheWay === null) return [examineDirectory(dataDir), backups];
+  if (inTheWay.kind !== "missing") return [toFinding(inTheWay), backups];
   return [ok("data directory", `${dataDir} does not exist yet; serve creates it.`), backups];
+}
+
+function toFinding({ detail, advice }: Obstacle): Finding {
+  return fail("data directory", detail, advice);
 }
 
 function examineDirectory(dataDir: string): Finding {
   const name = "data directory";
-  try {
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
-    return fail(name, `${dataDir} is not writable for this user.`, "Run this and the server as the user who owns it.");
-  }
+  const inTheWay = findObstacle(dataDir, "directory") ?? findFileObstacle(dataDir);
+  if (inTheWay !== null) return toFinding(inTheWay);
   const weakness = findWeakness(dataDir);
   if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
   if (process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0) {
@@ -56,6 +54,15 @@ function examineDirectory(dataDir: string): Finding {
     return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "Run chmod 600 on these files.");
   }
   return ok(name, `${dataDir} belongs to this user alone.`);
+}
+
+/** Of what is in it: one file of another user is enough to stop the server. */
+function findFileObstacle(dataDir: string): Obstacle | null {
+  for (const entry of readdirSync(dataDir, { withFileTypes: true })) {
+    const found = findObstacle(join(dataDir, entry.name), entry.isDirectory() ? "directory" : "file");
+    if (found !== null && found.kind !== "missing") return found;
+  }
+  return null;
 }
 
 function examineDisk(dataDir: string, databaseBytes: number): Finding {
@@ -85,6 +92,9 @@ function examineDatabase(storage: StorageEngine): Finding {
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") {
       return warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.");
+    }
+    if (error instanceof AppError && error.code === "unavailable") {
+      return fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.");
     }
     return fail(
       name,

@@ -1,14 +1,7 @@
-/** The result of one check of the installation. */
+/** Makes the results of checks. */
+import type { Finding } from "../../domain/finding.ts";
 
-export interface Finding {
-  /** What was checked. */
-  name: string;
-  status: "ok" | "warn" | "fail";
-  /** What was found, as a sentence. */
-  detail: string;
-  /** What to do, or null if nothing. */
-  advice: string | null;
-}
+export type { Finding };
 
 export function ok(name: string, detail: string): Finding {
   return { name, status: "ok", detail, advice: null };

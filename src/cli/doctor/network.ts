@@ -51,16 +51,21 @@ export async function examinePort({ server: { host, port, tls } }: Config): Prom
   }
 }
 
-export async function examineCertificate(config: Config, nowMs: number): Promise<Finding[]> {
+/** `servedUntilMs`: when the one that a running server has loaded expires. */
+export async function examineCertificate(
+  config: Config,
+  nowMs: number,
+  servedUntilMs: number | null = null,
+): Promise<Finding[]> {
   const name = "certificate";
   try {
     const certificate = await loadCertificate(config);
     if (certificate === null) return [];
-    const days = Math.floor((readCertificateExpiry(certificate) - nowMs) / dayMs);
-    const advice = "Renew it, then send SIGHUP to the server.";
-    if (days < 0) return [fail(name, "It has expired.", advice)];
-    const detail = `It is valid for ${days} more days.`;
-    return [days < 14 ? warn(name, detail, advice) : ok(name, detail)];
+    const untilMs = readCertificateExpiry(certificate);
+    const found = judgeExpiry(name, servedUntilMs ?? untilMs, nowMs);
+    if (servedUntilMs === null || servedUntilMs === untilMs) return [found];
+    const detail = "The file holds another certificate than the server has loaded.";
+    return [found, warn(name, detail, "Send SIGHUP to the server (systemctl reload companiond).")];
   } catch (error) {
     return [fail(name, describeFailure(error), "Provide a certificate chain and its key in PEM.")];
   }
@@ -68,6 +73,14 @@ export async function examineCertificate(config: Config, nowMs: number): Promise
 
 function isTls({ tls, acme }: Config["server"]): boolean {
   return tls !== null || acme !== null;
+}
+
+function judgeExpiry(name: string, untilMs: number, nowMs: number): Finding {
+  const days = Math.floor((untilMs - nowMs) / dayMs);
+  const advice = "Renew it, then send SIGHUP to the server.";
+  if (days < 0) return fail(name, "It has expired.", advice);
+  const detail = `It is valid for ${days} more days.`;
+  return days < 14 ? warn(name, detail, advice) : ok(name, detail);
 }
 
 /** The number of proxies cannot be seen from outside, but contradictions can. */

@@ -6,7 +6,7 @@ import { nameAnswerer } from "../../domain/model-routes.ts";
 import { createPrices } from "../../domain/prices.ts";
 import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { redact } from "../../lib/log.ts";
-import { checkProviders } from "../../services.ts";
+import { checkProviders } from "../../provider-checks.ts";
 import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 

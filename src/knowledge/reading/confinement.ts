@@ -4,10 +4,8 @@
  *
  * Not Landlock and namespaces: both leave the threads that run already as they were.
  */
-import { dlopen, ptr } from "bun:ffi";
+import { findInC, ptr } from "../../lib/c-library.ts";
 import { findSystemCalls, type SystemCalls } from "./system-calls.ts";
-
-const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
 type Call = (number: number, ...operands: (number | bigint)[]) => number;
 
@@ -23,20 +21,14 @@ export function confineProcess(): boolean {
 }
 
 function findCall(): Call | null {
-  for (const name of libraries) {
-    try {
-      const word = "i64";
-      const args = [word, word, word, word, word, word] as const;
-      const { symbols } = dlopen(name, { syscall: { args, returns: word } });
-      return (number, ...operands) => {
-        const [a, b, c, d, e] = operands.map(BigInt);
-        return Number(symbols.syscall(BigInt(number), a ?? 0n, b ?? 0n, c ?? 0n, d ?? 0n, e ?? 0n));
-      };
-    } catch {
-      // The other C library.
-    }
-  }
-  return null;
+  const word = "i64";
+  const args = [word, word, word, word, word, word] as const;
+  const found = findInC({ syscall: { args, returns: word } });
+  if (found === null) return null;
+  return (number, ...operands) => {
+    const [a, b, c, d, e] = operands.map(BigInt);
+    return Number(found.syscall(BigInt(number), a ?? 0n, b ?? 0n, c ?? 0n, d ?? 0n, e ?? 0n));
+  };
 }
 
 function applyFilter(calls: SystemCalls, call: Call): boolean {

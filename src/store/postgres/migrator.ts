@@ -38,8 +38,11 @@ export function otherTables(): AppError {
 /** Throws `unavailable` unless all migrations that this program knows were applied. */
 export function requireMigrated(version: number, known = allMigrations.length): void {
   if (version >= known) return;
-  const state = version === 0 ? "empty" : "older than this program";
-  throw new AppError("unavailable", `The database is ${state}. Run companiond migrate first; serve does it as well.`);
+  throw new AppError(
+    "unavailable",
+    `The database is of an older companiond (schema ${version}; this program knows ${known}). Run companiond migrate ` +
+      "first; serve does it as well.",
+  );
 }
 
 /** Applies pending migrations and returns their names, if any. `readers`: what to note as the oldest reader. */

@@ -25,12 +25,16 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
     isMigration = false,
     sharesWindows = false,
     beforeFirst,
+    use = "makes",
   } = openOptions;
+  const mayCreate = use === "makes";
+  // What it begins is migrated; what is there may be in use by servers of an earlier version.
   const migrates = !isCommand || isMigration;
   const opened = await openPostgresStore({
     ...options,
     log,
     migrates,
+    mayCreate,
     beforeFirst,
   });
   const certificateTexts = createCertificateTexts(opened.engine);

@@ -1,4 +1,5 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
+import { AppError } from "../../domain/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
@@ -8,6 +9,7 @@ import { createAuditStore } from "./audit.ts";
 import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
+import { nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
@@ -54,6 +56,8 @@ export interface PostgresStoreOptions {
   observer?: PoolObserver;
   /** False for commands that leave the schema as it is: then it must be this program's. */
   migrates?: boolean;
+  /** False for commands that find data rather than begin it: then a database without tables is refused. */
+  mayCreate?: boolean;
   /** Called before the first tables are made; what it throws is the reason not to. */
   beforeFirst?: (() => void) | undefined;
 }
@@ -98,10 +102,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptions): Promise<void> {
   const { version } = await requireReadable(engine.quick);
-  if (options.migrates === false) return requireMigrated(version);
-  if (version === 0) options.beforeFirst?.();
+  const { migrates = true, mayCreate = migrates } = options;
+  if (version === 0 && mayCreate) options.beforeFirst?.();
+  else if (version === 0) throw noTables(options);
+  else if (!migrates) return requireMigrated(version);
   const applied = await migratePostgres(engine.heavyPool);
   if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+}
+
+/** The data may still be elsewhere, which says more. */
+function noTables({ url, beforeFirst }: PostgresStoreOptions): AppError {
+  beforeFirst?.();
+  const database = decodeURIComponent(new URL(url).pathname.slice(1));
+  return new AppError(
+    "not_found",
+    `There are no tables of companiond in the database ${database} at ${nameServer(url)}. Name the one that holds them ` +
+      "with DATABASE_URL. New ones are made by serve, account create and copy alone.",
+  );
 }
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {

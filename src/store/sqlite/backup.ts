@@ -1,21 +1,50 @@
-/** Snapshots of a database in use, and the check whether such a file can be trusted. */
+/** Snapshots of a database in use. */
 import { Database } from "bun:sqlite";
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../domain/errors.ts";
-import type { StorageFacts } from "../engine.ts";
+import type { AsCaller, StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
-import { migrations } from "./migrations.ts";
-import { applicationId } from "./migrator.ts";
+import { explainOpenFailure, noDatabase } from "./open-failure.ts";
+import { verifySqlite } from "./verify.ts";
 
 /** See `StorageEngine.backup`. Blocks the event loop: use it in a separate process, or during a start. */
-export function backupSqlite(dataDir: string, file: string): StorageFacts {
+export function backupSqlite(dataDir: string, file: string, asCaller: AsCaller = (work) => work()): StorageFacts {
   const path = databasePath(dataDir);
-  if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
-  return snapshot(path, file);
+  if (!existsSync(path)) throw noDatabase(dataDir);
+  // The data is opened by its own user, who makes the files beside it; the copy is made by whoever wants it.
+  const source = openSource(dataDir, path);
+  try {
+    return asCaller(() => snapshot(source, file));
+  } finally {
+    source.close();
+  }
 }
 
-function snapshot(path: string, file: string): StorageFacts {
+function openSource(dataDir: string, path: string): Database {
+  let source: Database | null = null;
+  try {
+    source = new Database(path, { readwrite: true });
+    source.run("PRAGMA busy_timeout = 5000");
+    // Reads, so that all files are open from here on.
+    readOne(source, "PRAGMA user_version");
+    readOne(source, "SELECT 1 FROM sqlite_master LIMIT 1");
+    return source;
+  } catch (error) {
+    source?.close();
+    const explained = explainOpenFailure(dataDir, path, error);
+    if (explained instanceof AppError) throw explained;
+    throw new AppError("unavailable", `The database in ${dataDir} cannot be read.`, { cause: error });
+  }
+}
+
+function readOne(database: Database, sql: string): void {
+  const statement = database.prepare(sql);
+  statement.get();
+  statement.finalize();
+}
+
+function snapshot(source: Database, file: string): StorageFacts {
   const refusal = new AppError("conflict", `${file} already exists. Name a new file.`);
   if (existsSync(file)) throw refusal;
   // Written under another name, so that nothing that collects backups ever sees half of one.
@@ -26,7 +55,7 @@ function snapshot(path: string, file: string): StorageFacts {
     // Created before SQLite writes to it: others could read a file that SQLite creates.
     closeSync(openSync(partial, "wx", 0o600));
     chmodSync(partial, 0o600);
-    copyInto(path, partial);
+    copyInto(source, partial);
     const facts = verifySqlite(partial, "quick");
     syncFile(partial);
     // Unlike a rename, this never replaces a file that appeared meanwhile.
@@ -54,49 +83,12 @@ function discard(path: string): void {
   if (existsSync(path)) rmSync(path);
 }
 
-function copyInto(path: string, target: string): void {
-  const database = new Database(path, { readwrite: true });
+function copyInto(source: Database, target: string): void {
+  const statement = source.prepare("VACUUM INTO ?");
   try {
-    database.run("PRAGMA busy_timeout = 5000");
-    const statement = database.prepare("VACUUM INTO ?");
     statement.run(target);
+  } finally {
     statement.finalize();
-  } finally {
-    database.close();
-  }
-}
-
-/** Throws `invalid_request` with a sentence if the file is not an intact database of this program. */
-export function verifySqlite(file: string, depth: "quick" | "full"): StorageFacts {
-  const refuse = (reason: string, cause?: unknown) =>
-    new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
-  let database: Database;
-  try {
-    database = new Database(file, { readonly: true });
-  } catch (error) {
-    throw refuse("cannot be opened.", error);
-  }
-  try {
-    const read = (pragma: string) => {
-      const statement = database.prepare<Record<string, unknown>, []>(`PRAGMA ${pragma}`);
-      const row = statement.get();
-      statement.finalize();
-      return row === null ? null : Object.values(row)[0];
-    };
-    if (read("application_id") !== applicationId) throw refuse("is not a companiond database.");
-    const schemaVersion = Number(read("user_version"));
-    if (schemaVersion > migrations.length) {
-      throw refuse(`was written by a newer companiond (schema ${schemaVersion}; this one knows ${migrations.length}).`);
-    }
-    const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
-    if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
-    if (depth === "full" && read("foreign_key_check") !== null)
-      throw refuse("is damaged: a row refers to a missing one.");
-    return { bytes: statSync(file).size, schemaVersion };
-  } catch (error) {
-    throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
-  } finally {
-    database.close();
   }
 }
 

@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StoreDatabase } from "./database.ts";
-import { toStoreError, unavailable } from "./failures.ts";
+import { explainOpenFailure } from "./open-failure.ts";
 import { retryWhileBusy } from "./retry.ts";
 
 export function databasePath(dataDir: string): string {
@@ -42,14 +42,14 @@ export async function openConnection(dataDir: string): Promise<StoreDatabase> {
   try {
     database = new StoreDatabase(preparePath(dataDir), { readwrite: true, create: true, strict: true });
   } catch (error) {
-    throw unavailable(error);
+    throw explainOpenFailure(dataDir, databasePath(dataDir), error);
   }
   try {
     // Some pragmas read the file, which another process locks for a moment while it converts a new one to WAL.
     for (const pragma of pragmas) await retryWhileBusy(() => database.run(pragma));
   } catch (error) {
     database.closeWithStatements();
-    throw toStoreError(error);
+    throw explainOpenFailure(dataDir, databasePath(dataDir), error);
   }
   return database;
 }

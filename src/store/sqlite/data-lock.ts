@@ -4,7 +4,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
 import type { StorageLock } from "../engine.ts";
-import { isBusy, unavailable } from "./failures.ts";
+import { isBusy } from "./failures.ts";
+import { explainOpenFailure } from "./open-failure.ts";
 
 /** See `StorageEngine.lock`. A crash would leave a pid file behind; it releases this lock. */
 export function lockDataDir(dataDir: string): StorageLock {
@@ -16,7 +17,7 @@ export function lockDataDir(dataDir: string): StorageLock {
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     database = new Database(path, { readwrite: true, create: true });
   } catch (error) {
-    throw unavailable(error);
+    throw explainOpenFailure(dataDir, path, error);
   }
   try {
     // No journal file: nothing is ever written.
@@ -24,7 +25,7 @@ export function lockDataDir(dataDir: string): StorageLock {
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
-    if (!isBusy(error)) throw unavailable(error);
+    if (!isBusy(error)) throw explainOpenFailure(dataDir, path, error);
     throw new AppError(
       "conflict",
       `another companiond serves from ${dataDir}. Stop it first, or choose another data directory.`,

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import type { StoreDatabase } from "./database.ts";
 import { migrations as allMigrations, type Migration } from "./migrations.ts";
+import { noDatabase } from "./open-failure.ts";
 import { retryWhileBusy } from "./retry.ts";
 
 /** A database that is about to be changed. */
@@ -22,6 +23,10 @@ export interface MigrateOptions {
    * meanwhile, but reads work. A rejection stops the migration, and nothing has changed then.
    */
   beforeMigrate?: (pending: PendingMigration) => Promise<void>;
+  /** False: a database of an older version is left as it is, and the migration rejects with `unavailable`. */
+  mayMigrate?: boolean;
+  /** False: a file without tables is no database, and the migration rejects with `not_found`. */
+  mayCreate?: boolean;
   /** Replaced in tests. */
   migrations?: readonly Migration[];
 }
@@ -44,7 +49,10 @@ export async function migrateSqlite(options: MigrateOptions): Promise<string[]> 
 export async function migrateDatabase(database: StoreDatabase, options: MigrateOptions): Promise<string[]> {
   const known = options.migrations ?? allMigrations;
   // Read without a lock first: the usual start has nothing to do.
-  if ((await retryWhileBusy(() => readVersion(database, known))) === known.length) return [];
+  const version = await retryWhileBusy(() => readVersion(database, known));
+  if (version === known.length) return [];
+  if (version === 0 && options.mayCreate === false) throw noDatabase(options.dataDir);
+  if (options.mayMigrate === false) throw olderSchema(options.dataDir, version, known.length);
   // Off while tables are rebuilt, or dropping the old one would delete referencing rows; checked before the commit.
   database.run("PRAGMA foreign_keys = OFF");
   try {
@@ -76,6 +84,14 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     if (database.inTransaction) database.run("ROLLBACK");
     throw error;
   }
+}
+
+function olderSchema(dataDir: string, version: number, known: number): AppError {
+  return new AppError(
+    "unavailable",
+    `The database in ${dataDir} is of an older companiond (schema ${version}; this program knows ${known}), and this ` +
+      "command only reads. Restart the server with this version, or run companiond migrate.",
+  );
 }
 
 /** Rejects a database of a newer program, because its columns are unknown. */

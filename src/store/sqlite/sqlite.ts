@@ -21,12 +21,14 @@ import { AppError } from "../../domain/errors.ts";
 import { fileStamp } from "../../lib/clock.ts";
 import type { OpenOptions, StorageEngine, StorageLock } from "../engine.ts";
 import type { Store } from "../store.ts";
-import { backupSqlite, verifySqlite } from "./backup.ts";
+import { backupSqlite } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { openSqliteStore } from "./open.ts";
+import { noDatabase } from "./open-failure.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
+import { verifyInPlace } from "./verify.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
@@ -34,11 +36,11 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
     open: async (options) => ({ store: await open(dataDir, options), shared: null, certificateTexts: null }),
     exists: () => existsSync(path),
     lock: () => lockDataDir(dataDir),
-    backup: (file) => backupSqlite(dataDir, file),
-    restore: (file, nowMs) => restoreSqlite(dataDir, file, nowMs),
+    backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
+    restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
     verify() {
-      if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
-      return verifySqlite(path, "full");
+      if (!existsSync(path)) throw noDatabase(dataDir);
+      return verifyInPlace(dataDir);
     },
     sizes: [
       { file: "database", read: () => sizeOf(path) },
@@ -48,12 +50,15 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 }
 
 async function open(dataDir: string, options: OpenOptions): Promise<Store> {
-  const { log, erasures, backupDir, clock, isCommand = false } = options;
+  const { log, erasures, backupDir, clock, isCommand = false, use = "makes" } = options;
   requireNoUnfinishedCopy(dataDir);
+  if (use !== "makes" && !existsSync(databasePath(dataDir))) throw noDatabase(dataDir);
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({
       dataDir,
+      mayCreate: use === "makes",
+      mayMigrate: use !== "reads",
       // The server that asked for them is gone: two never serve the same directory.
       settlesLeftAtMs: isCommand ? null : clock.nowMs(),
       log,

@@ -1,0 +1,134 @@
+/** What a running server says of itself to its operator: what it runs with, without a secret, and what its checks find. */
+import { readFileSync } from "node:fs";
+import { buildInfo } from "../../build-info.ts";
+import type { Config } from "../../config.ts";
+import type { Finding } from "../../domain/finding.ts";
+import { plainProviderName } from "../../domain/model-routes.ts";
+import { redact } from "../../lib/log.ts";
+import type { RunningServer } from "../../server.ts";
+import type { OpenedServices } from "../../services.ts";
+import { findWeakness } from "../data-rights.ts";
+import { nameDatabase } from "../database-name.ts";
+import { ok, warn } from "../doctor/finding.ts";
+import { listLooks, runLooks } from "../doctor/looks.ts";
+import type { Answers } from "./door.ts";
+import { protocol } from "./protocol.ts";
+
+export interface AskedServer {
+  config: Config;
+  services: OpenedServices;
+  server: RunningServer;
+  startedMs: number;
+}
+
+export function createAnswers({ config, services, server, startedMs }: AskedServer): Answers {
+  const { clock, lifecycle, openTurns, measurements, selfChecks } = services;
+
+  function describe(): object {
+    const { lastSuccessAtMs, ...counts } = measurements.backups;
+    const { cron, dir, keep } = config.backup;
+    return {
+      protocol,
+      version: buildInfo.version,
+      commit: buildInfo.commit,
+      pid: process.pid,
+      started_at: toInstant(startedMs),
+      uptime_seconds: Math.round(process.uptime()),
+      user: findUser(),
+      data_dir: config.dataDir,
+      storage: { engine: config.database === null ? "embedded" : "postgresql", database: nameDatabase(config) },
+      redis: config.redisUrl === null ? null : new URL(config.redisUrl).host,
+      listening: [server.url],
+      metrics_url: server.metricsUrl,
+      public_url: config.publicUrl,
+      language_model: describeModels(config),
+      voice: config.voice.apiKey === null ? null : { base_url: withoutSecrets(config.voice.baseUrl), has_key: true },
+      backups: { cron, dir, keep, ...counts, last_success_at: toInstant(lastSuccessAtMs) },
+      certificate: server.certificateExpiryMs === null ? null : { expires_at: toInstant(server.certificateExpiryMs) },
+      settings: config.given,
+      is_draining: lifecycle.isDraining,
+      open_replies: openTurns.size,
+    };
+  }
+
+  /** Of what is on the disk, `doctor` itself tells. */
+  function judgeBackups(): Finding[] {
+    const { failed, succeeded } = measurements.backups;
+    if (failed === 0) return [];
+    const detail = `${failed} of the ${failed + succeeded} backups that were due since the server started have failed.`;
+    return [warn("backups", detail, 'The log says why: look for "backup failed".')];
+  }
+
+  /** By its own rights: root, who may ask, has others. */
+  function judgeDirectory(): Finding {
+    const name = "data directory";
+    const weakness = findWeakness(config.dataDir);
+    if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
+    return ok(name, `${config.dataDir} belongs to the server's user.`);
+  }
+
+  const ownLooks = [
+    { name: "data directory", look: judgeDirectory },
+    { name: "backups", look: judgeBackups },
+  ];
+
+  return {
+    describe,
+    async check() {
+      services.log.info("checking what the server runs with, as doctor asked");
+      // The port that it has, not the 0 that may have been asked for.
+      const actual = { ...config, server: { ...config.server, port: server.port } };
+      const looks = listLooks(actual, clock.nowMs(), server.certificateExpiryMs);
+      const findings = await runLooks([...looks, ...ownLooks, ...selfChecks]);
+      return { ...describe(), findings: findings.map(toRedacted) };
+    },
+  };
+}
+
+function describeModels({ llm }: Config): object {
+  const plain = { name: plainProviderName, base_url: withoutSecrets(llm.baseUrl), has_key: llm.apiKey !== null };
+  const isDemo = llm.apiKey === null && llm.baseUrl === null && llm.providers.length === 0;
+  const hasPlain = llm.apiKey !== null || llm.baseUrl !== null;
+  const named = llm.providers.map(({ name, baseUrl, apiKey }) => ({
+    name,
+    base_url: withoutSecrets(baseUrl),
+    has_key: apiKey !== null,
+  }));
+  return {
+    is_demo: isDemo,
+    providers: [...(hasPlain ? [plain] : []), ...named],
+    default_model: llm.model,
+    models: llm.models,
+    embedding_model: llm.embeddingModel,
+  };
+}
+
+/** Null is OpenAI itself. */
+function withoutSecrets(baseUrl: string | null): string {
+  if (baseUrl === null) return "https://api.openai.com/v1";
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/$/, "");
+}
+
+function findUser(): { uid: number | null; name: string | null } {
+  const uid = process.geteuid?.() ?? null;
+  return { uid, name: uid === null ? null : findUserName(uid) };
+}
+
+/** Not from `os.userInfo()`, which believes the environment. A container's user often has no name. */
+function findUserName(uid: number): string | null {
+  try {
+    const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+    return lines.map((line) => line.split(":")).find((fields) => fields[2] === String(uid))?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function toInstant(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
+}
+
+function toRedacted({ name, status, detail, advice }: Finding): Finding {
+  return { name, status, detail: redact(detail), advice: advice === null ? null : redact(advice) };
+}

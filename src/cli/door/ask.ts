@@ -1,0 +1,93 @@
+/** Asks the servers that run on a data directory, and tells apart why one does not answer. */
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type RunningFacts, readFacts } from "./facts.ts";
+import { isSocketName, paths } from "./protocol.ts";
+
+export type Asked =
+  | { kind: "answered"; facts: RunningFacts; path: string }
+  /** `sentence` says why it is not known what a server runs with, `advice` what to do about it. */
+  | { kind: "unknown"; sentence: string; advice: string };
+
+export interface Answers {
+  servers: Asked[];
+  /** Whether a socket is there of a server that was killed. */
+  hasAbandoned: boolean;
+}
+
+/** Several only where the data is in a database that servers share. */
+const mostAsked = 16;
+const limits = { factsMs: 5_000, checkMs: 150_000, bytes: 1024 * 1024 };
+
+export async function askServers(dataDir: string, factsMs = limits.factsMs): Promise<Answers> {
+  let names: string[];
+  try {
+    names = readdirSync(dataDir).filter(isSocketName).slice(0, mostAsked);
+  } catch (error) {
+    if (codeOf(error) === "EACCES") return { servers: [denied(dataDir, dataDir)], hasAbandoned: false };
+    // What is wrong with the directory, the look at it tells.
+    names = [];
+  }
+  const sockets = names.map((name) => join(dataDir, name)).filter((path) => lstatSync(path).isSocket());
+  const asked = await Promise.all(sockets.map((path) => askOne(path, dataDir, factsMs)));
+  const servers = asked.filter((one) => one !== null);
+  return { servers, hasAbandoned: servers.length < asked.length };
+}
+
+/** Lets the server check what it runs with. Null if no answer comes. */
+export async function askForChecks(path: string, limitMs = limits.checkMs): Promise<RunningFacts | null> {
+  try {
+    return readFacts(await ask(path, "POST", paths.check, limitMs));
+  } catch {
+    return null;
+  }
+}
+
+/** Null for the socket of a server that was killed. */
+async function askOne(path: string, dataDir: string, limitMs: number): Promise<Asked | null> {
+  try {
+    const facts = readFacts(await ask(path, "GET", paths.facts, limitMs));
+    if (facts !== null) return { kind: "answered", facts, path };
+    return unknown(`What answers at ${path} is not a companiond of this kind.`, "Restart the server, then try again.");
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ECONNREFUSED" || code === "ENOENT") return null;
+    if (code === "EACCES" || code === "EPERM") return denied(path, dataDir);
+    if (error instanceof Error && error.name === "TimeoutError") {
+      const sentence = `A server runs on ${dataDir}, and has not answered within ${limitMs / 1000} s.`;
+      return unknown(sentence, "Look into its log; if it stays like this, restart it.");
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    return unknown(`The server at ${path} could not be asked: ${reason.slice(0, 200)}.`, "Try again, or restart it.");
+  }
+}
+
+async function ask(unix: string, method: "GET" | "POST", path: string, limitMs: number): Promise<unknown> {
+  const signal = AbortSignal.timeout(limitMs);
+  const response = await fetch(`http://companiond${path}`, { unix, method, signal, redirect: "error" });
+  if (response.status !== 200) return null;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > limits.bytes) throw new Error("the answer is too long");
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+function denied(path: string, dataDir: string): Asked {
+  const owner = lstatSync(path).uid;
+  return unknown(
+    `${path} belongs to user ${owner}, and this one (${process.geteuid?.()}) may not use it: whether a server runs there, and with what, cannot be told.`,
+    `Run it as root, or as that user: sudo -u '#${owner}' companiond doctor --data-dir ${dataDir}`,
+  );
+}
+
+function unknown(sentence: string, advice: string): Asked {
+  return { kind: "unknown", sentence, advice };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

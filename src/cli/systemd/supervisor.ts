@@ -1,0 +1,127 @@
+/**
+ * Tells systemd how the server is, where the unit says `Type=notify`: that it starts, serves, reloads and stops, and, for
+ * the watchdog, that it works.
+ */
+import type { SupervisorFacts } from "../../config/supervisor.ts";
+import type { Log } from "../../lib/log.ts";
+import type { NotifySocket } from "./notify-socket.ts";
+
+export interface Supervisor {
+  /** Before the database is opened. */
+  starting(): void;
+  serving(now: ServingNow): void;
+  reload(run: () => Promise<void> | void): Promise<void>;
+  stopping(status: string): void;
+}
+
+export interface ServingNow {
+  /** One line for `systemctl status`; asked again with each sign of life. */
+  describe(): string;
+  /** Settles, either way, unless the store hangs. */
+  check(): Promise<void>;
+}
+
+/** How long a start may take beyond the unit's own limit: a large database is backed up and then migrated. */
+const longestStartMs = 15 * 60_000;
+/** Messages are kept in order, so one that is not taken delays those after it. */
+const retry = { everyMs: 100, times: 50 };
+
+/** Longer than any wait of the store's own, and than the shortest watchdog that somebody may set. */
+const storeHungAfterMs = 30_000;
+
+interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
+  log: Log;
+  hungAfterMs?: number;
+}
+
+const nobody: Supervisor = { starting() {}, serving() {}, reload: async (run) => run(), stopping() {} };
+
+export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFacts, log: Log): Promise<Supervisor> {
+  if (notifySocket === null) return nobody;
+  const { openNotifySocket } = await import("./notify-socket.ts");
+  const socket = openNotifySocket(notifySocket);
+  if (socket !== null) return supervise(socket, { watchdogMs, log });
+  log.warn("systemd cannot be told how the server is: NOTIFY_SOCKET cannot be used", { notifySocket });
+  return nobody;
+}
+
+/** Exported for tests, which bring a socket of their own. */
+export function supervise(
+  socket: NotifySocket,
+  { watchdogMs, log, hungAfterMs = storeHungAfterMs }: SupervisorOptions,
+): Supervisor {
+  const waiting: string[] = [];
+  let retriesLeft = retry.times;
+  let isRetrying = false;
+  let serving: ServingNow | null = null;
+  let isStopping = false;
+
+  /** Sent at once where that can be: what comes next may hold up the event loop, as a migration does. */
+  function tell(...fields: string[]): void {
+    waiting.push(fields.join("\n"));
+    if (!isRetrying) sendWaiting();
+  }
+
+  function sendWaiting(): void {
+    isRetrying = false;
+    for (let [text] = waiting; text !== undefined; [text] = waiting) {
+      if (!socket.send(text)) {
+        if (retriesLeft-- > 0) {
+          isRetrying = true;
+          setTimeout(sendWaiting, retry.everyMs).unref();
+          return;
+        }
+        log.warn("systemd did not take a message", { message: text.split("\n")[0] });
+      }
+      retriesLeft = retry.times;
+      waiting.shift();
+    }
+  }
+
+  /** A status is one line. */
+  const describe = (text: string) => `STATUS=${text.replaceAll("\n", " ")}`;
+
+  /**
+   * The timer shows that the event loop turns, and a check that settles that the store does. A check that fails counts
+   * as life: on a full disk, or while a database server is away, a restart would help nobody, and would end replies.
+   */
+  function watch(): void {
+    if (watchdogMs === null) return;
+    let checkingSinceMs: number | null = null;
+    const look = () => {
+      if (checkingSinceMs !== null && performance.now() - checkingSinceMs > hungAfterMs) {
+        log.error("the store hangs, so the watchdog gets no sign of life", { hungAfterMs });
+        return;
+      }
+      if (checkingSinceMs === null && serving !== null) {
+        checkingSinceMs = performance.now();
+        const settled = () => (checkingSinceMs = null);
+        serving.check().then(settled, settled);
+      }
+      // While systemd does not read, one message waits for it, not many.
+      if (waiting.length > 0) return;
+      tell("WATCHDOG=1", ...(serving === null || isStopping ? [] : [describe(serving.describe())]));
+    };
+    setInterval(look, watchdogMs / 2).unref();
+  }
+
+  return {
+    starting() {
+      tell(`EXTEND_TIMEOUT_USEC=${longestStartMs * 1000}`, describe("Opening the database"));
+    },
+    serving(now) {
+      serving = now;
+      tell("READY=1", describe(now.describe()));
+      watch();
+    },
+    async reload(run) {
+      tell("RELOADING=1", `MONOTONIC_USEC=${socket.nowUs()}`, describe("Reloading"));
+      await run();
+      if (!isStopping) tell("READY=1", describe(serving?.describe() ?? ""));
+    },
+    stopping(status) {
+      isStopping = true;
+      tell("STOPPING=1", describe(status));
+    },
+  };
+}

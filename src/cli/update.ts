@@ -1,0 +1,123 @@
+/** `companiond update`: replaces the executable with a newer, signed release. */
+import { rmSync } from "node:fs";
+import { buildInfo } from "../build-info.ts";
+import { ownCommand } from "../lib/own-command.ts";
+import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import { fetchDocument, fetchExecutable } from "./update/fetching.ts";
+import { type Release, readRelease, versionPattern } from "./update/release.ts";
+import { clearLeftovers, incomingPath, replaceExecutable, requireReplaceable, tryOut } from "./update/replacing.ts";
+
+export const updateCommand = singleCommand({
+  name: "update",
+  about:
+    "Replace this executable with a newer release, if its signature is good; the old one stays as companiond.previous. " +
+    "A running server goes on until it is restarted.",
+  data: "none",
+  options: {
+    check: { about: "Only say whether there is a newer release." },
+    version: { value: "V", about: "This release instead of the latest one; it must be newer, too." },
+  },
+  run: update,
+});
+
+interface Source {
+  url: string;
+  key: string;
+}
+
+async function update(input: ActionInput): Promise<ActionResult> {
+  const { args } = input;
+  const wanted = args.find("version");
+  if (wanted !== undefined && !versionPattern.test(wanted)) {
+    throw new Misuse(`--version must be a version such as 1.2.3, not ${JSON.stringify(wanted)}.`);
+  }
+  const [executable = "", ...script] = ownCommand();
+  if (script.length > 0)
+    throw new CommandFailure("This runs from source: update it with git. Only executables update themselves.");
+  const release = await findRelease(findSource(input), wanted);
+  const { version: current, target } = buildInfo;
+  const isNewer = Bun.semver.order(release.version, current) > 0;
+  const facts = {
+    current,
+    target,
+    ...(wanted === undefined ? { latest: release.version } : { version: release.version }),
+  };
+  if (args.has("check")) {
+    const text = isNewer
+      ? `${release.version} is available; this is ${current}. Install it with companiond update.`
+      : `${current} is up to date: the latest release is ${release.version}.`;
+    return { json: { ...facts, is_newer: isNewer, updated: false }, text };
+  }
+  if (!isNewer) {
+    const why =
+      release.version === current ? "is what this executable is" : `is older than this executable, ${current}`;
+    throw new CommandFailure(`${release.version} ${why}: only newer releases are installed. Nothing has changed.`);
+  }
+  await requireReplaceable(executable);
+  clearLeftovers(executable);
+  const previous = await install(release, executable, input);
+  return {
+    json: { ...facts, is_newer: true, updated: true, executable, previous },
+    text: [
+      `Updated ${executable} from ${current} to ${release.version}; the old one is ${previous}.`,
+      "Restart the server to use it: systemctl restart companiond",
+    ].join("\n"),
+  };
+}
+
+function findSource({ loadConfig }: ActionInput): Source {
+  const { releases } = loadConfig();
+  const key = releases.key ?? buildInfo.releasesKey;
+  const url = releases.url ?? buildInfo.releasesUrl;
+  if (key === null) {
+    throw new CommandFailure(
+      "This build has no key for releases, and so trusts none. Set COMPANIOND_RELEASES_KEY, or replace the executable by hand.",
+    );
+  }
+  if (url === null) throw new CommandFailure("Set COMPANIOND_RELEASES_URL to the address of the releases.");
+  return { url, key };
+}
+
+async function findRelease({ url, key }: Source, wanted: string | undefined): Promise<Release> {
+  const source = new URL(`${url}/${wanted ?? "latest"}.json`);
+  const text = await fetchDocument(source);
+  if (text === null) {
+    throw new CommandFailure(
+      wanted === undefined
+        ? `There is no release at ${source.href}.`
+        : `There is no release ${wanted} at ${source.href}.`,
+    );
+  }
+  const release = readRelease(text, { target: buildInfo.target, publicKey: key, source });
+  if (wanted !== undefined && release.version !== wanted) {
+    throw new CommandFailure(`${source.href} describes ${release.version}. Nothing has changed.`);
+  }
+  return release;
+}
+
+async function install(release: Release, executable: string, { io }: ActionInput): Promise<string> {
+  const incoming = incomingPath(executable);
+  const drawn: Progress[] = [];
+  try {
+    const sha256 = await fetchExecutable({
+      url: release.url,
+      file: incoming,
+      onPart(bytes, totalBytes) {
+        // The size is known with the first part.
+        if (drawn.length === 0 && totalBytes !== null) drawn.push(createProgress(io, totalBytes));
+        drawn[0]?.advance(bytes);
+      },
+    });
+    await drawn[0]?.clear();
+    if (sha256 !== release.sha256) {
+      throw new CommandFailure(
+        `${release.url.href} is cut or was changed: its SHA-256 is not the signed one. Nothing has changed.`,
+      );
+    }
+    await tryOut(incoming, executable, release.version);
+    return replaceExecutable(incoming, executable);
+  } finally {
+    rmSync(incoming, { force: true });
+  }
+}

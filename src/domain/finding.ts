@@ -1,0 +1,18 @@
+/** The result of one check of an installation, as `doctor` shows it. */
+
+export interface Finding {
+  /** What was checked. */
+  name: string;
+  status: "ok" | "warn" | "fail";
+  /** What was found, as a sentence. */
+  detail: string;
+  /** What to do, or null if nothing. */
+  advice: string | null;
+}
+
+/** What a part of a running server says of itself when `doctor` asks; it brings its own deadline. */
+export interface SelfCheck {
+  /** Of its findings; also of the one that is made if it fails. */
+  readonly name: string;
+  look(): Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+}

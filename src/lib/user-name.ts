@@ -1,0 +1,18 @@
+/** Names a user of this machine by its number, for sentences. */
+import { readFileSync } from "node:fs";
+
+/** `companiond (998)`, or `user 998` where the number has no name. */
+export function nameUser(uid: number): string {
+  const name = findUserName(uid);
+  return name === null ? `user ${uid}` : `${name} (${uid})`;
+}
+
+/** Null where the number has no name on this machine. */
+export function findUserName(uid: number): string | null {
+  try {
+    const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+    return lines.map((line) => line.split(":")).find((fields) => fields[2] === String(uid))?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+/** Whether the configured providers and servers respond, for `doctor`. */
+import type { Config } from "./config.ts";
+import { processLog } from "./lib/log.ts";
+import { checkEmbeddings, checkModels } from "./llm/registry.ts";
+import { openVoiceProviders } from "./voice/registry.ts";
+
+/** Opens nothing else. */
+export const checkProviders = {
+  async llm(config: Config): ReturnType<typeof checkModels> {
+    return await checkModels(config.llm, processLog());
+  },
+  /** Null where no embedding model is named. Rejects with `upstream_error`, or the signal's reason. */
+  async embeddings(config: Config, signal: AbortSignal): ReturnType<typeof checkEmbeddings> {
+    return await checkEmbeddings(config.llm, { log: processLog(), signal });
+  },
+  /** Rejects with `unavailable` and a sentence within 10 s. */
+  async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
+    const { checkRedis } = await import("./limits/redis/open.ts");
+    return await checkRedis(url);
+  },
+  async voice(config: Config, signal: AbortSignal): Promise<void> {
+    await openVoiceProviders(config.voice).provider?.check(signal);
+  },
+};

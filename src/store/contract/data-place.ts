@@ -1,0 +1,107 @@
+/** What keeps a process from working in a data directory or with a file in it, told apart, with what to do about it. */
+import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { findUserName, nameUser } from "../../lib/user-name.ts";
+
+export interface Obstacle {
+  kind: "missing" | "wrong_kind" | "read_only" | "foreign" | "forbidden";
+  detail: string;
+  advice: string;
+}
+
+/** How an operator says where the data is. */
+const howToName = "--data-dir or COMPANIOND_DATA_DIR";
+
+/** Why a command found no data: where it looked, and how to name another place. */
+export function describeNoDatabase(dataDir: string): string {
+  return (
+    `There is no database in ${dataDir}. Name the directory that holds it with ${howToName}. ` +
+    "A new one is made by serve, account create, restore and copy alone."
+  );
+}
+
+/** Null if nothing can be seen that keeps this process from reading and writing there. */
+export function findObstacle(path: string, as: "directory" | "file"): Obstacle | null {
+  const facts = look(path);
+  if (facts === "shut") return judgeRights(findSeen(path));
+  if (facts === null) return judgeMissing(path);
+  if (as === "directory" && !facts.isDirectory()) return notADirectory(path, path);
+  if (as === "file" && facts.isDirectory()) {
+    return { kind: "wrong_kind", detail: `${path} is a directory, where a file should be.`, advice: "Move it away." };
+  }
+  return judgeRights(path);
+}
+
+function look(path: string): Stats | "shut" | null {
+  try {
+    return statSync(path);
+  } catch (error) {
+    return codeOf(error) === "EACCES" ? "shut" : null;
+  }
+}
+
+/** The nearest directory above that can be looked at. */
+function findSeen(path: string): string {
+  const above = dirname(path);
+  const facts = look(above);
+  return above === path || (facts !== null && facts !== "shut") ? above : findSeen(above);
+}
+
+function judgeMissing(path: string): Obstacle {
+  const above = findSeen(path);
+  if (look(above) instanceof Object && !statSync(above).isDirectory()) return notADirectory(above, path);
+  const inTheWay = judgeRights(above);
+  const detail = `${path} does not exist.`;
+  if (inTheWay !== null) return { ...inTheWay, detail: `${detail} ${inTheWay.detail}` };
+  const advice = `Nothing to do for a new installation: serve creates it. Otherwise name the right one with ${howToName}.`;
+  return { kind: "missing", detail, advice };
+}
+
+function notADirectory(file: string, wanted: string): Obstacle {
+  const isItself = file === wanted;
+  return {
+    kind: "wrong_kind",
+    detail: isItself
+      ? `${file} is a file, not a directory.`
+      : `${file} is a file, so there can be no directory ${wanted}.`,
+    advice: `Name the directory that holds the data with ${howToName}${isItself ? `, such as ${dirname(file)}` : ""}.`,
+  };
+}
+
+function judgeRights(path: string): Obstacle | null {
+  const facts = statSync(path);
+  const isDirectory = facts.isDirectory();
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | (isDirectory ? constants.X_OK : 0));
+    return null;
+  } catch (error) {
+    if (codeOf(error) === "EROFS") {
+      return {
+        kind: "read_only",
+        detail: `The file system of ${path} is read-only.`,
+        advice: "Mount it for writing, or move the data to one that is. This says nothing against the data.",
+      };
+    }
+    return judgeOwner(path, facts);
+  }
+}
+
+function judgeOwner(path: string, { uid, mode }: Stats): Obstacle {
+  const own = process.geteuid?.() ?? uid;
+  const rights = (mode & 0o777).toString(8);
+  if (uid === own) {
+    const detail = `${path} may not be read and written by its own user (mode ${rights}).`;
+    return { kind: "forbidden", detail, advice: `chmod u+rwX ${path}` };
+  }
+  const detail = `${path} belongs to ${nameUser(uid)}; this is ${nameUser(own)}, who may not read and write it (mode ${rights}).`;
+  // What belongs to nobody else's service is what a command of root left behind.
+  const advice =
+    uid === 0
+      ? `Give it to the user of the service: chown ${findUserName(own) ?? own} ${path}`
+      : `Run this as its owner: sudo -u ${findUserName(uid) ?? `#${uid}`} companiond …`;
+  return { kind: "foreign", detail, advice };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : null;
+}

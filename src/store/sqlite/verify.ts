@@ -1,0 +1,89 @@
+/** Checks whether a database file can be trusted: a backup, a copy, or the data itself where it is. */
+import { constants, Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { AppError } from "../../domain/errors.ts";
+import type { StorageFacts } from "../engine.ts";
+import { databasePath } from "./connection.ts";
+import { isBusy } from "./failures.ts";
+import { migrations } from "./migrations.ts";
+import { applicationId } from "./migrator.ts";
+import { explainOpenFailure, findFileObstacle } from "./open-failure.ts";
+
+export type Depth = "quick" | "full";
+
+/** Throws `invalid_request` with a sentence if the file is not an intact database of this program. */
+export function verifySqlite(file: string, depth: Depth): StorageFacts {
+  return verifyOpened(file, depth, () => new Database(file, { readonly: true }));
+}
+
+/** The same for the database of the directory. Throws `unavailable` if it cannot be looked at: then it may well be intact. */
+export function verifyInPlace(dataDir: string): StorageFacts {
+  const path = databasePath(dataDir);
+  const obstacle = findFileObstacle(dataDir, path);
+  const isReadOnly = obstacle?.kind === "read_only";
+  if (isReadOnly && sizeOf(`${path}-wal`) > 0) {
+    throw new AppError(
+      "unavailable",
+      `${obstacle.detail} The last writes are still in the log beside the database, which cannot be read there.`,
+    );
+  }
+  if (obstacle !== null && !isReadOnly) throw explainOpenFailure(dataDir, path, new Error("it may not be opened"));
+  try {
+    return verifyOpened(path, "full", () =>
+      isReadOnly ? openUnchanging(path) : new Database(path, { readonly: true }),
+    );
+  } catch (error) {
+    if (!(error instanceof AppError) || !isOutOfReach(error.cause)) throw error;
+    throw new AppError("unavailable", `${path} cannot be looked at now.`, { cause: error.cause });
+  }
+}
+
+/** Without locks and the index of the log, which need a place to write to: for a file that nobody can change. */
+function openUnchanging(path: string): Database {
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
+  return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** It says nothing of what is in the file. */
+function isOutOfReach(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return isBusy(cause) || /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH|NOMEM)/.test(code);
+}
+
+function verifyOpened(file: string, depth: Depth, open: () => Database): StorageFacts {
+  const refuse = (reason: string, cause?: unknown) =>
+    new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
+  let database: Database;
+  try {
+    database = open();
+  } catch (error) {
+    throw refuse("cannot be opened.", error);
+  }
+  try {
+    const read = (pragma: string) => {
+      const statement = database.prepare<Record<string, unknown>, []>(`PRAGMA ${pragma}`);
+      const row = statement.get();
+      statement.finalize();
+      return row === null ? null : Object.values(row)[0];
+    };
+    if (read("application_id") !== applicationId) throw refuse("is not a companiond database.");
+    const schemaVersion = Number(read("user_version"));
+    if (schemaVersion > migrations.length) {
+      throw refuse(`was written by a newer companiond (schema ${schemaVersion}; this one knows ${migrations.length}).`);
+    }
+    const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
+    if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
+    if (depth === "full" && read("foreign_key_check") !== null)
+      throw refuse("is damaged: a row refers to a missing one.");
+    return { bytes: statSync(file).size, schemaVersion };
+  } catch (error) {
+    throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,206 @@
+/** The socket at which a running server answers `doctor`: who may ask, and what becomes of it. */
+import { afterEach, expect, test } from "bun:test";
+import { lstatSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../package.json";
+import { askForChecks, askServers } from "../../src/cli/door/ask.ts";
+import { type Door, openDoor, removeAbandoned } from "../../src/cli/door/door.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { runCommand } from "../support/cli.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const facts = {
+  protocol: 1,
+  version: "0.0.1",
+  pid: 4711,
+  user: { uid: 999, name: "companiond" },
+  uptime_seconds: 3 * 86_400,
+  listening: ["http://127.0.0.1:3000"],
+  storage: { engine: "embedded" },
+  backups: { cron: null, dir: "/backups", keep: 7 },
+  settings: [{ name: "OPENAI_API_KEY", source: "env file" }],
+};
+const finding = { name: "language model", status: "ok", detail: "The server's own model answers.", advice: null };
+
+const opened: Door[] = [];
+afterEach(async () => {
+  for (const door of opened.splice(0)) await door.close();
+});
+
+interface Opened {
+  log: ReturnType<typeof createCapturedLog>;
+  path: string;
+  checks(): number;
+  door: Door | null;
+}
+
+function open(dataDir: string, answer: object = facts, id: string | null = null, hold = Promise.resolve()): Opened {
+  const log = createCapturedLog();
+  let checks = 0;
+  const describe = () => answer;
+  const check = async () => {
+    checks++;
+    await hold;
+    return { ...answer, findings: [finding] };
+  };
+  const door = openDoor({ dataDir, id, log, makeAnswers: async () => ({ describe, check }) });
+  if (door !== null) opened.push(door);
+  const path = join(dataDir, id === null ? "companiond.sock" : `companiond-${id}.sock`);
+  return { log, path, door, checks: () => checks };
+}
+
+async function examine(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
+  const settings = { COMPANIOND_DATA_DIR: dataDir, PORT: "0", ...environment };
+  const { stdout } = await runCommand(["doctor"], { environment: settings });
+  return stdout;
+}
+
+/** As a server leaves it that is killed: nobody listens any more. */
+function abandonSocket(path: string): void {
+  const listener = Bun.listen({ unix: `${path}.first`, socket: { data() {} } });
+  renameSync(`${path}.first`, path);
+  listener.stop(true);
+}
+
+test("the socket is its owner's alone whatever the mask, and the mask is left as it was", async () => {
+  using dir = temporaryDirectory();
+  const before = process.umask(0o022);
+  const { path, door } = open(dir.path);
+  expect(process.umask(before)).toBe(0o022);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  await door?.close();
+  expect(readdirSync(dir.path)).toEqual([]);
+});
+
+test("doctor reports what the server runs with, and not its own settings", async () => {
+  using dir = temporaryDirectory();
+  open(dir.path);
+  const report = await examine(dir.path, { COMPANIOND_BACKUP_CRON: "0 3 * * *" });
+  expect(report).toContain("The server's own model answers.");
+  expect(report).toContain("It was given OPENAI_API_KEY (env file).");
+  expect(report).toContain("No backups are scheduled.");
+  expect(report).not.toContain("built-in demo");
+});
+
+test("doctor asks the server even where its own settings are wrong", async () => {
+  using dir = temporaryDirectory();
+  open(dir.path);
+  const report = await examine(dir.path, { COMPANIOND_RATE_PER_IPS: "5" });
+  expect(report).toContain("The server's own model answers.");
+  expect(report).not.toContain("COMPANIOND_RATE_PER_IPS");
+});
+
+test("doctor says who runs and for how long, and warns of one that is stopping", async () => {
+  using dir = temporaryDirectory();
+  const { door } = open(dir.path, { ...facts, version });
+  const who = `companiond ${version} is running: pid 4711, user companiond, up 3 days.`;
+  expect(await examine(dir.path)).toStartWith(`ok    server           ${who} This report is of what it runs with.\n`);
+  await door?.close();
+  open(dir.path, { ...facts, version, is_draining: true, open_replies: 2 });
+  expect(await examine(dir.path)).toStartWith(`warn  server           ${who} It is stopping; 2 replies are open.\n`);
+});
+
+test("doctor warns of a server of another version", async () => {
+  using dir = temporaryDirectory();
+  open(dir.path);
+  expect(await examine(dir.path)).toMatch(
+    /^warn {2}server +The running server is 0\.0\.1, this executable \d+\.\d+\.\d+/m,
+  );
+});
+
+test("doctor says that no server runs, and that it reports the settings of the command", async () => {
+  using dir = temporaryDirectory();
+  const report = await examine(dir.path);
+  expect(report).toContain(`None is running in ${dir.path}: this report is of the settings given to this command.`);
+  expect(report).toContain("built-in demo");
+});
+
+test("a socket that a killed server left is survived by doctor, and replaced by the next server", async () => {
+  using dir = temporaryDirectory();
+  abandonSocket(dir.file("companiond.sock"));
+  expect(await askServers(dir.path)).toEqual({ servers: [], hasAbandoned: true });
+  expect(await examine(dir.path)).toContain("One was killed here: its socket is still there.");
+  const { log } = open(dir.path);
+  expect(log.events).toEqual([]);
+  expect((await askServers(dir.path)).servers).toMatchObject([{ kind: "answered", facts: { pid: 4711 } }]);
+});
+
+test("a server that does not answer in time is said to run, and nothing is said of its settings", async () => {
+  using dir = temporaryDirectory();
+  const silent = Bun.listen({ unix: dir.file("companiond.sock"), socket: { data() {} } });
+  expect((await askServers(dir.path, 50)).servers).toMatchObject([
+    { kind: "unknown", sentence: expect.stringContaining("has not answered within 0.05 s") },
+  ]);
+  silent.stop(true);
+});
+
+test("what answers in another way is no server, and cannot steer the terminal", async () => {
+  using dir = temporaryDirectory();
+  open(dir.path, { protocol: 2 });
+  const report = await examine(dir.path);
+  expect(report).toContain("is not a companiond of this kind");
+  expect(report).not.toContain("language model");
+  using other = temporaryDirectory();
+  open(other.path, { ...facts, version: "1\u001b[2J\n" });
+  expect(await examine(other.path)).not.toContain("\u001b");
+});
+
+test("who asks while the server checks shares the answer", async () => {
+  using dir = temporaryDirectory();
+  const hold = Promise.withResolvers<void>();
+  const { path, checks } = open(dir.path, facts, null, hold.promise);
+  const first = askForChecks(path);
+  await eventually(() => checks() === 1);
+  const second = askForChecks(path);
+  // Answered after the second question has arrived, since both come one after the other.
+  expect((await askServers(dir.path)).servers).toHaveLength(1);
+  hold.resolve();
+  for (const one of await Promise.all([first, second])) expect(one?.findings).toHaveLength(1);
+  expect(checks()).toBe(1);
+});
+
+test("nothing else is answered there, and no long question is read", async () => {
+  using dir = temporaryDirectory();
+  const { path } = open(dir.path);
+  const ask = (at: string, init: RequestInit = {}) => fetch(`http://companiond${at}`, { ...init, unix: path });
+  for (const at of ["/", "/healthz", "/api/companions", "/1/check", "/2/facts"])
+    expect((await ask(at)).status).toBe(404);
+  expect((await ask("/1/facts", { method: "POST", body: "x".repeat(2000) })).status).toBe(413);
+});
+
+test("a directory with a long name has its socket, too", async () => {
+  using dir = temporaryDirectory();
+  const dataDir = dir.file("d".repeat(150));
+  mkdirSync(dataDir, { mode: 0o700 });
+  open(dataDir);
+  expect((await askServers(dataDir)).servers).toHaveLength(1);
+});
+
+test("where there can be no socket the server goes on without, and says so in the log", () => {
+  using dir = temporaryDirectory();
+  mkdirSync(dir.file("companiond.sock"));
+  const { door, log } = open(dir.path);
+  expect(door).toBeNull();
+  expect(log.events).toMatchObject([
+    { level: "warn", event: expect.stringContaining("doctor cannot ask this server") },
+  ]);
+});
+
+test("servers that share the directory are all asked, and only what is abandoned is removed", async () => {
+  using dir = temporaryDirectory();
+  open(dir.path, facts, "00000001");
+  open(dir.path, { ...facts, pid: 4712 }, "00000002");
+  abandonSocket(dir.file("companiond-00000003.sock"));
+  abandonSocket(dir.file("companiond-00000004.sock"));
+  for (const id of [1, 2, 3]) utimesSync(dir.file(`companiond-0000000${id}.sock`), 0, 0);
+  await removeAbandoned(dir.path, Date.now());
+  expect(readdirSync(dir.path).sort()).toEqual(
+    // The youngest may be of a server that is about to listen.
+    ["companiond-00000001.sock", "companiond-00000002.sock", "companiond-00000004.sock"],
+  );
+  expect(lstatSync(dir.file("companiond-00000001.sock")).isSocket()).toBe(true);
+  const report = await examine(dir.path);
+  expect(report).toContain("The server's own model answers. (pid 4711)");
+  expect(report).toContain("The server's own model answers. (pid 4712)");
+});

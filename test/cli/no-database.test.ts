@@ -1,0 +1,148 @@
+/** No command but four makes a database: each is run where there is none, in a directory and on a PostgreSQL server. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { SQL } from "bun";
+import type { Action, Command } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/commands.ts";
+import { makeSealingKey } from "../../src/lib/sealing.ts";
+import { migrations } from "../../src/store/sqlite/migrations.ts";
+import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { runCommand } from "../support/cli.ts";
+import { sharedPostgres } from "../support/postgres-server.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
+
+let own: TemporaryDirectory;
+let postgres: Awaited<ReturnType<typeof sharedPostgres>>;
+let empty: Awaited<ReturnType<typeof postgres.createDatabase>>;
+
+beforeAll(async () => {
+  own = temporaryDirectory();
+  writeFileSync(own.file("notes.txt"), "Open from nine to five.");
+  writeFileSync(own.file("companions.jsonl"), '{"name":"Ada"}\n');
+  postgres = await sharedPostgres();
+  empty = await postgres.createDatabase();
+});
+afterAll(async () => {
+  await postgres.dropDatabase(empty.name);
+  own[Symbol.dispose]();
+});
+
+const loaded: Command[] = await Promise.all(commands.map((command) => command.load()));
+const all = loaded.flatMap((command) => command.actions.map((action) => ({ command, action })));
+const nameOf = ({ command, action }: (typeof all)[number]) => `${command.name} ${action.name}`.trim();
+const others = all.filter(({ action: { data } }) => data === "reads" || data === "writes");
+
+test("only serve, account create, restore and copy may make a database", () => {
+  const makers = all.filter(({ action }) => action.data === "makes").map(nameOf);
+  expect(makers.sort()).toEqual(["account create", "copy", "restore", "serve"]);
+  expect(all.filter(({ action }) => action.data === "none").map(nameOf)).not.toContain("backup");
+});
+
+/** What to type for a placeholder of a declaration. */
+function valueFor(placeholder: string, action: Action): string {
+  const id = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
+  const values: Record<string, string> = {
+    ...{ E: "ada@example.com", ID: id, SOURCE: id, AGENT: "agent_1", N: "Ada", "a,b": "companions:read" },
+    ...{ "free|paid": "free", "FILE|URL…": own.file("notes.txt") },
+    FILE: action.name === "import" ? own.file("companions.jsonl") : own.file("backup.db"),
+  };
+  const value = values[placeholder];
+  if (value === undefined) throw new Error(`what is typed for ${placeholder}?`);
+  return value;
+}
+
+function wordsOf({ command, action }: (typeof all)[number]): string[] {
+  const options = Object.entries(action.options ?? {}).flatMap(([name, spec]) => {
+    if (name === "yes") return ["--yes"];
+    return spec.isRequired ? [`--${name}`, valueFor(spec.value ?? "", action)] : [];
+  });
+  const operands = (action.operands ?? []).map((placeholder) => valueFor(placeholder, action));
+  return [command.name, action.name, ...options, ...operands].filter((word) => word !== "");
+}
+
+test.each(others.map((one) => [nameOf(one), one] as const))(
+  "%s says where it looked, and leaves nothing",
+  async (name, one) => {
+    const [missing, bare] = [own.file("missing"), own.file("bare")];
+    mkdirSync(bare, { recursive: true, mode: 0o700 });
+    for (const dataDir of [missing, bare]) {
+      const environment = { COMPANIOND_DATA_DIR: dataDir, PORT: "0", DATABASE_URL: "" };
+      const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
+      // It is also for the time before there is anything.
+      if (name === "doctor") expect(stdout).toContain(dataDir);
+      else {
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+        expect(stderr).toContain(
+          `There is no database in ${dataDir}. Name the directory that holds it with --data-dir`,
+        );
+      }
+      expect(existsSync(missing)).toBe(false);
+      expect(readdirSync(bare)).toEqual([]);
+      expect(readdirSync(own.path).sort()).toEqual(["bare", "companions.jsonl", "notes.txt"]);
+    }
+  },
+);
+
+test.each(others.map((one) => [nameOf(one), one] as const))(
+  "%s makes no tables in an empty PostgreSQL",
+  async (name, one) => {
+    const environment = {
+      COMPANIOND_DATA_DIR: own.file("missing"),
+      PORT: "0",
+      DATABASE_URL: empty.url,
+      COMPANIOND_SECRET_KEY: makeSealingKey(),
+    };
+    const { exitCode, stderr } = await runCommand(wordsOf(one), { environment });
+    if (name === "backup") expect(stderr).toContain("pg_dump");
+    else if (name !== "doctor") {
+      const { host, pathname } = new URL(empty.url);
+      expect(stderr).toContain(`no tables of companiond in the database ${pathname.slice(1)} at ${host}`);
+    }
+    if (name !== "doctor") expect(exitCode).toBe(1);
+    await using client = new SQL(empty.url, { max: 1 });
+    expect(await client`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`).toHaveLength(0);
+    expect(existsSync(own.file("missing"))).toBe(false);
+  },
+);
+
+test("commands that read leave a database of an older version as it is, and say what to do", async () => {
+  using data = temporaryDirectory();
+  const earlier = migrations.slice(0, -1);
+  await migrateSqlite({ dataDir: data.path, migrations: earlier });
+  const environment = { COMPANIOND_DATA_DIR: data.path, DATABASE_URL: "" };
+  const readers = others.filter(({ action }) => action.data === "reads");
+  for (const one of readers.filter((one) => !["doctor", "backup"].includes(nameOf(one)))) {
+    const { exitCode, stderr } = await runCommand(wordsOf(one), { environment });
+    expect({ name: nameOf(one), exitCode }).toEqual({ name: nameOf(one), exitCode: 1 });
+    expect(stderr).toContain(`schema ${earlier.length}; this program knows ${migrations.length}`);
+    expect(stderr).toContain("companiond migrate");
+  }
+  // A backup is one of the version that the database is of.
+  const backup = await runCommand(["backup", data.file("old.db"), "--json"], { environment });
+  expect(JSON.parse(backup.stdout)).toMatchObject({ schema_version: earlier.length });
+  expect(await migrateSqlite({ dataDir: data.path, migrations: earlier })).toEqual([]);
+  expect((await runCommand(["migrate"], { environment })).exitCode).toBe(0);
+  expect((await runCommand(["account", "list"], { environment })).exitCode).toBe(0);
+});
+
+test("a data directory that is a file is told as one, whatever the command", async () => {
+  const file = own.file("notes.txt");
+  const environment = { COMPANIOND_DATA_DIR: file, DATABASE_URL: "" };
+  const make = ["account", "create", "--email", "ada@example.com"];
+  for (const words of [["account", "list"], make, ["backup", own.file("b.db")], ["serve", "--port", "0"]]) {
+    const { exitCode, stderr } = await runCommand(words, { environment });
+    expect(exitCode).toBe(1);
+    expect(stderr).toStartWith(
+      `companiond: ${file} is a file, not a directory. Name the directory that holds the data`,
+    );
+    expect(stderr).not.toContain("Try again later");
+  }
+  const inside = await runCommand(make, { environment: { ...environment, COMPANIOND_DATA_DIR: `${file}/data` } });
+  expect(inside.stderr).toContain(`${file} is a file, so there can be no directory ${file}/data.`);
+  const { stdout } = await runCommand(["doctor", "--json"], { environment: { ...environment, PORT: "0" } });
+  const checks: { name: string; status: string; detail: string }[] = JSON.parse(stdout).checks;
+  expect(checks.find(({ name }) => name === "data directory")).toMatchObject({
+    status: "fail",
+    detail: `${file} is a file, not a directory.`,
+  });
+});
