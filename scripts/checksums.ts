@@ -4,6 +4,10 @@ import { basename, join } from "node:path";
 
 /** Writes it into the folder, one line for each file, in the order given. */
 export function writeChecksums(folder: string, files: readonly string[]): void {
-  const sums = files.map((file) => `${new Bun.SHA256().update(readFileSync(file)).digest("hex")}  ${basename(file)}\n`);
-  writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
+  writeFileSync(join(folder, "SHA256SUMS"), files.map((file) => `${sha256Of(file)}  ${basename(file)}\n`).join(""));
+}
+
+/** In lower-case hexadecimal digits. */
+export function sha256Of(file: string): string {
+  return new Bun.SHA256().update(readFileSync(file)).digest("hex");
 }

@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startTestServers } from "../test/support/test-servers.ts";
-import { counts, runStep, runTests, showSummary } from "./gate-steps.ts";
+import { counts, runOnceMore, runStep, runTests, showSummary } from "./gate-steps.ts";
 import { installMissing } from "./system-packages.ts";
 import {
   findTestFiles,
@@ -57,14 +57,26 @@ async function runGate(): Promise<void> {
   const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
   const ofExecutable = slow.filter((file) => !isWeb(file));
   const others = ofExecutable.filter((file) => !file.isMeasuring);
-  await Promise.all([
-    runParallel(runnable, servers !== undefined),
-    // One at a time: mostly they wait for a deadline of the server's, and so end before the others.
-    runSome({ title: "tests of the executable", files: pathsOf(others), isBesideOthers: true }),
-  ]);
+  const inBrowser = pathsOf(slow.filter(isWeb));
+  let isRunningQuick = true;
+  const runQuickOnes = async () => {
+    await runParallel(runnable, servers !== undefined);
+    isRunningQuick = false;
+  };
+  // Mostly they wait, for a deadline of the server's or for a page, and so fill what the others leave of the cores.
+  const runWaitingOnes = async () => {
+    const title = "tests of the executable";
+    await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
+    while (isRunningQuick && inBrowser.length > 0) {
+      const files = inBrowser.splice(0, 1);
+      await runTests({ title: `in the browser, beside others: ${files}`, files, isBesideOthers: true });
+    }
+  };
+  await Promise.all([runQuickOnes(), runWaitingOnes()]);
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: pathsOf(slow.filter(isWeb)), flags: ["--parallel=2"] });
+  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });
+  await runOnceMore();
 }
 
 function makeWeb(): Promise<boolean> {

@@ -39,6 +39,9 @@ const programs: readonly SystemProgram[] = [
   { package: "curl", path: "/usr/bin/curl", purpose: "the shell lines of the documentation" },
   { package: "jq", path: "/usr/bin/jq", purpose: "the shell lines of the documentation" },
   { package: "openssl", path: "/usr/bin/openssl", purpose: "the shell lines of the documentation" },
+  { package: "wget", path: "/usr/bin/wget", purpose: "the install script" },
+  { package: "shellcheck", path: "/usr/bin/shellcheck", purpose: "the scripts of packages and for installing" },
+  { package: "mandoc", path: "/usr/bin/mandoc", purpose: "the manual page" },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
   { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },
@@ -63,6 +66,7 @@ export interface TestFile {
 
 /** Tests of whole servers and of commands that run on SQLite alone, and why. */
 const onSqliteAlone: Readonly<Record<string, string>> = {
+  "test/cli/completion.test.ts": "nothing is opened",
   "test/ops/backup.test.ts": "backup and restore are SQLite's; a server has tools of its own",
   "test/ops/doctor.test.ts": "examines the database's files; what it says of servers is tested apart",
   "test/sealed-secrets.test.ts": "its key is a file of the data directory, which PostgreSQL's instances may not have",

@@ -1,4 +1,4 @@
-/** Identifies this build: the version from the manifest, commit and time set by `scripts/build.ts`. */
+/** Identifies this build: the version from the manifest, all else set by `scripts/build.ts`. */
 import { version } from "../package.json";
 
 declare const COMPANIOND_BUILD:

@@ -1,12 +1,19 @@
 /** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { resolve } from "node:path";
 import type { AcmeConfig, BackupStorageConfig, Config, ReadModels } from "./config/config-shape.ts";
-import { findConflicts } from "./config/conflicts.ts";
+import { findConflicts, findIdle } from "./config/conflicts.ts";
 import { listGiven } from "./config/given.ts";
 import { offerModels } from "./config/offered-models.ts";
 import { readPrices } from "./config/prices.ts";
 import { readProviders } from "./config/providers.ts";
-import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
+import {
+  type Flags,
+  judgeNames,
+  mergeVariables,
+  type Problem,
+  readSettings,
+  type Variables,
+} from "./config/read-settings.ts";
 import type { FlagName } from "./config/setting.ts";
 import type { SettingValues } from "./config/settings.ts";
 import { readSupervisor } from "./config/supervisor.ts";
@@ -17,7 +24,7 @@ export type { AcmeConfig, BackupStorageConfig, Config };
 
 export interface ConfigSources {
   /** Replaces the environment of the process. */
-  environment?: Variables;
+  environment?: Variables | undefined;
   envFilePath?: string | undefined;
   flags?: Flags & { demo?: boolean | undefined };
 }
@@ -36,25 +43,45 @@ export class ConfigError extends Error {
   }
 }
 
+/** `JOURNAL_STREAM`, also where the configuration cannot be used. */
+export function findJournalStream(environment: Variables = process.env): string | null {
+  return readSupervisor(environment).journalStream;
+}
+
+/**
+ * For `update`, which the rest must not stop: it may be meant for the version that is to come. Throws `ConfigError` if what
+ * is about releases cannot be read.
+ */
+export function loadReleases({ environment = process.env, envFilePath }: ConfigSources): Config["releases"] {
+  const problems: Problem[] = [];
+  const { variables } = mergeVariables(environment, envFilePath, problems);
+  const read = readSettings(variables, {}, problems, ["releasesUrl", "releasesKey", "dataDir"]);
+  if (problems.length > 0) throw new ConfigError(problems, resolve(read.dataDir));
+  return { url: read.releasesUrl, key: read.releasesKey };
+}
+
 /** Throws `ConfigError` with all problems at once. Reads files, opens nothing. */
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];
+  const warnings: string[] = [];
   const environment = sources.environment ?? process.env;
-  const variables = mergeVariables(environment, sources.envFilePath, problems);
+  const { variables, lines } = mergeVariables(environment, sources.envFilePath, problems);
+  judgeNames(environment, { path: sources.envFilePath, lines }, { problems, warnings });
   const values = readSettings(variables, flags, problems);
 
   if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
-    problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server.", isFlag: false });
+    problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server." });
   }
   const isGiven = (variable: string, flag?: FlagName) =>
     (flag !== undefined && flags[flag] !== undefined) || variables.has(variable) || variables.has(`${variable}_FILE`);
-  for (const sentence of findConflicts(isGiven)) problems.push({ sentence, isFlag: false });
-  const models = readModels(values, variables, (sentence) => problems.push({ sentence, isFlag: false }));
+  warnings.push(...findIdle(isGiven));
+  for (const sentence of findConflicts(isGiven)) problems.push({ sentence });
+  const models = readModels(values, variables, (sentence) => problems.push({ sentence }));
   if (problems.length > 0) throw new ConfigError(problems, resolve(values.dataDir));
   const config = toConfig(values, models, { isDemo: flags.demo ?? false, hasHost: isGiven("HOST", "host") });
   const given = listGiven(variables, environment, flags);
-  return deepFreeze({ ...config, given, supervisor: readSupervisor(environment) });
+  return deepFreeze({ ...config, given, warnings, supervisor: readSupervisor(environment) });
 }
 
 /** Providers, the models that they offer, and what these cost. */

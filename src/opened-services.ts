@@ -6,6 +6,7 @@ import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { After } from "./lib/spaced-queue.ts";
+import type { SignInPace } from "./modules/session/attempts.ts";
 import type { OpenedStorage } from "./store/engine.ts";
 
 export interface OpenedServices extends Services {
@@ -23,4 +24,7 @@ export interface ServiceOverrides {
   storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
   /** Times the replies that nobody reads. */
   after?: After;
+  signInPace?: SignInPace;
+  /** How often running turns are asked for their right. */
+  lookEveryMs?: number;
 }

@@ -21,7 +21,7 @@ import { measureCoordination, measureLimiter, measureStore } from "./metrics/mea
 import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
-import { createAttempts } from "./modules/session/attempts.ts";
+import { createAttempts, type SignInPace } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
 import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
@@ -138,6 +138,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
+    lookEveryMs: overrides.lookEveryMs,
   });
   const settings = toSettings(config);
   const knowledge = openKnowledge({
@@ -192,7 +193,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
-    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
     ...knowledge.services,

@@ -195,11 +195,11 @@ test.skipIf(!canMount)(
     expect(find("data directory")).toMatchObject({ status: "fail", detail });
     expect(find("database")).toMatchObject({ status: "ok", detail: expect.stringContaining("It is intact") });
     for (const words of [["account", "list"], ["serve"], ["backup", join(place.secret, "b.db")]]) {
-      const { exitCode, stderr } = await runInstead(enter, [...words, "--data-dir", data]);
-      expect({ words, exitCode, stderr }).toMatchObject({
+      const { exitCode, stdout, stderr } = await runInstead(enter, [...words, "--data-dir", data]);
+      expect({ words, exitCode, said: stdout + stderr }).toEqual({
         words,
         exitCode: 1,
-        stderr: expect.stringContaining(detail),
+        said: expect.stringContaining(detail),
       });
     }
     // Writes that are in the log alone: nothing is said of the database, least of all that it is damaged.

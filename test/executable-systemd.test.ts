@@ -91,7 +91,7 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
     // Asked by root, who must not be told that the directory ought to be root's.
     expect(find("data directory")).toMatchObject({
       status: "ok",
-      detail: expect.stringContaining("the server's user"),
+      detail: expect.stringMatching(/ belongs to user \d+ alone\.$/),
     });
     expect(find("language model")?.detail).toContain("127.0.0.1:9");
     expect(stdout).not.toContain("built-in demo");

@@ -93,7 +93,8 @@ test("says whether there is a newer release, and changes nothing", async () => {
   const newer = await run(["--check", "--json"]);
   expect(JSON.parse(newer.stdout)).toMatchObject({ current, latest: "99.1.0", is_newer: true, updated: false });
   publish({ version: current });
-  const same = await run(["--check"]);
+  // Settings that another version knows are no reason to stay at this one.
+  const same = await run(["--check"], { COMPANIOND_OF_ANOTHER_VERSION: "1", COMPANIOND_LOG: "louder" });
   expect(same).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("is up to date") });
   expectUnchanged();
 });

@@ -59,22 +59,25 @@ test("neither reads a .env nor runs a bunfig.toml of the working directory", asy
 
   // The same file is heeded once it is named.
   const named = await runExecutable(["serve", "--env-file", ".env"], { cwd: dir.path });
-  expect(named.exitCode).toBe(1);
-  expect(named.stderr).toContain("COMPANIOND_NO_SUCH_SETTING is not a setting.");
+  expect(named.exitCode).toBe(2);
+  expect(named.stdout).toContain(".env line 2: COMPANIOND_NO_SUCH_SETTING is not a setting.");
 });
 
 test("reports all problems of the configuration at once and starts nothing", async () => {
   using dir = temporaryDirectory();
   const env = { PORT: "http", COMPANIOND_RATE_PER_IPS: "5", COMPANIOND_METRICS_TOKEN_FILE: "absent" };
   const { exitCode, stdout, stderr } = await runExecutable(["serve"], { env, cwd: dir.path });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr.split("\n")).toEqual([
-    "companiond: the configuration has problems:",
-    'PORT must be a whole number from 0 to 65535, not "http".',
-    "COMPANIOND_METRICS_TOKEN_FILE: there is no such file: absent",
-    "COMPANIOND_RATE_PER_IPS is not a setting. Did you mean COMPANIOND_RATE_PER_IP?",
-    "",
-  ]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: "" });
+  expect(stdout.split("\n")).toHaveLength(2);
+  expect(JSON.parse(stdout)).toMatchObject({
+    level: "error",
+    event: "serve failed",
+    problems: [
+      "COMPANIOND_RATE_PER_IPS is not a setting. Did you mean COMPANIOND_RATE_PER_IP?",
+      'PORT must be a whole number from 0 to 65535, not "http".',
+      "COMPANIOND_METRICS_TOKEN_FILE: there is no such file: absent",
+    ],
+  });
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
@@ -83,8 +86,7 @@ test.each([
   [["--help"], 0],
   [["serve", "--help"], 0],
   [["sevre"], 2],
-  [["serve", "--port", "70000"], 2],
-  [["serve", "--tls-cert", "cert.pem"], 2],
+  [["migrate", "--env-file", "absent.env"], 2],
   [["key", "revoke"], 2],
   [["key", "revoke", "nothing"], 1],
   [["account", "suspend", "nobody@shop.example"], 1],
@@ -98,22 +100,23 @@ test.each([
 test("refuses a port that is taken, with a sentence", async () => {
   await using server = await startExecutable();
   const port = new URL(server.url).port;
-  const { exitCode, stderr } = await runExecutable(["serve", "--port", port]);
+  const { exitCode, stdout } = await runExecutable(["serve", "--port", port]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
+  expect(stdout).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
 });
 
 test.each([
-  [["--host", "192.0.2.1"], "192.0.2.1 is not an address of this machine"],
-  [["--host", "nobody.invalid"], "nobody.invalid is not an address of this machine"],
-  [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], "--tls-cert: ENOENT"],
-  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "the certificate is not PEM"],
-  [["--data-dir", "/proc/nowhere"], "/proc/nowhere"],
-])("cannot serve with %j, and says why in a sentence", async (args, sentence) => {
-  const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", ...args]);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain(sentence);
-  expect(stderr).not.toContain("should not have happened");
+  [["--host", "192.0.2.1", "--demo"], 1, "192.0.2.1 is not an address of this machine"],
+  [["--host", "nobody.invalid", "--demo"], 1, "nobody.invalid is not an address of this machine"],
+  [["--host", "0.0.0.0"], 2, "no language model is configured"],
+  [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], 2, "--tls-cert: ENOENT"],
+  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], 2, "the certificate is not PEM"],
+  [["--data-dir", "/proc/nowhere"], 1, "/proc/nowhere"],
+])("cannot serve with %j: exit code %d, and a sentence in the log that says why", async (args, exitCode, sentence) => {
+  const outcome = await runExecutable(["serve", "--port", "0", ...args]);
+  expect([outcome.exitCode, outcome.stderr]).toEqual([exitCode, ""]);
+  expect(outcome.stdout).toContain(sentence);
+  expect(outcome.stdout).not.toContain("unexpected error");
 });
 
 test("prints one JSON value with serve --json, and moves the log to standard error", async () => {

@@ -51,7 +51,8 @@ function takeOption(
 ): void {
   const spec = Object.hasOwn(declared, name) ? declared[name] : undefined;
   if (spec === undefined || !typed.startsWith("--")) {
-    throw new Misuse(`unknown option ${typed}. Did you mean --${findNearest(name, Object.keys(declared))}?`);
+    const nearest = findNearest(name, Object.keys(declared));
+    throw new Misuse(`unknown option ${typed}.${nearest === null ? "" : ` Did you mean --${nearest}?`}`);
   }
   if (spec.value !== undefined && value === undefined) throw new Misuse(`--${name} needs a value: ${spec.value}.`);
   if (spec.value === undefined && value !== undefined) throw new Misuse(`--${name} takes no value.`);

@@ -4,10 +4,10 @@ import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import type { RunningServer } from "../server.ts";
-import { CommandFailure } from "./command.ts";
+import { SettingFailure } from "./command.ts";
 import type { ProcessUser } from "./process-user.ts";
 
-/** Null if plain HTTP is served. Throws `CommandFailure` if the files are unusable. */
+/** Null if plain HTTP is served. Throws `SettingFailure` if the files are unusable. */
 export function loadCertificate(
   { server: { tls } }: Config,
   forFile: ProcessUser["forFile"] = (_, work) => work(),
@@ -18,7 +18,7 @@ export function loadCertificate(
   try {
     readCertificateExpiry({ cert, key });
   } catch (error) {
-    throw new CommandFailure(`--tls-cert and --tls-key: ${describe(error)}.`);
+    throw new SettingFailure(`--tls-cert and --tls-key: ${describe(error)}.`);
   }
   return { cert, key };
 }
@@ -42,7 +42,7 @@ function readPem(flag: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandFailure(`${flag}: ${describe(error)}`);
+    throw new SettingFailure(`${flag}: ${describe(error)}`);
   }
 }
 

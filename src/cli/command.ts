@@ -46,6 +46,8 @@ export interface Action {
    * action settles; any other action is the owner of the data directory for good as soon as that is known.
    */
   opensAsCaller?: true;
+  /** It has a log, which is JSON unless a person reads it; then its failures are in there and nowhere else. */
+  hasLog?: true;
   /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
 }
@@ -65,11 +67,15 @@ export interface ActionResult {
   text: string;
   /** The action has a result to show, but failed: exit code 1. */
   isFailure?: boolean;
+  /** The same because of the configuration: exit code 2. */
+  isMisuse?: boolean;
 }
 
 export interface ActionInput {
   args: Arguments;
   isJson: boolean;
+  /** Those that the help lists, loaded. */
+  listCommands(): Promise<readonly Command[]>;
   /** Loaded on first use; from then on root works as the owner of the data directory. Throws `ConfigError`. */
   loadConfig(): Config;
   /** Opened on first use, and migrated by the rules of `OpenOptions`; the runner closes it. */
@@ -122,3 +128,6 @@ export class Misuse extends Error {}
 
 /** An expected failure of a command: only its message is shown. */
 export class CommandFailure extends Error {}
+
+/** A setting cannot be used as it is, so that trying again is of no use: exit code 2. */
+export class SettingFailure extends CommandFailure {}

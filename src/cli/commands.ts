@@ -14,6 +14,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "migrate", load: async () => (await import("./migrate.ts")).migrateCommand },
   { name: "doctor", load: async () => (await import("./doctor.ts")).doctorCommand },
   { name: "update", load: async () => (await import("./update.ts")).updateCommand },
+  { name: "completion", load: async () => (await import("./completion.ts")).completionCommand },
   { name: "version", load: async () => (await import("./version.ts")).versionCommand },
   { name: "read-document", isHidden: true, load: async () => (await import("./read-document.ts")).readDocumentCommand },
 ];

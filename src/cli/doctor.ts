@@ -16,7 +16,8 @@ export const doctorCommand = singleCommand({
   name: "doctor",
   about:
     "Check configuration, data, network and providers, and say what to fix. Where a server runs in the data directory, it " +
-    "is asked what it runs with. Asks the language model for one word. Exits with 1 if a check fails.",
+    "is asked what it runs with. Asks the language model for one word. Exits with 1 if a check fails, with 2 if it is the " +
+    "configuration.",
   data: "reads",
   options: {
     host: { value: "H", about: "As for serve." },
@@ -24,6 +25,7 @@ export const doctorCommand = singleCommand({
     domain: { value: "NAME", about: "As for serve." },
     "tls-cert": { value: "F", about: "As for serve." },
     "tls-key": { value: "F", about: "As for serve." },
+    demo: { about: "As for serve." },
   },
   run: diagnose,
 });
@@ -35,6 +37,7 @@ async function diagnose(input: ActionInput): Promise<ActionResult> {
     json: { status: worst, checks: findings.map((one) => ({ ...one })) },
     text: findings.map(describeFinding).join("\n"),
     ...(worst === "fail" ? { isFailure: true } : {}),
+    isMisuse: findings.some(({ name, status }) => name === "configuration" && status === "fail"),
   };
 }
 
@@ -51,7 +54,6 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   if (config === null) return [none, ...problems];
   return await runLooks([
     { name: "server", look: () => none },
-    { name: "configuration", look: () => ok("configuration", "All settings are valid.") },
     { name: "data directory", look: () => examineData(config) },
     { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
     ...listLooks(config, input.clock.nowMs()),

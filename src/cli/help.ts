@@ -18,6 +18,7 @@ export function describeProgram(commands: readonly Command[]): string {
     "",
     "companiond COMMAND --help shows more. Settings come from flags, the environment and --env-file:",
     "companiond serve --help lists them.",
+    "Exit codes: 0 success, 1 failure, 2 wrong use or a configuration that cannot be used.",
   ].join("\n");
 }
 

@@ -1,8 +1,5 @@
-/** Runs the command in the arguments and returns an exit code: 0 success, 1 failure, 2 wrong use. */
-
-import type { Config } from "../config.ts";
-import { ConfigError, loadConfig } from "../config.ts";
-import { AppError } from "../domain/errors.ts";
+/** Runs the command in the arguments and returns an exit code: 0 success, 1 failure, 2 wrong use or configuration. */
+import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { findNearest } from "../lib/edit-distance.ts";
 import { systemIds } from "../lib/ids.ts";
@@ -16,16 +13,20 @@ import {
   type CliIo,
   type Command,
   type CommandEntry,
-  CommandFailure,
   Misuse,
 } from "./command.ts";
+import { explainFailure, logFailure } from "./failure.ts";
 import { describeAction, describeCommand, describeProgram } from "./help.ts";
 
 export async function runCli(commands: readonly CommandEntry[], words: readonly string[], io: CliIo): Promise<number> {
   let hint = "companiond --help";
+  let failing: Action | null = null;
   try {
     const [first, ...others] = words;
     if (first === "help" && others.length > 0) return await runCli(commands, [...others, "--help"], io);
+    // Nobody means a file of this name: that is `./help`.
+    if (others.length === 1 && others[0] === "help")
+      return await runCli(commands, [...words.slice(0, 1), "--help"], io);
     if (first === undefined) {
       await io.writeError(`${await describeAll(commands)}\n`);
       return 2;
@@ -42,21 +43,32 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
       return 0;
     }
     hint = `companiond ${[command.name, action.name].filter(Boolean).join(" ")} --help`;
+    failing = action;
     const args = readArguments(action, rest);
-    if (!args.has("help")) return await runAction(action, args, io);
+    if (!args.has("help")) return await runAction(action, args, io, () => loadListed(commands));
     await io.writeOut(`${describeAction(command, action)}\n`);
     return 0;
   } catch (error) {
-    return report(error, hint, io);
+    const failure = explainFailure(error, hint);
+    const isJson = words.includes("--json");
+    if (failing?.hasLog !== true || (io.isTerminal && !isJson)) await io.writeError(failure.text);
+    else await logFailure(failure, io, isJson);
+    return failure.exitCode;
   }
 }
 
-async function runAction(action: Action, args: Arguments, io: CliIo): Promise<number> {
+async function runAction(
+  action: Action,
+  args: Arguments,
+  io: CliIo,
+  listCommands: ActionInput["listCommands"],
+): Promise<number> {
   let config: Config | null = null;
   const opened: Promise<Store>[] = [];
   const input: ActionInput = {
     args,
     isJson: args.has("json"),
+    listCommands,
     loadConfig() {
       if (config !== null) return config;
       const loaded = loadConfig({
@@ -101,6 +113,7 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
     const result = await action.run(input);
     if (result === null) return 0;
     await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
+    if (result.isMisuse) return 2;
     return result.isFailure ? 1 : 0;
   } finally {
     for (const store of opened) await store.then((one) => one.close());
@@ -108,8 +121,11 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
 }
 
 async function describeAll(commands: readonly CommandEntry[]): Promise<string> {
-  const listed = commands.filter((command) => !command.isHidden);
-  return describeProgram(await Promise.all(listed.map((command) => command.load())));
+  return describeProgram(await loadListed(commands));
+}
+
+function loadListed(commands: readonly CommandEntry[]): Promise<Command[]> {
+  return Promise.all(commands.filter((command) => !command.isHidden).map((command) => command.load()));
 }
 
 function loadCommand(commands: readonly CommandEntry[], name: string): Promise<Command> {
@@ -120,7 +136,7 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
     name,
     commands.filter((command) => !command.isHidden).map((command) => command.name),
   );
-  throw new Misuse(`unknown command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
+  throw new Misuse(`unknown command ${JSON.stringify(name)}.${suggest(nearest)}`);
 }
 
 /** The action and the remaining words; null if only the command's help was requested. */
@@ -135,40 +151,16 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   }
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
-  throw new Misuse(
-    `unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`,
-  );
+  const nearest = findNearest(name, names);
+  throw new Misuse(`unknown action ${JSON.stringify(`${command.name} ${name}`)}.${suggest(nearest)}`);
+}
+
+/** Nothing where no name is near: the hint to the help follows. */
+function suggest(nearest: string | null): string {
+  return nearest === null ? "" : ` Did you mean ${nearest}?`;
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */
 async function openStore(config: Config, options: Pick<OpenOptions, "isMigration" | "use">): Promise<Store> {
   return await (await import("../services.ts")).openStore(config, options);
-}
-
-async function report(error: unknown, hint: string, io: CliIo): Promise<number> {
-  if (error instanceof Misuse) {
-    await io.writeError(`companiond: ${error.message}\nSee ${hint}\n`);
-    return 2;
-  }
-  if (error instanceof ConfigError) {
-    await io.writeError(`companiond: the configuration has problems:\n${error.message}\n`);
-    return error.problems.some((problem) => problem.isFlag) ? 2 : 1;
-  }
-  if (error instanceof AppError) {
-    const fields = error.errors?.map((field) => `\n  ${field.param}: ${field.detail}`).join("");
-    await io.writeError(`companiond: ${error.message}${fields ?? describeCause(error.cause)}\n`);
-    return 1;
-  }
-  if (error instanceof CommandFailure) await io.writeError(`companiond: ${error.message}\n`);
-  else await io.writeError(`companiond: unexpected error: ${describeUnknown(error)}\n`);
-  return 1;
-}
-
-/** The operator at the terminal may read causes that network clients may not. */
-function describeCause(cause: unknown): string {
-  return cause instanceof Error ? `\n  ${cause.message}` : "";
-}
-
-function describeUnknown(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

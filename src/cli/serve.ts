@@ -9,10 +9,11 @@ import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { type OpenedServices, openServices, storageOf } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
-import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
+import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
+import { describeRefusal, judgeDemo, modelSettings } from "./demo-place.ts";
 import { needsLowPorts, serveDomains } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
@@ -42,10 +43,11 @@ export const serveCommand = singleCommand(
       host: { value: "H", about: "The address to listen on (127.0.0.1)." },
       port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
       domain: { value: "NAME", about: "Serve HTTPS under this name, with a certificate obtained by ACME." },
-      demo: { about: "Create a demo companion to chat with." },
+      demo: { about: "Create a demo companion to chat with; without a language model, the built-in demo replies." },
       "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
       "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
     },
+    hasLog: true,
     run: serve,
   },
   describeSettings,
@@ -55,6 +57,8 @@ async function serve(input: ActionInput): Promise<null> {
   const { io, isJson } = input;
   const stopped = io.takeStopSignal();
   const config = input.loadConfig();
+  const demo = judgeDemo(config);
+  if (demo === "refused") throw new SettingFailure(describeRefusal(config));
   const certificate = loadCertificate(config, io.user.forFile);
   const { log, flush } = openLog({
     level: config.log.level,
@@ -70,6 +74,8 @@ async function serve(input: ActionInput): Promise<null> {
     if (config.database !== null) makeDataDir(config.dataDir);
     const weakness = findWeakness(config.dataDir);
     if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });
+    for (const problem of config.warnings) log.warn("a variable has no effect", { problem });
+    if (demo === "behind_proxy") log.warn("visitors are answered by the built-in demo", { set: modelSettings });
     supervisor.starting();
     const services = await openServices(config);
     // An unexpected error must end at most one request, never the server.

@@ -1,6 +1,7 @@
 /** `companiond update`: replaces the executable with a newer, signed release. */
 import { rmSync } from "node:fs";
 import { buildInfo } from "../build-info.ts";
+import { loadReleases } from "../config.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
@@ -66,8 +67,8 @@ async function update(input: ActionInput): Promise<ActionResult> {
   };
 }
 
-function findSource({ loadConfig }: ActionInput): Source {
-  const { releases } = loadConfig();
+function findSource({ args, io }: ActionInput): Source {
+  const releases = loadReleases({ environment: io.environment, envFilePath: args.find("env-file") });
   const key = releases.key ?? buildInfo.releasesKey;
   const url = releases.url ?? buildInfo.releasesUrl;
   if (key === null) {

@@ -114,6 +114,8 @@ export interface Config {
   /** What somebody has set, without the values. */
   readonly given: readonly GivenSetting[];
   readonly supervisor: SupervisorFacts;
+  /** Sentences about what was given and has no effect; for the log of `serve` and for `doctor`. */
+  readonly warnings: readonly string[];
 }
 
 export type ByPlan = Readonly<Record<Plan, number>>;

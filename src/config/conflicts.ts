@@ -6,6 +6,15 @@ export function findConflicts(isGiven: (variable: string, flag?: FlagName) => bo
   return [...findListening(isGiven), ...findBackups(isGiven), ...findStorage(isGiven)];
 }
 
+/** What is given and has no effect, as sentences. */
+export function findIdle(isGiven: IsGiven): string[] {
+  if (isGiven("OPENAI_API_KEY") || isGiven("OPENAI_BASE_URL")) return [];
+  const idle = ["COMPANIOND_LLM_EXTRA", "COMPANIOND_LLM_HEADERS"].filter((name) => isGiven(name));
+  return idle.map(
+    (name) => `${name} has no effect without OPENAI_API_KEY or OPENAI_BASE_URL: it is for that provider.`,
+  );
+}
+
 type IsGiven = Parameters<typeof findConflicts>[0];
 
 function findListening(isGiven: IsGiven): string[] {

@@ -5,6 +5,8 @@
 
 export interface EnvFile {
   values: Map<string, string>;
+  /** The number of each name's line. */
+  lines: ReadonlyMap<string, number>;
   /** One sentence each, starting with the line number. */
   problems: string[];
 }
@@ -20,10 +22,10 @@ const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
  */
 export function parseEnvFile(text: string): EnvFile {
   const values = new Map<string, string>();
-  const lineOf = new Map<string, number>();
+  const lines = new Map<string, number>();
   const problems: string[] = [];
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
-  for (const [index, rawLine] of lines.entries()) {
+  const rawLines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  for (const [index, rawLine] of rawLines.entries()) {
     const line = rawLine.trim();
     const number = index + 1;
     if (line === "" || line.startsWith("#")) continue;
@@ -34,15 +36,15 @@ export function parseEnvFile(text: string): EnvFile {
       continue;
     }
     const value = readValue(raw);
-    const earlier = lineOf.get(name);
+    const earlier = lines.get(name);
     if (value === null) problems.push(`line ${number}: the quotes around the value of ${name} do not match.`);
     else if (earlier !== undefined) problems.push(`line ${number}: ${name} is already set on line ${earlier}.`);
     else {
       values.set(name, value);
-      lineOf.set(name, number);
+      lines.set(name, number);
     }
   }
-  return { values, problems };
+  return { values, lines, problems };
 }
 
 function readValue(raw: string): string | null {

@@ -1,4 +1,5 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
+import type { JsonValue } from "../domain/companion.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { BadValue, isJsonObject, type ParseValue, quote } from "./values.ts";
 
@@ -16,6 +17,14 @@ const ownHeaders = [
   "connection",
   "transfer-encoding",
   "accept",
+  "accept-encoding",
+  "content-encoding",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
 ];
 
 /** Lower-case names without duplicates, in the order given; each is a name and no address. */
@@ -71,16 +80,20 @@ export const releasesKey: ParseValue<string> = (text) => {
   throw new BadValue("must be an Ed25519 public key: 32 bytes in base64.");
 };
 
-/** Values are never quoted in errors: they can be secrets. */
 export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text) => {
-  let value: unknown;
+  let value: JsonValue;
   try {
     value = JSON.parse(text);
   } catch {
     throw new BadValue("must be a JSON object.");
   }
-  if (!isJsonObject(value as never)) throw new BadValue("must be a JSON object.");
-  const fields = Object.entries(value as Record<string, unknown>);
+  return readHeaderFields(value);
+};
+
+/** Throws `BadValue`, without the values: they can be secrets. */
+export function readHeaderFields(value: JsonValue): Readonly<Record<string, string>> {
+  if (!isJsonObject(value)) throw new BadValue("must be a JSON object.");
+  const fields = Object.entries(value);
   if (fields.length > 32) throw new BadValue("must be at most 32 headers.");
   const seen = new Set<string>();
   for (const [name, content] of fields) {
@@ -94,4 +107,4 @@ export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text)
     }
   }
   return Object.freeze(Object.fromEntries(fields) as Record<string, string>);
-};
+}

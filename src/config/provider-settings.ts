@@ -20,7 +20,8 @@ export const providerSettings = {
     variable: "OPENAI_API_KEY",
     isSecret: true,
     parse: secret,
-    about: "The key of the language-model provider. Without key and base URL, the built-in demo replies.",
+    about:
+      "The key of the language-model provider. Without any, the built-in demo replies on loopback, or with --demo.",
   }),
   openaiBaseUrl: optional({
     variable: "OPENAI_BASE_URL",

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { plainProviderName, reservedProviderNames, splitName } from "../domain/model-routes.ts";
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
+import { readHeaderFields } from "./operator-values.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue, baseUrl, isJsonObject, type ParseValue, quote, requestFields, secret, word } from "./values.ts";
 
@@ -19,6 +20,8 @@ export interface NamedProvider {
   readonly models: readonly string[];
   /** Merged into every request to it. */
   readonly extra: JsonObject;
+  /** Added to every request to it; values can be secrets. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ProvidersFile {
@@ -98,7 +101,7 @@ class ProvidersReader {
       this.#refuse(`${place} must be an object with name, base_url, api_key_file and models.`);
       return;
     }
-    this.#checkMembers(place, entry, ["name", "base_url", "api_key_file", "models", "extra"]);
+    this.#checkMembers(place, entry, ["name", "base_url", "api_key_file", "models", "extra", "headers"]);
     const name = this.#parse(`${place}.name`, entry.name, providerName) ?? "";
     if (this.#providers.has(name)) this.#refuse(`${place}.name is that of another provider: ${name}.`);
     const url = this.#parse(`${place}.base_url`, entry.base_url, baseUrl) ?? "";
@@ -112,8 +115,9 @@ class ProvidersReader {
     if (taken.length > 0) {
       this.#refuse(`${place}.extra must not contain ${taken.join(", ")}: the server sets it itself.`);
     }
+    const headers = this.#attempt(`${place}.headers`, () => readHeaderFields(entry.headers ?? {})) ?? {};
     if (name === "") return;
-    const settings = { extra: isJsonObject(extra) ? extra : {}, models: unique(models) };
+    const settings = { extra: isJsonObject(extra) ? extra : {}, headers, models: unique(models) };
     this.#providers.set(name, { name, baseUrl: url, ...key, ...settings });
   }
 
@@ -169,9 +173,15 @@ class ProvidersReader {
   }
 
   #parse<Value>(place: string, value: JsonValue | undefined, parse: ParseValue<Value>): Value | null {
-    try {
+    return this.#attempt(place, () => {
       if (typeof value !== "string") throw new BadValue(value === undefined ? "is missing." : "must be a text.");
       return parse(value);
+    });
+  }
+
+  #attempt<Value>(place: string, read: () => Value): Value | null {
+    try {
+      return read();
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       this.#refuse(`${place} ${error.message}`);

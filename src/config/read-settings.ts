@@ -1,10 +1,10 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
-import { findNearest } from "../lib/edit-distance.ts";
-import { parseEnvFile } from "./env-file.ts";
+import { type EnvFile, parseEnvFile } from "./env-file.ts";
 import type { FlagName, Setting } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue } from "./values.ts";
+import { judgeOfEnvFile, judgeOfEnvironment, type NameVerdict } from "./variable-names.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 export type Flags = Partial<Record<FlagName, string | undefined>>;
@@ -12,96 +12,114 @@ export type Flags = Partial<Record<FlagName, string | undefined>>;
 export interface Problem {
   /** A full sentence that starts with the name of the setting. */
   sentence: string;
-  /** Whether the problem is on the command line rather than in the environment. */
-  isFlag: boolean;
 }
 
-const ownPrefix = "COMPANIOND_";
-const fileSuffix = "_FILE";
-const allSettings: readonly Setting<unknown>[] = Object.values(settings);
-const knownVariables: readonly string[] = allSettings.flatMap((one) =>
-  one.isSecret || one.hasFile ? [one.variable, one.variable + fileSuffix] : [one.variable],
-);
+/** What was found on the way; `warnings` are of what has no effect. */
+export interface Findings {
+  readonly problems: Problem[];
+  readonly warnings: string[];
+}
 
-/** Variables from the file, overridden by the environment; in both, empty values count as unset. */
+const fileSuffix = "_FILE";
+
+export interface GivenVariables {
+  /** Without empty ones, which count as unset. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** The lines of the env file by what is named there, empty or not. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** Variables from the file, overridden by the environment. */
 export function mergeVariables(
   environment: Variables,
   envFilePath: string | undefined,
   problems: Problem[],
-): Map<string, string> {
-  const merged = new Map<string, string>();
-  if (envFilePath !== undefined) {
-    const text = readText(envFilePath);
-    if (text instanceof Error) problems.push({ sentence: `--env-file: ${describeFileError(text)}`, isFlag: true });
-    else {
-      const file = parseEnvFile(text);
-      for (const problem of file.problems) problems.push({ sentence: `${envFilePath} ${problem}`, isFlag: false });
-      for (const [name, value] of file.values) if (value !== "") merged.set(name, value);
-    }
-  }
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && value !== "") merged.set(name, value);
-  }
-  return merged;
+): GivenVariables {
+  const file = readEnvFile(envFilePath, problems);
+  const given = [...(file?.values ?? []), ...Object.entries(environment)];
+  const variables = new Map<string, string>();
+  for (const [name, value] of given) if (value !== undefined && value !== "") variables.set(name, value);
+  return { variables, lines: file?.lines ?? new Map() };
 }
 
-export function readSettings(variables: Map<string, string>, flags: Flags, problems: Problem[]): SettingValues {
-  const values: Record<string, unknown> = {};
-  for (const name of Object.keys(settings) as SettingName[]) {
-    values[name] = readSetting(settings[name], variables, flags, problems);
+function readEnvFile(path: string | undefined, problems: Problem[]): EnvFile | null {
+  if (path === undefined) return null;
+  const text = readText(path);
+  if (text instanceof Error) {
+    problems.push({ sentence: `--env-file: ${describeFileError(text)}` });
+    return null;
   }
-  for (const name of variables.keys()) {
-    if (!name.startsWith(ownPrefix) || knownVariables.includes(name)) continue;
-    problems.push({ sentence: `${name} is not a setting. Did you mean ${suggestVariable(name)}?`, isFlag: false });
+  const file = parseEnvFile(text);
+  for (const problem of file.problems) problems.push({ sentence: `${path} ${problem}` });
+  return file;
+}
+
+export function judgeNames(
+  environment: Variables,
+  envFile: { path: string | undefined; lines: ReadonlyMap<string, number> },
+  findings: Findings,
+): void {
+  for (const [name, line] of envFile.lines) take(judgeOfEnvFile(name), `${envFile.path} line ${line}: `, findings);
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value !== "") take(judgeOfEnvironment(name), "", findings);
   }
-  return values as SettingValues;
+}
+
+function take(verdict: NameVerdict | null, place: string, { problems, warnings }: Findings): void {
+  if (verdict === null) return;
+  const sentence = place + verdict.sentence;
+  if (verdict.isProblem) problems.push({ sentence });
+  else warnings.push(sentence);
+}
+
+/** Those of these names; all unless some are chosen. */
+export function readSettings<Name extends SettingName = SettingName>(
+  variables: ReadonlyMap<string, string>,
+  flags: Flags,
+  problems: Problem[],
+  names = Object.keys(settings) as Name[],
+): Pick<SettingValues, Name> {
+  const values = names.map((name) => [name, readSetting(settings[name], variables, flags, problems)]);
+  return Object.fromEntries(values);
 }
 
 function readSetting(
   one: Setting<unknown>,
-  variables: Map<string, string>,
+  variables: ReadonlyMap<string, string>,
   flags: Flags,
   problems: Problem[],
 ): unknown {
   const flagText = one.flag === undefined ? undefined : flags[one.flag];
   const found =
-    flagText === undefined
-      ? findText(one, variables, problems)
-      : { source: `--${one.flag}`, text: flagText, isFlag: true };
+    flagText === undefined ? findText(one, variables, problems) : { source: `--${one.flag}`, text: flagText };
   if (found === null) return one.fallback;
   try {
     if (found.text === "") throw new BadValue("must not be empty.");
     return one.parse(found.text);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
-    problems.push({ sentence: `${found.source} ${error.message}`, isFlag: found.isFlag });
+    problems.push({ sentence: `${found.source} ${error.message}` });
     return one.fallback;
   }
 }
 
 function findText(
   one: Setting<unknown>,
-  variables: Map<string, string>,
+  variables: ReadonlyMap<string, string>,
   problems: Problem[],
-): { source: string; text: string; isFlag: false } | null {
+): { source: string; text: string } | null {
   const text = variables.get(one.variable);
   const fileVariable = one.variable + fileSuffix;
   const filePath = one.isSecret || one.hasFile ? variables.get(fileVariable) : undefined;
-  if (filePath === undefined) return text === undefined ? null : { source: one.variable, text, isFlag: false };
+  if (filePath === undefined) return text === undefined ? null : { source: one.variable, text };
   if (text !== undefined) {
-    problems.push({ sentence: `${one.variable} and ${fileVariable} are both set. Keep one of them.`, isFlag: false });
+    problems.push({ sentence: `${one.variable} and ${fileVariable} are both set. Keep one of them.` });
     return null;
   }
   const content = readText(filePath);
   if (content instanceof Error) {
-    problems.push({ sentence: `${fileVariable}: ${describeFileError(content)}`, isFlag: false });
+    problems.push({ sentence: `${fileVariable}: ${describeFileError(content)}` });
     return null;
   }
-  return { source: `The content of ${fileVariable}`, text: withoutLineEnd(content), isFlag: false };
-}
-
-function suggestVariable(name: string): string | null {
-  const bare = name.slice(ownPrefix.length);
-  // COMPANIOND_PORT means PORT: look for such names without the prefix first.
-  return knownVariables.includes(bare) ? bare : findNearest(name, knownVariables);
+  return { source: `The content of ${fileVariable}`, text: withoutLineEnd(content) };
 }

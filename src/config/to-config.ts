@@ -7,7 +7,7 @@ export function toConfig(
   values: SettingValues,
   { prices, ...models }: ReadModels,
   { isDemo, hasHost }: { isDemo: boolean; hasHost: boolean },
-): Omit<Config, "given" | "supervisor"> {
+): Omit<Config, "given" | "supervisor" | "warnings"> {
   const dataDir = resolve(values.dataDir);
   const { tlsCert, tlsKey, domains } = values;
   const isPublic = domains.length > 0;

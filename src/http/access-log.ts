@@ -28,10 +28,13 @@ export interface RouteList {
 /** Methods that clients invent count as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
-export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids">): AccessLog {
+export function createAccessLog(
+  services: Pick<Services, "log" | "measurements" | "settings" | "ids" | "lifecycle">,
+): AccessLog {
   const { log, measurements } = services;
   const routes = createRouteFinder(measurements);
   const refusals = createRefusalLog(log);
+  let lastReadiness = 200;
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
   function take(
@@ -46,12 +49,18 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     return { counts, requestId, method, status, startedMs, client: client.logPrefix };
   }
 
+  /** Proxies poll this many times a second: only a change is worth a line, and none that an operator asked for. */
+  function isNews(readiness: number): boolean {
+    if (readiness === lastReadiness || services.lifecycle.isDraining) return false;
+    lastReadiness = readiness;
+    return true;
+  }
+
   function noteResponse({ counts, requestId, method, status, startedMs, client }: Answered): void {
     const durationMs = performance.now() - startedMs;
     count(counts, status);
     counts.seconds.observe(durationMs / 1000);
-    // Proxies poll this many times a second: only an unusual status is worth a line.
-    if (counts.route === "/readyz" && status === 200) return;
+    if (counts.route === "/readyz" && !isNews(status)) return;
     const line = { requestId, method, route: counts.route, status, durationMs, client };
     if (status >= 400 && status < 500) refusals.note(line);
     else log.request(line);

@@ -35,6 +35,7 @@ export function startBackups(
   schedule: Scheduler = (cron, run) => startSchedule(services.clock, cron, run),
 ): Jobs {
   if (plan.cron === null) return { stop: async () => {} };
+  services.measurements.backupsScheduledAtMs = services.clock.nowMs();
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
   const job = schedule(plan.cron, () => {

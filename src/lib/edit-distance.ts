@@ -22,13 +22,17 @@ export function editDistance(from: string, to: string): number {
   return last[to.length] ?? 0;
 }
 
-/** The candidate closest to the word; the first one wins a tie. Null if there are no candidates. */
+/**
+ * The candidate that was meant: one that differs in a third of the word's letters at most, or begins as the word does, or
+ * the word as it. The closest one, and the first one of a tie; null if none is that near.
+ */
 export function findNearest(word: string, candidates: Iterable<string>): string | null {
   let nearest: string | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);
-    if (distance < least) {
+    const isNear = distance * 3 <= word.length || candidate.startsWith(word) || word.startsWith(candidate);
+    if (isNear && distance < least) {
       least = distance;
       nearest = candidate;
     }

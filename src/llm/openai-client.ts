@@ -5,7 +5,7 @@
  * are a body and a socket, without it. Loading it takes longer than opening the whole store, so it is loaded with the
  * first reply.
  */
-import OpenAI, { APIError } from "openai";
+import OpenAI, { APIError, type ClientOptions } from "openai";
 import type { RequestHead } from "../lib/http/client.ts";
 import type { ResponseHead } from "../lib/http/response-reader.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
@@ -16,15 +16,25 @@ export interface OpenAiClientOptions {
   baseUrl: string;
   /** Below it. */
   path: "/chat/completions" | "/embeddings";
+  /** The operator's; none that the package or the connection needs. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** The package adds headers from the environment (`OPENAI_CUSTOM_HEADERS`) to those given, and has no option against it. */
+class Client extends OpenAI {
+  constructor(options: ClientOptions) {
+    super(options);
+    this._options.defaultHeaders = options.defaultHeaders;
+  }
 }
 
 /** The shared part of every request. */
-export async function buildRequestHead({ apiKey, baseUrl, path }: OpenAiClientOptions): Promise<RequestHead> {
-  const client = new OpenAI({
+export async function buildRequestHead({ apiKey, baseUrl, path, headers }: OpenAiClientOptions): Promise<RequestHead> {
+  const client = new Client({
     // The package insists on a key; without one we remove the header that would contain it.
     apiKey: apiKey ?? "none",
     // The package derives its name from a class, which has a different name in the compiled program.
-    defaultHeaders: { "User-Agent": "companiond", ...(apiKey === null ? { Authorization: null } : {}) },
+    defaultHeaders: { "User-Agent": "companiond", ...headers, ...(apiKey === null ? { Authorization: null } : {}) },
     baseURL: baseUrl,
     // Otherwise read from the environment, which only one place may do.
     adminAPIKey: null,

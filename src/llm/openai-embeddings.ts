@@ -11,7 +11,7 @@ import { type EmbeddedTexts, type EmbeddingProvider, maxEmbeddedLength } from ".
 import { openAiUrl } from "./openai-address.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { readVectors } from "./openai-vectors.ts";
-import { removeWords } from "./private-words.ts";
+import { listSecrets, removeWords } from "./private-words.ts";
 import { ProviderFailure, toProviderFailure } from "./provider-failure.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 
@@ -19,6 +19,8 @@ export interface OpenAiEmbeddingOptions {
   apiKey: string | null;
   /** Up to and including `/v1`; null means OpenAI itself. */
   baseUrl: string | null;
+  /** Added to every request; none unless given. */
+  headers?: Readonly<Record<string, string>>;
   model: string;
   log: Log;
   /** Shortened in tests. */
@@ -40,7 +42,8 @@ const maxTexts = { asBytes: 96, asNumbers: 16 };
 const maxResponseBytes = 16 * 1024 * 1024;
 
 export function createOpenAiEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingProvider {
-  const { apiKey, baseUrl, model, log, timeoutMs = 60_000, backoffMs } = options;
+  const { apiKey, baseUrl, headers = {}, model, log, timeoutMs = 60_000, backoffMs } = options;
+  const secrets = listSecrets(apiKey, headers);
   const http = createHttpClient({
     onSurplus: (origin) =>
       log.warn("provider sent unrequested bytes: keeping no connection to it for a while", { origin }),
@@ -51,7 +54,7 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingOptions): Embeddi
 
   async function open(): Promise<Opened> {
     const { buildRequestHead, readRefusal } = await import("./openai-client.ts");
-    const head = await buildRequestHead({ apiKey, baseUrl: baseUrl ?? openAiUrl, path: "/embeddings" });
+    const head = await buildRequestHead({ apiKey, baseUrl: baseUrl ?? openAiUrl, path: "/embeddings", headers });
     return { target: http.prepare(head), readRefusal };
   }
 
@@ -89,7 +92,7 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingOptions): Embeddi
           return await ask(texts, deadline.signal);
         } catch (error) {
           deadline.signal.throwIfAborted();
-          const failure = toProviderFailure(error, (text) => removeWords(text, apiKey, texts));
+          const failure = toProviderFailure(error, (text) => removeWords(text, secrets, texts));
           if (!failure.isTransient || retries === maxRetries) {
             throw new AppError("upstream_error", publicSentence, { cause: failure });
           }

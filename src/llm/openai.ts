@@ -12,7 +12,7 @@ import { openAiUrl } from "./openai-address.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
-import { removePrivateWords } from "./private-words.ts";
+import { listSecrets, removePrivateWords } from "./private-words.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { toProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
@@ -25,6 +25,8 @@ export interface OpenAiOptions {
   /** Up to and including `/v1`; null means OpenAI itself. */
   baseUrl: string | null;
   extra: JsonObject;
+  /** Added to every request; none unless given. */
+  headers?: Readonly<Record<string, string>>;
   log: Log;
   /** Shortened in tests. */
   deadlines?: Partial<ReplyDeadlines>;
@@ -41,7 +43,8 @@ const publicSentence = "The language model could not answer. Try again in a mome
 const publicSentenceInTime = "The language model did not answer in time. Try again in a moment.";
 
 export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider {
-  const { name = plainProviderName, apiKey, log } = options;
+  const { name = plainProviderName, apiKey, headers = {}, log } = options;
+  const secrets = listSecrets(apiKey, headers);
   const baseUrl = options.baseUrl ?? openAiUrl;
   const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
   const deadlines = { ...replyDeadlines, ...options.deadlines };
@@ -55,7 +58,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
 
   async function open(): Promise<Opened> {
     const { buildRequestHead, readRefusal } = await import("./openai-client.ts");
-    const head = await buildRequestHead({ apiKey, baseUrl, path: "/chat/completions" });
+    const head = await buildRequestHead({ apiKey, baseUrl, path: "/chat/completions", headers });
     return { target: http.prepare(head), readRefusal };
   }
 
@@ -102,7 +105,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const watch = new ReplyWatch(attempt === undefined ? deadlines : within(deadlines, attempt), signal);
     const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
-    const clean = (text: string) => removePrivateWords(text, apiKey, request);
+    const clean = (text: string) => removePrivateWords(text, secrets, request);
     try {
       for (let retries = 0; !watch.isOver; retries++) {
         try {

@@ -1,23 +1,43 @@
-/** Removes from a provider's error message what the log must not contain: our key, prompts and visitors' words. */
+/** Removes from a provider's error message what the log must not contain: our secrets, prompts and visitors' words. */
 import { textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
 const longestReason = 2000;
+/** What is shorter than this is no credential, and within other words. */
+const shortestSecret = 8;
+
+export interface RequestSecrets {
+  readonly apiKey: string | null;
+  /** Values of headers, and the longer words in them: who refuses `Token abcdefgh` may repeat the last word alone. */
+  readonly headerValues: readonly string[];
+}
+
+export function listSecrets(apiKey: string | null, headers: Readonly<Record<string, string>>): RequestSecrets {
+  const values = Object.values(headers).map((value) => value.trim());
+  const parts = values.flatMap((value) => value.split(/[\s,;="]+/)).filter((part) => part.length >= shortestSecret);
+  return { apiKey, headerValues: [...values, ...parts] };
+}
 
 /** Validators often repeat their input, as it is or as JSON. */
-export function removePrivateWords(text: string, apiKey: string | null, request: ReplyRequest): string {
-  return removeWords(text, apiKey, [request.systemPrompt ?? "", ...request.messages.map(textOf)]);
+export function removePrivateWords(text: string, secrets: RequestSecrets, request: ReplyRequest): string {
+  return removeWords(text, secrets, [request.systemPrompt ?? "", ...request.messages.map(textOf)]);
 }
 
 /** The same for other requests. */
-export function removeWords(text: string, apiKey: string | null, said: readonly string[]): string {
-  let rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
+export function removeWords(text: string, { apiKey, headerValues }: RequestSecrets, said: readonly string[]): string {
+  const rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
+  const reason = removeEach(removeEach(rest, headerValues, "[header]"), said, "[private]");
+  return reason.slice(0, longestReason);
+}
+
+function removeEach(text: string, said: readonly string[], mark: string): string {
+  let rest = text;
   const forms = said.flatMap((words) => [words.trim(), JSON.stringify(words.trim()).slice(1, -1)]);
   // The longest first: a message may be part of another one.
   for (const words of new Set(forms.toSorted((a, b) => b.length - a.length))) {
-    if (words !== "" && rest.includes(words)) rest = rest.replace(matchWhole(words), "[private]");
+    if (words !== "" && rest.includes(words)) rest = rest.replace(matchWhole(words), mark);
   }
-  return rest.slice(0, longestReason);
+  return rest;
 }
 
 /** Not inside a longer word: a one-letter message would mangle the whole reason. */

@@ -20,6 +20,8 @@ export interface LlmConfig {
   readonly baseUrl: string | null;
   /** Merged into every request. */
   readonly extra: JsonObject | null;
+  /** Added to every request; values can be secrets. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ChainsConfig extends LlmConfig, ModelRoutes {
@@ -33,13 +35,16 @@ export interface ChainsConfig extends LlmConfig, ModelRoutes {
     readonly apiKey: string | null;
     readonly models: readonly string[];
     readonly extra: JsonObject;
+    readonly headers: Readonly<Record<string, string>>;
   }[];
 }
 
 /** The demo is used only if nothing is configured: never in place of a provider that fails. */
 export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmProvider {
-  const { apiKey, baseUrl, extra } = config;
-  if (apiKey !== null || baseUrl !== null) return createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log });
+  const { apiKey, baseUrl, extra, headers } = config;
+  if (apiKey !== null || baseUrl !== null) {
+    return createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, headers, log });
+  }
   log.warn("no language model is configured: the built-in demo replies", { set: "OPENAI_API_KEY or OPENAI_BASE_URL" });
   return createDemoProvider();
 }
@@ -109,24 +114,24 @@ function openChains(
 
 /** By name; the plain settings' among them if they name a provider. */
 function openEngines(config: ChainsConfig, log: Log): Map<string, AttemptingProvider> {
-  const { apiKey, baseUrl, extra, providers } = config;
+  const { apiKey, baseUrl, extra, headers, providers } = config;
   const engines = new Map<string, AttemptingProvider>();
   if (apiKey !== null || baseUrl !== null) {
-    engines.set(plainProviderName, createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log }));
+    engines.set(plainProviderName, createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, headers, log }));
   }
   for (const provider of providers) engines.set(provider.name, createOpenAiProvider({ ...provider, log }));
   return engines;
 }
 
-export interface EmbeddingConfig extends Pick<LlmConfig, "apiKey" | "baseUrl"> {
+export interface EmbeddingConfig extends Pick<LlmConfig, "apiKey" | "baseUrl" | "headers"> {
   /** Of the plain settings' provider; null without embeddings. */
   readonly embeddingModel: string | null;
 }
 
 /** Null where the operator has named no model. */
 export function openEmbeddings(config: EmbeddingConfig, { log }: { log: Log }): EmbeddingProvider | null {
-  const { apiKey, baseUrl, embeddingModel: model } = config;
-  return model === null ? null : createOpenAiEmbeddings({ apiKey, baseUrl, model, log });
+  const { apiKey, baseUrl, headers, embeddingModel: model } = config;
+  return model === null ? null : createOpenAiEmbeddings({ apiKey, baseUrl, headers, model, log });
 }
 
 /** For `doctor`: embeds a word. Null where the operator has named no model. */

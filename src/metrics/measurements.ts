@@ -73,6 +73,8 @@ export class Measurements {
   /** Looks that had to do with words, although there are embeddings. */
   knowledgeFallbacks = 0;
   readonly eventLoopLagSeconds = new Histogram(lagBounds);
+  /** Since when backups are made on a schedule; null without one. */
+  backupsScheduledAtMs: number | null = null;
   readonly backups = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
   /** Requests with a forwarded header although no proxy is trusted. */
   untrustedForwards = 0;

@@ -10,7 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
 import type { CertificateTexts } from "./contract/certificate-texts.ts";
-import type { DatabaseServerFacts } from "./contract/inspection.ts";
+import type { DatabaseServerFacts, SchemaDifferences } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -51,6 +51,8 @@ export interface StorageFacts {
   bytes: number;
   /** How many migrations have been applied. */
   schemaVersion: number;
+  /** None where not all migrations have been applied. */
+  differences: SchemaDifferences;
 }
 
 export interface Restored extends StorageFacts {

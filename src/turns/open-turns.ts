@@ -36,7 +36,7 @@ export interface OpenTurnsOptions {
   getChangeMark(): Promise<number>;
   nowMs?(): number;
   /** Twice a second, so that a turn that must end does so within a second. */
-  lookEveryMs?: number;
+  lookEveryMs?: number | undefined;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { DatabaseServerFacts } from "../../src/store/contract/inspection.ts
 
 const verified = "postgres://app:pw@db.example/companiond?sslmode=verify-full";
 const instance = { version: "1.2.0", sharesWindows: true, url: "http://10.0.0.11:3000" };
+const differences = { changed: [], added: [] };
 const good: DatabaseServerFacts = {
   version: "15.18",
   isSupported: true,
@@ -17,7 +18,7 @@ const good: DatabaseServerFacts = {
   isReadOnly: false,
   mayCreate: true,
   connections: { most: 97, byOthers: 3, besidesPools: 2 },
-  schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false },
+  schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false, differences },
   instances: [instance, instance],
   proof: null,
   hasSealed: false,
@@ -61,18 +62,21 @@ test.each([
   [{ encoding: "SQL_ASCII" }, "fail Its encoding is SQL_ASCII"],
   [{ isReadOnly: true, mayCreate: false }, "fail It takes no writes. Name the primary"],
   [{ mayCreate: false }, "fail The user of DATABASE_URL may not create tables."],
-  [{ schema: { applied: 9, known: 4, isReadable: false, isUnfinishedCopy: false } }, "fail A newer version"],
   [
-    { schema: { applied: 2, known: 4, isReadable: true, isUnfinishedCopy: false } },
+    { schema: { applied: 9, known: 4, isReadable: false, isUnfinishedCopy: false, differences } },
+    "fail A newer version",
+  ],
+  [
+    { schema: { applied: 2, known: 4, isReadable: true, isUnfinishedCopy: false, differences } },
     "warn PostgreSQL 15.18 answers within 0.4 ms, at schema 2 of 4.",
   ],
   [{ schema: "other" as const }, "fail It has tables of another program."],
   [
-    { schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: true } },
+    { schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: true, differences } },
     "fail A copy into it was not finished. Run the same companiond copy again",
   ],
   [{ schema: null }, "warn PostgreSQL 15.18 answers within 0.4 ms, and is empty."],
-  [{ schema: { applied: 5, known: 4, isReadable: true, isUnfinishedCopy: false } }, "ok PostgreSQL 15.18"],
+  [{ schema: { applied: 5, known: 4, isReadable: true, isUnfinishedCopy: false, differences } }, "ok PostgreSQL 15.18"],
   [{ roundTripMs: 48 }, "warn PostgreSQL 15.18 answers within 48.0 ms. Move"],
 ])("judges the server with %p", async (changes, sentence) => {
   const judged = await judgeOne("database", changes);
@@ -86,6 +90,16 @@ test("an empty database is wrong where the data is still in the directory", asyn
     "fail /data holds a database. Move it with companiond copy.",
   );
   expect(await judgeOne("database", {}, { uncopied })).toStartWith("ok ");
+});
+
+test("names the tables that are not as this version makes them, but a few of many", async () => {
+  const schema = { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false };
+  const changed = Array.from({ length: 10 }, (_, at) => `t${at}`);
+  const found = await judge({ schema: { ...schema, differences: { changed, added: ["notes"] } } });
+  expect(found.filter(({ name }) => name === "tables").map(({ status, detail }) => `${status} ${detail}`)).toEqual([
+    "fail Not as this version makes them, or missing: t0, t1, t2, t3, t4, t5, t6, t7 and 2 more.",
+    "warn With more than this version makes: notes.",
+  ]);
 });
 
 test("tells everything that is wrong with the server at once", async () => {

@@ -130,7 +130,7 @@ test("a data directory that is a file is told as one, whatever the command", asy
   const environment = { COMPANIOND_DATA_DIR: file, DATABASE_URL: "" };
   const make = ["account", "create", "--email", "ada@example.com"];
   for (const words of [["account", "list"], make, ["backup", own.file("b.db")], ["serve", "--port", "0"]]) {
-    const { exitCode, stderr } = await runCommand(words, { environment });
+    const { exitCode, stderr } = await runCommand(words, { environment, isTerminal: true });
     expect(exitCode).toBe(1);
     expect(stderr).toStartWith(
       `companiond: ${file} is a file, not a directory. Name the directory that holds the data`,

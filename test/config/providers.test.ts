@@ -33,7 +33,7 @@ test("names providers with their keys, and chains of their models", () => {
   const file = {
     providers: [
       { name: "router", base_url: `${url}/`, api_key_file: "key", models: ["meta/llama", "gpt"] },
-      { name: "own", base_url: "http://127.0.0.1:11434/v1", extra: { think: false } },
+      { name: "own", base_url: "http://127.0.0.1:11434/v1", extra: { think: false }, headers: { "X-Team": "a" } },
     ],
     models: { fast: ["router/meta/llama", "own/anything", "default/gpt-5-mini"] },
   };
@@ -46,6 +46,7 @@ test("names providers with their keys, and chains of their models", () => {
       keyFile: join(dir, "key"),
       models: ["meta/llama", "gpt"],
       extra: {},
+      headers: {},
     },
     {
       name: "own",
@@ -54,6 +55,7 @@ test("names providers with their keys, and chains of their models", () => {
       keyFile: null,
       models: [],
       extra: { think: false },
+      headers: { "X-Team": "a" },
     },
   ]);
   expect(llm.aliases).toEqual({
@@ -119,7 +121,7 @@ test("every problem is told at once, and no key", () => {
   const problems = problemsOf({
     providers: [
       { name: "Upper", base_url: "ftp://x", key: 1, extra: 1 },
-      { name: "default", base_url: url, extra: { stream: false } },
+      { name: "default", base_url: url, extra: { stream: false }, headers: { "x-key": ["never shown"] } },
       many,
       many,
       { base_url: url, api_key_file: "absent" },
@@ -139,12 +141,13 @@ test("every problem is told at once, and no key", () => {
   expect(problems.every((problem) => problem.startsWith(start))).toBe(true);
   expect(problems.map((problem) => problem.slice(start.length))).toEqual([
     'the file must not have "aliases": it takes providers, models.',
-    'providers[0] must not have "key": it takes name, base_url, api_key_file, models, extra.',
+    'providers[0] must not have "key": it takes name, base_url, api_key_file, models, extra, headers.',
     'providers[0].name must be 1 to 32 lower-case letters, digits and hyphens, not "Upper".',
     'providers[0].base_url must be a URL that begins with http:// or https://, not "ftp://x".',
     "providers[0].extra must be an object.",
     "providers[1].name must not be default, which has a meaning of its own.",
     "providers[1].extra must not contain stream: the server sets it itself.",
+    "providers[1].headers must give x-key a text of one line of ASCII characters.",
     "providers[3].name is that of another provider: many.",
     "providers[4].name is missing.",
     `providers[4].api_key_file: there is no such file: ${join(dir, "absent")}`,

@@ -53,6 +53,21 @@ export function usageStoreContract(open: OpenStore): void {
     const query = (fields: Partial<UsageQuery>) => world.store.usage.query(account.id, { ...january, ...fields });
     const group = (...groupBy: UsageGroup[]) => query({ groupBy });
 
+    test("says that there are more rows than were asked for at most, without reading on", async () => {
+      const days: UsageQuery = { ...january, groupBy: ["day", "companion"] };
+      const all = await world.store.usage.query(account.id, days);
+      expect(all.length).toBeGreaterThan(2);
+      expect(await world.store.usage.query(account.id, days, all.length)).toEqual(all);
+      for (const filters of [
+        {},
+        { groupBy: ["day"] as UsageQuery["groupBy"] },
+        { metadata: [{ path: "plan", value: "pro" }] },
+      ]) {
+        const found = await world.store.usage.query(account.id, { ...days, ...filters }, 1);
+        expect(found.length).toBeGreaterThan(1);
+      }
+    });
+
     test("is summed over the whole range, both ends included", async () => {
       const all = { ...zero, messages: 4, requests: 9, inputTokens: 28, outputTokens: 12, voiceSessions: 1, errors: 1 };
       expect(await query({})).toEqual([all]);

@@ -81,6 +81,7 @@ const pages: readonly Page[] = [
 
 /** Run where their answers are tested, or where the servers that they start are. */
 const elsewhere = [
+  "docs/releases.md",
   "docs/resuming.md",
   "examples/generated/README.md",
   "examples/platform/README.md",

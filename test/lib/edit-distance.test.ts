@@ -16,6 +16,12 @@ test.each([
 
 test("finds the nearest of several, the first of equals, and null if there are none", () => {
   expect(findNearest("sevre", ["migrate", "serve", "version"])).toBe("serve");
-  expect(findNearest("ab", ["aa", "bb"])).toBe("aa");
+  expect(findNearest("abc", ["aac", "abb"])).toBe("aac");
   expect(findNearest("ab", [])).toBeNull();
+});
+
+test("finds what begins as the word does, and nothing that is far from it", () => {
+  expect(findNearest("n", ["loud", "name"])).toBe("name");
+  expect(findNearest("serve-all", ["migrate", "serve"])).toBe("serve");
+  expect(findNearest("nosuch", ["doctor", "serve"])).toBeNull();
 });

@@ -16,7 +16,7 @@ afterEach(() => mock.close());
 
 test("opens the demo where nothing is configured, and says so in the log", () => {
   const log = createCapturedLog();
-  const provider = openLlmProvider({ apiKey: null, baseUrl: null, extra: null }, { log });
+  const provider = openLlmProvider({ apiKey: null, baseUrl: null, extra: null, headers: {} }, { log });
   expect(provider.name).toBe("demo");
   expect(log.events.map(({ level }) => level)).toEqual(["warn"]);
 });
@@ -28,7 +28,7 @@ test("opens the real engine with a key, with a base URL, and with both", () => {
     [null, mock.url],
     ["sk-x", mock.url],
   ] as const) {
-    const provider = openLlmProvider({ apiKey, baseUrl, extra: null }, { log });
+    const provider = openLlmProvider({ apiKey, baseUrl, extra: null, headers: {} }, { log });
     expect(provider.name).toBe("default");
     provider.close();
   }
@@ -37,7 +37,7 @@ test("opens the real engine with a key, with a base URL, and with both", () => {
 
 test("a configured provider that fails is a failure, never the demo", async () => {
   const provider = openLlmProvider(
-    { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: null },
+    { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: null, headers: {} },
     { log: createCapturedLog() },
   );
   const reply = collectReply();
@@ -49,7 +49,7 @@ test("a configured provider that fails is a failure, never the demo", async () =
 
 test("checking a provider hangs up at the first text", async () => {
   const provider = openLlmProvider(
-    { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null },
+    { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null, headers: {} },
     { log: createCapturedLog() },
   );
   mock.respond(async (_, response) => {
@@ -69,7 +69,7 @@ test("checking a provider hangs up at the first text", async () => {
 test("with the plain settings alone there is no chain, and nothing of one is measured", async () => {
   const told: string[] = [];
   const note = () => void told.push("called");
-  const plain = { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null, model: "m" };
+  const plain = { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null, headers: {}, model: "m" };
   const deps = { log: createCapturedLog(), clock: systemClock, calls: { ended: note, failed: note } };
   const opened = openLlm({ ...plain, providersFile: null, providers: [], aliases: {} }, deps);
   await opened.llm.streamReply(replyRequest("Hi"), collectReply(), new AbortController().signal);

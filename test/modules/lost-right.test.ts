@@ -12,7 +12,7 @@ import { withText } from "../support/turn-messages.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ lookEveryMs: 50 });
 });
 afterAll(() => server.close());
 

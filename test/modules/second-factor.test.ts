@@ -10,6 +10,7 @@ import {
   createAccountWithPassword,
   type Dashboard,
   openDashboard,
+  quickSignIns,
   testPassword,
   withCookie,
 } from "../support/dashboard.ts";
@@ -19,7 +20,7 @@ import { readStoredBytes } from "../support/stored-bytes.ts";
 const clock = createManualClock();
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ clock, environment: { COMPANIOND_TRUST_PROXY: "1" } });
+  server = await startTestServer({ clock, signInPace: quickSignIns, environment: { COMPANIOND_TRUST_PROXY: "1" } });
 });
 afterAll(() => server.close());
 // A code of its own for each test, and a minute for every limit.
@@ -256,7 +257,11 @@ describe("turning it off", () => {
 describe("where the operator asks for it", () => {
   let strict: TestServer;
   beforeAll(async () => {
-    strict = await startTestServer({ clock, environment: { COMPANIOND_REQUIRE_TOTP: "operators" } });
+    strict = await startTestServer({
+      clock,
+      signInPace: quickSignIns,
+      environment: { COMPANIOND_REQUIRE_TOTP: "operators" },
+    });
   });
   afterAll(() => strict.close());
 
@@ -294,7 +299,11 @@ describe("where the operator asks for it", () => {
   });
 
   test("of all, owners are asked too", async () => {
-    const strictest = await startTestServer({ clock, environment: { COMPANIOND_REQUIRE_TOTP: "all" } });
+    const strictest = await startTestServer({
+      clock,
+      signInPace: quickSignIns,
+      environment: { COMPANIOND_REQUIRE_TOTP: "all" },
+    });
     const owner = await openDashboard(strictest);
     expectProblem(await owner.call("GET", "/api/companions"), 401, "totp_required");
     await strictest.close();

@@ -3,14 +3,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
-import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
+import {
+  cookieOf,
+  createAccountWithPassword,
+  openDashboard,
+  quickSignIns,
+  testPassword,
+  withCookie,
+} from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 let server: TestServer;
 const clock = createManualClock();
 
 beforeAll(async () => {
-  server = await startTestServer({ clock, environment: { COMPANIOND_TRUST_PROXY: "1" } });
+  server = await startTestServer({ clock, signInPace: quickSignIns, environment: { COMPANIOND_TRUST_PROXY: "1" } });
 });
 afterAll(() => server.close());
 

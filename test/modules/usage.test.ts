@@ -54,6 +54,34 @@ async function rows(query: string): Promise<object[]> {
   return response.json.data.map((row) => ({ ...row, requests: 0 }));
 }
 
+test("more rows than one answer may hold are refused, JSON or CSV, and come in pages", async () => {
+  const { usage } = server.services.store;
+  const query = usage.query;
+  const bounds: (number | undefined)[] = [];
+  // As if these few were too many: the store has one more than it was allowed.
+  usage.query = async (accountId, asked, maxRows) => {
+    bounds.push(maxRows);
+    const rows = await query(accountId, asked, 1);
+    return Array.from({ length: (maxRows ?? 0) + 1 }, (_, at) => rows[at % rows.length] ?? rows[0]).flatMap(
+      (row) => row ?? [],
+    );
+  };
+  try {
+    const path = "/api/usage?from=2026-02-01&to=2026-03-31&group_by=day,companion";
+    const refused = expectInvalid(await client.call("GET", path), ["limit"]);
+    expect(refused.json.detail).toBe(
+      "These are more than 50000 rows. Send limit=1000 and go on with next_cursor, or ask for fewer days or groups.",
+    );
+    expectInvalid(await client.call("GET", path, undefined, { accept: "text/csv" }), ["limit"]);
+    expect(bounds).toEqual([50_000, 50_000]);
+    const page = (await client.call("GET", `${path}&limit=1000`)).json;
+    expect(page.data.length).toBeGreaterThan(2);
+    expect(page.next_cursor).toBeNull();
+  } finally {
+    usage.query = query;
+  }
+});
+
 describe("counts by", () => {
   test("day, of the last thirty days, by default", async () => {
     expect(await rows("")).toEqual([

@@ -288,7 +288,7 @@ test("counts and logs a backup that fails, and keeps the ones that are there", a
 test("runs on its schedule, and a stop ends a running backup without a trace", async () => {
   using data = temporaryDirectory();
   await createAccount(data.path, "ada@example.com");
-  const parts = services();
+  const parts = services(() => Date.UTC(2026, 0, 1));
   const plan = { dataDir: data.path, dir: data.file("backups"), keep: 2, cron: "0 3 * * *" };
   const due: { cron: string; run: () => Promise<void> }[] = [];
   let isStopped = false;
@@ -302,6 +302,7 @@ test("runs on its schedule, and a stop ends a running backup without a trace", a
   };
   const backups = startBackups(parts, plan, command, schedule);
   expect(due.map(({ cron }) => cron)).toEqual(["0 3 * * *"]);
+  expect(parts.measurements.backupsScheduledAtMs).toBe(parts.clock.nowMs());
   await due[0]?.run();
   expect(parts.measurements.backups.succeeded).toBe(1);
   const running = due[0]?.run();
@@ -318,7 +319,9 @@ test("makes none if no schedule is set", async () => {
     isAsked = true;
     return { stop() {} };
   };
-  const backups = startBackups(services(), { dataDir: "/", dir: "/", keep: 1, cron: null }, command, schedule);
+  const parts = services();
+  const backups = startBackups(parts, { dataDir: "/", dir: "/", keep: 1, cron: null }, command, schedule);
   await backups.stop();
+  expect(parts.measurements.backupsScheduledAtMs).toBeNull();
   expect(isAsked).toBe(false);
 });

@@ -58,6 +58,7 @@ async function measure(server: TestServer): Promise<Metrics> {
   await (await fetch(`${server.url}/api/embed/${embedToken}/chat`, { method: "POST", headers, body: message })).text();
   // Metrics that only some servers have.
   server.services.measurements.backups.lastSuccessAtMs = Date.now();
+  server.services.measurements.backupsScheduledAtMs = Date.now();
   const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
   Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
   const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -94,6 +95,46 @@ test("promtool accepts the rules, and finds no problem in the metrics", async ()
     expect(await run(["/usr/bin/promtool", "check", "metrics"], text)).toEqual({ exitCode: 0, output: "" });
   }
 });
+
+test("an old backup is an alarm, and so are backups that are scheduled and never succeed", async () => {
+  using dir = temporaryDirectory();
+  const started = (instance: string) =>
+    `companiond_backup_schedule_start_timestamp_seconds{instance="${instance}", job="companiond"}`;
+  const succeeded = (instance: string) =>
+    `companiond_backup_last_success_timestamp_seconds{instance="${instance}", job="companiond"}`;
+  const day = 86_400;
+  const tests = {
+    rule_files: [join(root, "deploy/prometheus-rules.yaml")],
+    evaluation_interval: "1h",
+    tests: [
+      {
+        interval: "1h",
+        input_series: [
+          { series: started("never"), values: "0+0x96" },
+          { series: started("daily"), values: "0+0x96" },
+          { series: succeeded("daily"), values: `${day}+0x24 ${2 * day}+0x72` },
+          { series: started("no more"), values: "0+0x96" },
+          { series: succeeded("no more"), values: `${day}+0x96` },
+        ],
+        alert_rule_test: [
+          { eval_time: "47h", alertname: "CompaniondBackupOld", exp_alerts: [] },
+          { eval_time: "50h", alertname: "CompaniondBackupOld", exp_alerts: [alarmOf("never")] },
+          { eval_time: "74h", alertname: "CompaniondBackupOld", exp_alerts: [alarmOf("never"), alarmOf("no more")] },
+        ],
+      },
+    ],
+  };
+  writeFileSync(dir.file("tests.yaml"), JSON.stringify(tests));
+  const { exitCode, output } = await run(["/usr/bin/promtool", "test", "rules", dir.file("tests.yaml")]);
+  expect({ exitCode, output }).toMatchObject({ exitCode: 0, output: expect.stringContaining("SUCCESS") });
+});
+
+function alarmOf(instance: string) {
+  return {
+    exp_labels: { severity: "warning", instance, job: "companiond" },
+    exp_annotations: { summary: "No scheduled backup has succeeded for more than two days." },
+  };
+}
 
 test("the dashboard is one that Grafana can import, with a query in every panel", () => {
   const dashboard: { panels: { id: number; title: string; targets: { expr: string }[] }[] } = JSON.parse(

@@ -69,10 +69,12 @@ test("finds nothing wrong in a good installation, and asks the model for one wor
 
 test("reports every problem of the configuration, and checks nothing else", async () => {
   const report = await examine({ PORT: "http", COMPANIOND_RATE_PER_IPS: "5" });
-  expect(report.exitCode).toBe(1);
+  expect(report.exitCode).toBe(2);
   expect(report.status).toBe("fail");
-  expect(report.find("configuration").detail).toStartWith("PORT must be a whole number");
-  expect(report.stdout).toContain("COMPANIOND_RATE_PER_IPS is not a setting");
+  expect(report.findAll("configuration").map(({ detail }) => detail)).toEqual([
+    "COMPANIOND_RATE_PER_IPS is not a setting. Did you mean COMPANIOND_RATE_PER_IP?",
+    expect.stringMatching(/^PORT must be a whole number/),
+  ]);
 });
 
 test("says that the model refuses the key, without the key or what looks like one", async () => {
@@ -261,5 +263,32 @@ test("reads as lines of ok, warn and fail, with what to do below", async () => {
   expect(exitCode).toBe(0);
   expect(stdout).toContain("ok    configuration    All settings are valid.\n");
   expect(stdout).toContain("warn  language model   None is configured: the built-in demo replies.\n");
-  expect(stdout).toContain("\n                       Set OPENAI_API_KEY, or OPENAI_BASE_URL.\n");
+  expect(stdout).toContain(
+    "\n                       Set OPENAI_API_KEY, OPENAI_BASE_URL or COMPANIOND_PROVIDERS_FILE.\n",
+  );
+});
+
+test("tells where the built-in demo replies, and where serve does not start because of it", async () => {
+  using data = temporaryDirectory();
+  const base = { COMPANIOND_DATA_DIR: data.path, OPENAI_API_KEY: "", OPENAI_BASE_URL: "" };
+  const look = async (changes: Record<string, string>, words: string[] = []) =>
+    (await examine({ ...base, ...changes }, words)).find("language model");
+  expect(await look({})).toMatchObject({ status: "warn", detail: "None is configured: the built-in demo replies." });
+  expect(await look({ HOST: "0.0.0.0" })).toMatchObject({
+    status: "fail",
+    detail: "None is configured: serve does not start on 0.0.0.0.",
+    advice: expect.stringContaining("--demo"),
+  });
+  expect((await look({ HOST: "0.0.0.0" }, ["--demo"])).status).toBe("warn");
+  expect((await look({ COMPANIOND_TRUST_PROXY: "1" })).detail).toContain("to everybody whom the proxy lets through");
+});
+
+test("tells of variables that have no effect", async () => {
+  using data = temporaryDirectory();
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_ORG_ID: "org-a-secret" });
+  expect(report.find("configuration")).toMatchObject({
+    status: "warn",
+    detail: expect.stringMatching(/^OPENAI_ORG_ID has no effect: /),
+  });
+  expect(report.stdout).not.toContain("org-a-secret");
 });

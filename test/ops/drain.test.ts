@@ -12,14 +12,15 @@ import { eventually } from "../support/eventually.ts";
 test("says so on /readyz and still answers, before it accepts nothing more", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-test-"));
   const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0" } });
-  const services = await openServices(config, { log: createCapturedLog() });
+  const log = createCapturedLog();
+  const services = await openServices(config, { log });
   const server = startServer(services, { host: "127.0.0.1", port: 0 });
   // A new connection each time, as a proxy's.
   const ask = (path: string) => fetch(`${server.url}${path}`, { keepalive: false });
   expect((await ask("/readyz")).status).toBe(200);
 
   const drained = server.drain(1_000, 300);
-  expect((await ask("/readyz")).status).toBe(503);
+  for (let probe = 0; probe < 3; probe++) expect((await ask("/readyz")).status).toBe(503);
   expect((await ask("/healthz")).status).toBe(200);
   await drained;
   await eventually(() =>
@@ -28,5 +29,7 @@ test("says so on /readyz and still answers, before it accepts nothing more", asy
       () => true,
     ),
   );
+  const requests = log.events.filter(({ event }) => event === "request").map(({ fields }) => fields);
+  expect(requests).toMatchObject([{ route: "/healthz", status: 200 }]);
   rmSync(dataDir, { recursive: true, force: true });
 });

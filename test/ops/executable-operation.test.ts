@@ -10,12 +10,10 @@ import { temporaryDirectory } from "../support/temporary.ts";
 test("refuses a data directory that another server serves from, with a sentence", async () => {
   await using server = await startExecutable();
   const { exitCode, stdout, stderr } = await runExecutable(["serve", "--port", "0", "--data-dir", server.dataDir]);
-  expect({ exitCode, stdout, stderr }).toEqual({
-    exitCode: 1,
-    stdout: "",
-    stderr:
-      `companiond: another companiond serves from ${server.dataDir}. ` +
-      "Stop it first, or choose another data directory.\n",
+  expect([exitCode, stderr]).toEqual([1, ""]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    event: "serve failed",
+    problems: [`another companiond serves from ${server.dataDir}. Stop it first, or choose another data directory.`],
   });
   // Commands work beside it, and the refused start did no harm.
   expect((await runExecutable(["account", "list", "--data-dir", server.dataDir])).exitCode).toBe(0);
@@ -97,9 +95,9 @@ test("says which port is in use if it is the metrics port", async () => {
   const port = new URL(server.url).port;
   using data = temporaryDirectory();
   const env = { COMPANIOND_METRICS_PORT: port };
-  const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", "--data-dir", data.path], { env });
+  const { exitCode, stdout } = await runExecutable(["serve", "--port", "0", "--data-dir", data.path], { env });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
+  expect(stdout).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
 });
 
 test("writes one line of JSON for each request, by route", async () => {

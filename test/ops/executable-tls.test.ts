@@ -120,5 +120,5 @@ test("refuses a port that another server of its kind serves HTTPS on", async () 
   await using server = await startExecutable({ args });
   const outcome = await runExecutable(["serve", ...args, "--port", new URL(server.url).port, "--data-dir", files.path]);
   expect(outcome.exitCode).toBe(1);
-  expect(outcome.stderr).toContain("is in use by another program");
+  expect(outcome.stdout).toContain("is in use by another program");
 });

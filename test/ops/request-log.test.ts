@@ -1,5 +1,6 @@
 /** The log has one line per request, by route; lines are complete JSON, or readable at a terminal. */
 import { afterEach, expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
 import { openLog, type RequestFields } from "../../src/lib/log.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -203,4 +204,21 @@ test("keeps a bounded amount for a reader who has stopped reading, and reports a
     event: "log lines were lost: nobody read them",
     count: 20 - keptCount,
   });
+});
+
+test("tells of a server that is not ready once, and once of its being ready again", async () => {
+  const lines = await linesAfter(async ({ url, services }) => {
+    const { store } = services;
+    const check = store.check;
+    const probe = async () => (await fetch(`${url}/readyz`)).status;
+    expect([await probe(), await probe()]).toEqual([200, 200]);
+    store.check = () => Promise.reject(new AppError("unavailable", "The database is out of reach."));
+    expect([await probe(), await probe(), await probe()]).toEqual([503, 503, 503]);
+    store.check = check;
+    expect([await probe(), await probe()]).toEqual([200, 200]);
+  }, 2);
+  expect(lines.map(({ route, status }) => [route, status])).toEqual([
+    ["/readyz", 503],
+    ["/readyz", 200],
+  ]);
 });

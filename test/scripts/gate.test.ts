@@ -9,7 +9,7 @@ test.each([
   ["test/web/pages.test.ts", ["chromium-headless-shell"], true, false],
   ["test/ops/deploy.test.ts", ["prometheus", "systemd", "postgresql-15", "redis-server"], false, false],
   ["test/executable-chat.test.ts", [], true, false],
-  ["test/ops/executable-targets.test.ts", [], true, false],
+  ["test/ops/executable-targets.test.ts", ["openssl"], true, false],
   ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],
   ["test/executable-cluster.test.ts", ["nginx", "postgresql-15", "redis-server"], true, false],
   ["test/http/sse.test.ts", [], false, true],

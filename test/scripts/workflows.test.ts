@@ -39,7 +39,10 @@ test.each([...workflows])("%s pins every action, and reads alone unless a job sa
 test("the gate runs what .ci/run does, and only publishing may write", () => {
   const runs = (file: string) => stepsOf(workflows.get(file)).map(({ run }) => run);
   expect(runs("gate.yml")).toContain("sh .ci/run");
-  expect(runs("release.yml")).toContain(`npx -y ${manifest.packageManager} run release`);
+  const release = runs("release.yml").filter((line) =>
+    line?.startsWith(`npx -y ${manifest.packageManager} run release `),
+  );
+  expect(release).toEqual([expect.stringContaining('--base-url "$GITHUB_SERVER_URL/')]);
   const { gate, build, publish } = workflows.get("release.yml")?.jobs ?? {};
   expect([gate?.uses, build?.permissions]).toEqual(["./.github/workflows/gate.yml", undefined]);
   expect(publish?.permissions).toEqual({ contents: "write" });

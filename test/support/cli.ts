@@ -14,6 +14,8 @@ export interface CliOutcome {
 export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
+  /** Whether a person reads standard output; nobody does unless told. */
+  isTerminal?: boolean;
   /** What somebody at the terminal answers; without it, nobody is there. */
   answer?: string;
   /** Additional commands, before the real ones. */
@@ -26,7 +28,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const dataDir = findDataDir(words, options.environment);
   const io: CliIo = {
     environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
-    isTerminal: false,
+    isTerminal: options.isTerminal ?? false,
     canAsk: options.answer !== undefined,
     async ask(question) {
       stderr += question;

@@ -4,8 +4,12 @@ import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
+import type { SignInPace } from "../../src/modules/session/attempts.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
+
+/** For tests that prove something else than how long sign-ins take; `attempts.test.ts` proves that. */
+export const quickSignIns: SignInPace = { shortestGapMs: 1, refusalMs: 1 };
 
 export const testPassword = "correct horse battery staple";
 

@@ -8,6 +8,7 @@ import { findObstacle, type Obstacle } from "../../store/contract/data-place.ts"
 import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { judgeSchema } from "./schema.ts";
 
 const mebibyte = 1024 * 1024;
 /** With less free space than this, writes will soon fail; below the second threshold it deserves a warning. */
@@ -24,7 +25,7 @@ export async function examineData(config: Config): Promise<Finding[]> {
   if (inTheWay !== null && inTheWay.kind !== "read_only") return [toFinding(inTheWay)];
   const storage = storageOf(config);
   const disk = examineDisk(dataDir, (await storage.sizes[0]?.read()) ?? 0);
-  return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
+  return [examineDirectory(dataDir), disk, ...examineDatabase(storage), examineBackups(config)];
 }
 
 /** With a database server, the directory has little more than one-time links and the places of interrupted imports. */
@@ -53,7 +54,8 @@ function examineDirectory(dataDir: string): Finding {
   if (process.platform !== "win32" && open.length > 0) {
     return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "Run chmod 600 on these files.");
   }
-  return ok(name, `${dataDir} belongs to this user alone.`);
+  // Root asks as the directory's owner: "this user" would be wrong for whoever reads it.
+  return ok(name, `${dataDir} belongs to user ${statSync(dataDir).uid} alone.`);
 }
 
 /** Of what is in it: one file of another user is enough to stop the server. */
@@ -84,23 +86,21 @@ function examineDisk(dataDir: string, databaseBytes: number): Finding {
   return ok(name, free);
 }
 
-function examineDatabase(storage: StorageEngine): Finding {
+function examineDatabase(storage: StorageEngine): Finding[] {
   const name = "database";
   try {
-    const { bytes, schemaVersion } = storage.verify();
-    return ok(name, `It is intact: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
+    const { bytes, schemaVersion, differences } = storage.verify();
+    const intact = ok(name, `It is intact: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
+    return [intact, ...judgeSchema(differences)];
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") {
-      return warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.");
+      return [warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.")];
     }
     if (error instanceof AppError && error.code === "unavailable") {
-      return fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.");
+      return [fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.")];
     }
-    return fail(
-      name,
-      `${describeFailure(error)}.`,
-      "Stop the server and restore the last backup: companiond restore FILE.",
-    );
+    const advice = "Stop the server and restore the last backup: companiond restore FILE.";
+    return [fail(name, `${describeFailure(error)}.`, advice)];
   }
 }
 

@@ -6,6 +6,7 @@ import { findUncopied, storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 import { examineInstanceUrls } from "./instances.ts";
+import { judgeSchema } from "./schema.ts";
 
 /** Leases and expiry compare times of several machines. */
 const clockToleranceMs = 1000;
@@ -44,6 +45,7 @@ export async function judgeDatabase(
 ): Promise<Finding[]> {
   return [
     ...judgeServer(facts, uncopied),
+    ...judgeTables(facts),
     judgeTls(facts, new URL(database.url)),
     judgeClock(facts),
     judgeConnections(facts, database),
@@ -95,6 +97,11 @@ function judgeServer(facts: DatabaseServerFacts, uncopied: Settings["uncopied"])
     return [warn(name, `${server}.`, "Move servers and database closer together: each message waits for it.")];
   }
   return [ok(name, `${server}, at schema ${schema.applied}.`)];
+}
+
+/** A copy that is not finished says so itself. */
+function judgeTables({ schema }: DatabaseServerFacts): Finding[] {
+  return schema === null || schema === "other" || schema.isUnfinishedCopy ? [] : judgeSchema(schema.differences);
 }
 
 function judgeTls({ tls }: DatabaseServerFacts, url: URL): Finding {

@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
+import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
 import { examineReading } from "./reading.ts";
@@ -10,6 +11,7 @@ import { examineRedis } from "./redis.ts";
 
 export function listLooks(config: Config, nowMs: number, servedUntilMs: number | null = null): SelfCheck[] {
   return [
+    { name: "configuration", look: () => examineNames(config) },
     { name: "database", look: () => examineDatabase(config) },
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },

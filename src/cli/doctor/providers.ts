@@ -7,6 +7,7 @@ import { createPrices } from "../../domain/prices.ts";
 import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { redact } from "../../lib/log.ts";
 import { checkProviders } from "../../provider-checks.ts";
+import { judgeDemo, modelSettings } from "../demo-place.ts";
 import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -16,15 +17,23 @@ const limitMs = 5_000;
 export async function examineLlm(config: Config): Promise<Finding[]> {
   const name = "language model";
   const found = await checkProviders.llm(config);
-  if (found === "demo") {
-    return [warn(name, "None is configured: the built-in demo replies.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.")];
-  }
+  if (found === "demo") return [describeDemo(name, config)];
   return found.map(({ answerer: { provider, model }, isAnswering, detail: reason }) => {
     const place = findPlace(config.llm, provider);
     if (isAnswering) return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)}.`);
     const { detail, advice } = describeSilentModel(model, place, redact(reason ?? "no reason given"));
     return fail(name, detail, advice);
   });
+}
+
+function describeDemo(name: string, config: Config): Finding {
+  const place = judgeDemo(config);
+  if (place === "refused") {
+    const detail = `None is configured: serve does not start on ${config.server.host}.`;
+    return fail(name, detail, `Set ${modelSettings}; or start it with --demo to have the built-in demo reply.`);
+  }
+  const whom = place === "behind_proxy" ? " to everybody whom the proxy lets through" : "";
+  return warn(name, `None is configured: the built-in demo replies${whom}.`, `Set ${modelSettings}.`);
 }
 
 /** Nothing where none are wanted. */

@@ -22,8 +22,17 @@ export interface HistogramFamily {
 export type Family = NumberFamily | HistogramFamily;
 
 export async function describeMeasurements(measurements: Measurements): Promise<Family[]> {
-  const { streams, tokens, failedReplies, refusedCalls, reachedBudgets, providerCalls, verdicts, backups } =
-    measurements;
+  const {
+    streams,
+    tokens,
+    failedReplies,
+    refusedCalls,
+    reachedBudgets,
+    providerCalls,
+    verdicts,
+    backups,
+    backupsScheduledAtMs,
+  } = measurements;
   // Unused routes would add hundreds of lines of zeros.
   const used = measurements.routes.filter((route) => route.statuses.size > 0);
   return [
@@ -127,6 +136,12 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "companiond_backup_last_success_timestamp_seconds",
       "When the last scheduled backup of this process succeeded.",
       backups.lastSuccessAtMs === null ? [] : [[{}, backups.lastSuccessAtMs / 1000]],
+    ),
+    numbers(
+      "gauge",
+      "companiond_backup_schedule_start_timestamp_seconds",
+      "When this process began to make backups on a schedule.",
+      backupsScheduledAtMs === null ? [] : [[{}, backupsScheduledAtMs / 1000]],
     ),
     single(
       "counter",

@@ -11,8 +11,6 @@ import { type After, afterTimeout, createSpacedQueue } from "../../lib/spaced-qu
 /** Failures of one client on one account without a penalty. */
 const freeByClient = 5;
 
-/** Between two attempts on one account by anyone: five per second. */
-const shortestGapMs = 200;
 /** Failures of all clients on one account after which strangers wait longer. */
 const freeByAccount = 10;
 const firstDelayMs = 250;
@@ -24,11 +22,19 @@ const maxAccounts = 50_000;
 /** Wrong codes by strangers on one account without a penalty: whoever sends a code knows the password. */
 const freeCodes = 10;
 
-/**
- * A refusal takes at least this long from the start of its turn, so that its timing does not reveal whether a password
- * was compared, or what it had to wait for.
- */
-const refusalMs = 150;
+/** What passes in real time, whatever the clock says. */
+export interface SignInPace {
+  /** Between two attempts on one account by anyone. */
+  shortestGapMs: number;
+  /**
+   * A refusal takes at least this long from the start of its turn, so that its timing does not reveal whether a password
+   * was compared, or what it had to wait for.
+   */
+  refusalMs: number;
+}
+
+/** Five attempts per second. */
+const usualPace: SignInPace = { shortestGapMs: 200, refusalMs: 150 };
 
 export interface Client {
   /** What failures are counted by: the client's address, or something that identifies it better. */
@@ -66,9 +72,16 @@ interface AttemptDependencies {
   clock: Pick<Clock, "monotonicMs">;
   /** Replaced in tests; by default the system's timers. */
   after?: After;
+  /** Shorter in tests that prove something else. */
+  pace?: SignInPace | undefined;
 }
 
-export function createAttempts({ failures, clock, after = afterTimeout }: AttemptDependencies): Attempts {
+export function createAttempts({
+  failures,
+  clock,
+  after = afterTimeout,
+  pace: { shortestGapMs, refusalMs } = usualPace,
+}: AttemptDependencies): Attempts {
   const queue = createSpacedQueue({ clock, after, maxWaiting, maxKeys: maxAccounts });
 
   async function sleep(durationMs: number): Promise<void> {

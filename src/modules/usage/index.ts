@@ -1,4 +1,5 @@
 /** `GET /api/usage`: what was used, by whatever was recorded with it, as JSON or CSV; and why replies failed. */
+import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
@@ -8,7 +9,7 @@ import { toUtcDay } from "../../lib/clock.ts";
 import { toCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
 import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
-import { encodeCursor, groupingQuery } from "./paging.ts";
+import { encodeCursor, groupingQuery, maxWholeRows } from "./paging.ts";
 import { companionQuery, daysQuery, maxDays } from "./query.ts";
 import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
 
@@ -41,7 +42,11 @@ export const usageRoutes: readonly Route[] = [
       const { usage } = services.store;
       const { id } = principal.account;
       const { rows: found, next } =
-        page === null ? { rows: await usage.query(id, wanted), next: null } : await usage.queryPage(id, wanted, page);
+        page === null
+          ? { rows: await usage.query(id, wanted, maxWholeRows), next: null }
+          : await usage.queryPage(id, wanted, page);
+      // Never a part of them unasked: who adds up rows would take it for the whole.
+      if (page === null && found.length > maxWholeRows) throw tooManyRows();
       const rows = found.map((row) => toWireUsage(row, groupBy));
       const cursor = next === null ? null : encodeCursor(next, groupBy);
 
@@ -108,6 +113,12 @@ export const usageRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function tooManyRows(): AppError {
+  const bound = `These are more than ${maxWholeRows} rows.`;
+  const detail = `${bound} Send limit=1000 and go on with next_cursor, or ask for fewer days or groups.`;
+  return new AppError("invalid_request", detail, { errors: [{ param: "limit", detail }] });
+}
 
 /** RFC 8288: a CSV file has no other place for it. */
 function toNextLink(url: string, cursor: string): string {

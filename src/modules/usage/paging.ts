@@ -8,6 +8,8 @@ import type { UsageGroup, UsagePosition } from "../../store/store.ts";
 import { groupQuery } from "./query.ts";
 
 const maxLimit = 1000;
+/** Of an answer without pages: some 13 MB. */
+export const maxWholeRows = 50_000;
 const wrongCursor = "This is not a cursor of this list and its group_by: use next_cursor unchanged.";
 
 export interface Grouping {
@@ -24,7 +26,7 @@ export const groupingQuery: QueryPart<Grouping> = {
       t.Integer({
         minimum: 1,
         maximum: maxLimit,
-        description: `Rows on a page. If neither this nor \`cursor\` is sent, the answer has all rows; with \`cursor\` alone, it is ${maxLimit}.`,
+        description: `Rows on a page. If neither this nor \`cursor\` is sent, the answer has all rows, and is 400 where they are more than ${maxWholeRows}; with \`cursor\` alone, it is ${maxLimit}.`,
       }),
     cursor: () => t.String({ description: "`next_cursor` of the page before, with the same `group_by`." }),
   },

@@ -9,6 +9,14 @@ export interface LiveInstance {
   readonly url: string | null;
 }
 
+/** Tables and functions that are not as this program's migrations make them. */
+export interface SchemaDifferences {
+  /** Missing, or others than they should be, with their indexes. */
+  readonly changed: readonly string[];
+  /** That it knows nothing of, or that have an index which it knows nothing of. */
+  readonly added: readonly string[];
+}
+
 export interface SchemaFacts {
   /** How many migrations have been applied, and how many this program knows. */
   readonly applied: number;
@@ -17,6 +25,8 @@ export interface SchemaFacts {
   readonly isReadable: boolean;
   /** Whether a copy into this database has begun and not ended. */
   readonly isUnfinishedCopy: boolean;
+  /** None where other migrations were applied than this program knows. */
+  readonly differences: SchemaDifferences;
 }
 
 export interface DatabaseServerFacts {

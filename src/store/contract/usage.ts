@@ -109,9 +109,9 @@ export interface FailureRow {
 export interface UsageStore {
   /**
    * Aggregates, ordered as `UsagePosition` says. Filters by companion or metadata leave out `requests`. What is counted
-   * meanwhile may be missing.
+   * meanwhile may be missing. It gives up after `maxRows`: more rows than that say that there are too many, and are not all.
    */
-  query(accountId: string, query: UsageQuery): Promise<UsageRow[]>;
+  query(accountId: string, query: UsageQuery, maxRows?: number): Promise<UsageRow[]>;
   /**
    * A page of the same rows in the same order, in memory that is bounded by the page. Where rows are grouped by companion
    * it reads little more than the page; otherwise each page adds up everything.

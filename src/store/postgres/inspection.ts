@@ -8,6 +8,7 @@ import { type ClockSample, takeSample } from "./coordination/instance-clock.ts";
 import { readServerFacts } from "./fitness.ts";
 import { migrations } from "./migrations.ts";
 import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
+import { findDifferences } from "./schema-objects.ts";
 import { readSchemaState } from "./schema-state.ts";
 
 const limitMs = 5000;
@@ -60,6 +61,7 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     known: migrations.length,
     isReadable: state.oldestReader <= migrations.length,
     isUnfinishedCopy: state.copyFrom !== null,
+    differences: state.version === migrations.length ? await findDifferences(queries) : { changed: [], added: [] },
   };
   // Of what a newer version has made, nothing is known.
   if (!schema.isReadable) return { ...facts, ...nothing, schema };

@@ -181,10 +181,13 @@ export function createUsageReader(source: UsageSource) {
   }
 
   return {
-    async query(accountId: string, asked: UsageQuery): Promise<UsageRow[]> {
+    async query(accountId: string, asked: UsageQuery, maxRows = Number.POSITIVE_INFINITY): Promise<UsageRow[]> {
       const query = { ...asked, groupBy: orderGroups(asked.groupBy) };
       const total = createTotal(query.groupBy);
-      for await (const part of sumAll(accountId, query)) for (const [row, fields] of part) total.add(row, fields);
+      for await (const part of sumAll(accountId, query)) {
+        for (const [row, fields] of part) total.add(row, fields);
+        if (total.size > maxRows) break;
+      }
       return total.sorted().map(({ row }) => row);
     },
 

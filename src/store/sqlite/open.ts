@@ -11,7 +11,7 @@ import { createCompanionStore } from "./companions.ts";
 import { openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
-import type { StoreObserver } from "./database.ts";
+import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
@@ -27,6 +27,7 @@ import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
+import { findDifferences } from "./schema-objects.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createSpendingStore } from "./spending.ts";
@@ -62,10 +63,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     database.closeWithStatements();
     throw error;
   }
+  if (options.settlesLeftAtMs != null) tellDifferences(database, options.log);
   if (options.observer !== undefined) database.watch(options.observer);
   const engine = new SqliteEngine(database, options);
   if (options.settlesLeftAtMs != null) await settleLeftSpending(engine, options.settlesLeftAtMs, options.log);
   return createStore(engine, options);
+}
+
+/** Whoever changes tables by hand, or serves a development build's data, finds the reason of later failures here. */
+function tellDifferences(database: StoreDatabase, log: Log): void {
+  const { changed, added } = findDifferences(database);
+  if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
 }
 
 function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions): Store {

@@ -9,6 +9,7 @@ import { isBusy } from "./failures.ts";
 import { migrations } from "./migrations.ts";
 import { applicationId } from "./migrator.ts";
 import { explainOpenFailure, findFileObstacle } from "./open-failure.ts";
+import { findDifferences } from "./schema-objects.ts";
 
 export type Depth = "quick" | "full";
 
@@ -80,7 +81,7 @@ function verifyOpened(file: string, depth: Depth, open: () => Database): Storage
     if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
     if (depth === "full" && read("foreign_key_check") !== null)
       throw refuse("is damaged: a row refers to a missing one.");
-    return { bytes: statSync(file).size, schemaVersion };
+    return { bytes: statSync(file).size, schemaVersion, differences: findDifferences(database) };
   } catch (error) {
     throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
   } finally {

@@ -1,0 +1,96 @@
+/** What a package contains beside the executable, where Debian expects it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { toDebVersion } from "./deb.ts";
+import type { TarFile } from "./tar.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/** What the release build has made for the release itself. */
+export interface ReleaseTexts {
+  manPage: string;
+  completions: Readonly<Record<"bash" | "zsh" | "fish", string>>;
+  notices: string;
+  sbom: string;
+}
+
+export interface PackageFacts {
+  version: string;
+  maintainer: string;
+  builtAt: Date;
+}
+
+export function debFiles(texts: ReleaseTexts, facts: PackageFacts): TarFile[] {
+  const doc = "usr/share/doc/companiond";
+  return [
+    { path: "etc/companiond/companiond.env", mode: 0o600, content: writeEnvFile() },
+    { path: "usr/lib/systemd/system/companiond.service", mode: 0o644, content: writeUnit() },
+    { path: "usr/share/man/man1/companiond.1.gz", mode: 0o644, content: zip(texts.manPage) },
+    { path: "usr/share/bash-completion/completions/companiond", mode: 0o644, content: texts.completions.bash },
+    { path: "usr/share/zsh/vendor-completions/_companiond", mode: 0o644, content: texts.completions.zsh },
+    { path: "usr/share/fish/vendor_completions.d/companiond.fish", mode: 0o644, content: texts.completions.fish },
+    { path: `${doc}/copyright`, mode: 0o644, content: writeCopyright() },
+    { path: `${doc}/THIRD-PARTY-NOTICES.txt.gz`, mode: 0o644, content: zip(texts.notices) },
+    { path: `${doc}/sbom.cdx.json`, mode: 0o644, content: texts.sbom },
+    { path: `${doc}/CHANGELOG.md.gz`, mode: 0o644, content: zip(read("CHANGELOG.md")) },
+    { path: `${doc}/changelog.gz`, mode: 0o644, content: zip(writeChangelog(facts)) },
+  ];
+}
+
+export function debScripts(): Record<string, string> {
+  return Object.fromEntries(["postinst", "prerm", "postrm"].map((name) => [name, read(`deploy/debian/${name}`)]));
+}
+
+/** The unit for installations by hand, but for the place of the executable and how to get there. */
+function writeUnit(): string {
+  const unit = read("deploy/companiond.service");
+  const body = unit.slice(unit.indexOf("[Unit]")).replaceAll("/usr/local/bin/companiond", "/usr/bin/companiond");
+  return `# companiond as a system service. For changes: systemctl edit companiond\n\n${body}`;
+}
+
+function writeEnvFile(): string {
+  const opening = "# Read when the service companiond starts; after a change: systemctl restart companiond\n#\n";
+  return opening + read(".env.example");
+}
+
+function writeCopyright(): string {
+  const terms = read("LICENSE")
+    .trim()
+    .split("\n")
+    .map((line) => (line.trim() === "" ? " ." : ` ${line}`));
+  const [, holder = ""] = /^Copyright \(c\) (.+)$/m.exec(read("LICENSE")) ?? [];
+  return [
+    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/",
+    "Upstream-Name: companiond",
+    "Comment: The software of others in the executable, and its terms, are in THIRD-PARTY-NOTICES.txt.gz beside this",
+    " file.",
+    "",
+    "Files: *",
+    `Copyright: ${holder}`,
+    "License: Expat",
+    ...terms,
+    "",
+  ].join("\n");
+}
+
+/** Debian's own form; what has changed is in the project's changelog. */
+function writeChangelog({ version, maintainer, builtAt }: PackageFacts): string {
+  const date = builtAt.toUTCString().replace("GMT", "+0000");
+  return [
+    `companiond (${toDebVersion(version)}) stable; urgency=medium`,
+    "",
+    "  * What has changed is in CHANGELOG.md.gz, beside this file.",
+    "",
+    ` -- ${maintainer}  ${date}`,
+    "",
+  ].join("\n");
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+/** Without a time or a name in it. */
+function zip(text: string): Uint8Array {
+  return Bun.gzipSync(Buffer.from(text), { level: 9 });
+}

@@ -1,0 +1,75 @@
+/** What can be typed where: the commands as shells complete them. */
+import { commonOptions } from "../arguments.ts";
+import type { Command } from "../command.ts";
+
+/** What a value is completed with; `text` is the reader's own. */
+type Kind = "file" | "directory" | "text";
+
+export interface CompletedOption {
+  name: string;
+  about: string;
+  /** Null for a switch. */
+  value: { kind: Kind; placeholder: string } | null;
+  isRepeatable: boolean;
+}
+
+/** Where options and operands follow: a command, or a command with its action. */
+export interface Place {
+  words: readonly string[];
+  about: string;
+  options: readonly CompletedOption[];
+  operands: readonly { kind: Kind; placeholder: string; isRepeatable: boolean }[];
+}
+
+export interface CompletedCommand {
+  name: string;
+  about: string;
+  /** Empty for a command that is one action. */
+  actions: readonly { name: string; about: string }[];
+}
+
+export interface Completed {
+  commands: readonly CompletedCommand[];
+  places: readonly Place[];
+}
+
+export function describeCompletions(commands: readonly Command[]): Completed {
+  return {
+    commands: commands.map(({ name, about, actions }) => ({
+      name,
+      about: shorten(about),
+      actions: actions
+        .filter((action) => action.name !== "")
+        .map((action) => ({ name: action.name, about: shorten(action.about) })),
+    })),
+    places: commands.flatMap((command) =>
+      command.actions.map((action) => ({
+        words: [command.name, action.name].filter((word) => word !== ""),
+        about: shorten(action.about),
+        options: Object.entries({ ...action.options, ...commonOptions }).map(([name, spec]) => ({
+          name,
+          about: shorten(spec.about),
+          value: spec.value === undefined ? null : { kind: kindOf(spec.value), placeholder: spec.value },
+          isRepeatable: spec.isRepeatable === true,
+        })),
+        operands: (action.operands ?? []).map((placeholder) => ({
+          kind: kindOf(placeholder),
+          placeholder: placeholder.replace("…", ""),
+          isRepeatable: placeholder.endsWith("…"),
+        })),
+      })),
+    ),
+  };
+}
+
+/** By the words that the help uses for them. */
+function kindOf(placeholder: string): Kind {
+  const [word = ""] = placeholder.replace("…", "").split("|");
+  if (word === "FILE" || word === "F") return "file";
+  return word === "DIR" ? "directory" : "text";
+}
+
+/** The first sentence, without its full stop: there is one line for it. */
+function shorten(about: string): string {
+  return about.split(/\.(?: |$)/, 1)[0] ?? "";
+}

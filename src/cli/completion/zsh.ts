@@ -1,0 +1,95 @@
+/** Completions for zsh, as a file of `fpath` or sourced. */
+import type { Completed, CompletedCommand, CompletedOption, Place } from "./places.ts";
+
+const actions: Readonly<Record<string, string>> = { file: "_files", directory: "_files -/", text: " " };
+
+export function writeZshCompletion({ commands, places }: Completed): string {
+  const withActions = commands.filter((command) => command.actions.length > 0);
+  return `#compdef companiond
+# Completions of companiond for zsh: source <(companiond completion zsh)
+
+_companiond() {
+    local place=$words[2]
+    local -a offered
+    if ((CURRENT == 2)); then
+        offered=(
+${writeOffered([...commands, { name: "help", about: "Show the help" }])}
+        )
+        _describe command offered
+        return
+    fi
+    if ((CURRENT == 3)); then
+        case $place in
+        help)
+            offered=(
+${writeOffered(commands)}
+            )
+            ;;
+${withActions.map(writeActions).join("\n")}
+        esac
+        if ((\${#offered})); then
+            _describe action offered
+            return
+        fi
+    fi
+    case $place in
+    ${withActions.map(({ name }) => name).join(" | ")})
+        place="$place $words[3]"
+        shift words
+        ((CURRENT--))
+        ;;
+    esac
+    shift words
+    ((CURRENT--))
+    case $place in
+${places.map(writePlace).join("\n")}
+    esac
+}
+
+if [[ \${funcstack[1]} == _companiond ]]; then
+    _companiond "$@"
+else
+    compdef _companiond companiond
+fi
+`;
+}
+
+function writeOffered(all: readonly { name: string; about: string }[]): string {
+  return all.map(({ name, about }) => `                ${quote(`${name}:${about}`)}`).join("\n");
+}
+
+function writeActions({ name, actions }: CompletedCommand): string {
+  return `        ${name})
+            offered=(
+${writeOffered(actions)}
+            )
+            ;;`;
+}
+
+function writePlace({ words, options, operands }: Place): string {
+  const specs = [
+    ...options.map(writeOption),
+    ...operands.map(({ kind, placeholder, isRepeatable }) =>
+      quote(`${isRepeatable ? "*" : ""}:${escapeSpec(placeholder)}:${actions[kind]}`),
+    ),
+  ];
+  return [
+    `    ${quote(words.join(" "))})`,
+    `        _arguments \\\n            ${specs.join(" \\\n            ")}`,
+    "        ;;",
+  ].join("\n");
+}
+
+function writeOption({ name, about, value, isRepeatable }: CompletedOption): string {
+  const spec = `${isRepeatable ? "*" : ""}--${name}${value === null ? "" : "="}[${escapeSpec(about)}]`;
+  return quote(value === null ? spec : `${spec}:${escapeSpec(value.placeholder)}:${actions[value.kind]}`);
+}
+
+/** Brackets end a description, and colons a part. */
+function escapeSpec(text: string): string {
+  return text.replace(/[\\[\]:]/g, "\\$&");
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,64 @@
+/** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
+import { ConfigError, findJournalStream } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { openLog } from "../lib/log.ts";
+import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
+import { isJournal } from "./systemd/journal.ts";
+
+export interface Failure {
+  /** 1 failure, 2 wrong use or a configuration that cannot be used. */
+  readonly exitCode: 1 | 2;
+  /** For standard error, with its line end. */
+  readonly text: string;
+  /** The same for the log. */
+  readonly problems: readonly string[];
+  /** Of what nobody expected, for the log alone. */
+  readonly error?: unknown;
+}
+
+export function explainFailure(error: unknown, hint: string): Failure {
+  if (error instanceof Misuse) {
+    const problems = [`${error.message} See ${hint}`];
+    return { exitCode: 2, text: `companiond: ${error.message}\nSee ${hint}\n`, problems };
+  }
+  if (error instanceof ConfigError) {
+    const problems = error.problems.map(({ sentence }) => sentence);
+    return { exitCode: 2, text: `companiond: the configuration has problems:\n${error.message}\n`, problems };
+  }
+  if (error instanceof AppError) {
+    const details = error.errors?.map((field) => `${field.param}: ${field.detail}`) ?? findCause(error);
+    const text = [`companiond: ${error.message}`, ...details].join("\n  ");
+    return { exitCode: 1, text: `${text}\n`, problems: [error.message, ...details] };
+  }
+  if (error instanceof CommandFailure) {
+    const exitCode = error instanceof SettingFailure ? 2 : 1;
+    return { exitCode, text: `companiond: ${error.message}\n`, problems: [error.message] };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  return {
+    exitCode: 1,
+    text: `companiond: unexpected error: ${stack}\n`,
+    problems: [`unexpected error: ${message}`],
+    error,
+  };
+}
+
+/** The operator at the terminal may read causes that network clients may not. */
+function findCause({ cause }: AppError): string[] {
+  return cause instanceof Error ? [cause.message] : [];
+}
+
+/** Whatever the log's level is set to: that may be what is wrong. `isJson` moves the log to standard error. */
+export async function logFailure({ problems, exitCode, error }: Failure, io: CliIo, isJson: boolean): Promise<void> {
+  const written: Promise<void>[] = [];
+  const { log, flush } = openLog({
+    level: "error",
+    format: "json",
+    write: (lines) => void written.push(isJson ? io.writeError(lines) : io.writeOut(lines)),
+    hasPriorities: isJournal(isJson ? 2 : 1, findJournalStream(io.environment)),
+  });
+  log.error("serve failed", { problems, exitCode, ...(error === undefined ? {} : { error }) });
+  flush();
+  await Promise.all(written);
+}

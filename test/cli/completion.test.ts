@@ -1,0 +1,128 @@
+/** `companiond completion`: bash itself completes with it; zsh and fish do where they are installed. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { commands } from "../../src/cli/commands.ts";
+import { runCommand, runJson } from "../support/cli.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
+
+const names = commands.filter((command) => !command.isHidden).map(({ name }) => name);
+const common = ["--data-dir", "--env-file", "--json", "--help"];
+
+let dir: TemporaryDirectory;
+beforeAll(async () => {
+  dir = temporaryDirectory();
+  for (const shell of ["bash", "zsh", "fish"]) {
+    writeFileSync(dir.file(shell), (await runCommand(["completion", shell])).stdout);
+  }
+  mkdirSync(dir.file("here/sub folder"), { recursive: true });
+  for (const name of ["a file.pem", "*"]) writeFileSync(dir.file(`here/${name}`), "");
+});
+afterAll(() => dir[Symbol.dispose]());
+
+function run(...command: string[]): string[] {
+  const done = Bun.spawnSync(command, { cwd: dir.file("here"), env: { HOME: dir.path, LC_ALL: "C.UTF-8" } });
+  expect({ command, stderr: done.stderr.toString() }).toEqual({ command, stderr: "" });
+  return done.stdout.toString().split("\n").filter(Boolean);
+}
+
+/** Fails unless there is a function for the name. */
+const bashDriver = `
+source "$1"
+shift
+complete -p companiond >/dev/null
+COMP_WORDS=(companiond "$@")
+COMP_CWORD=$#
+_companiond
+printf "%s\\n" "\${COMPREPLY[@]}"
+`;
+
+/** What bash offers for the last of the words. */
+function complete(...words: string[]): string[] {
+  return run("/bin/bash", "--norc", "-eu", "-c", bashDriver, "bash", dir.file("bash"), ...words);
+}
+
+test("bash offers commands, actions and options, and nothing that the help does not list", () => {
+  expect(complete("")).toEqual([...names, "help", "--help", "--version"]);
+  expect(complete("kn")).toEqual(["knowledge"]);
+  expect(complete("read-d")).toEqual([]);
+  expect(complete("help", "ba")).toEqual(["backup"]);
+  expect(complete("key", "")).toEqual(["create", "list", "revoke", "--help"]);
+  expect(complete("key", "re")).toEqual(["revoke"]);
+  expect(complete("key", "revoke", "--")).toEqual(common);
+  expect(complete("version", "--j")).toEqual(["--json"]);
+  expect(complete("nothing", "")).toEqual([]);
+});
+
+test("bash offers files and folders where one belongs, whatever they are called, and nothing for other values", () => {
+  expect(complete("restore", "").sort()).toEqual(["*", "a file.pem", "sub folder"]);
+  expect(complete("restore", "a").sort()).toEqual(["a file.pem"]);
+  expect(complete("restore", "--e")).toEqual(["--env-file"]);
+  expect(complete("key", "list", "--env-file", "a")).toEqual(["a file.pem"]);
+  expect(complete("serve", "--data-dir", "")).toEqual(["sub folder"]);
+  // As bash separates --data-dir=s.
+  expect(complete("serve", "--data-dir", "=", "s")).toEqual(["sub folder"]);
+  expect(complete("serve", "--data-dir", "=")).toEqual(["sub folder"]);
+  expect(complete("serve", "--port", "")).toEqual([]);
+});
+
+test("the options of every action are offered", async () => {
+  for (const command of await Promise.all(commands.filter((one) => !one.isHidden).map((one) => one.load()))) {
+    for (const { name, options } of command.actions) {
+      const words = [command.name, name].filter((word) => word !== "");
+      const expected = [...Object.keys(options ?? {}).map((option) => `--${option}`), ...common];
+      expect({ words, offered: complete(...words, "--") }).toEqual({ words, offered: [...new Set(expected)] });
+    }
+  }
+});
+
+test("the script is a field of the JSON value, and an unknown shell is refused with those that there are", async () => {
+  expect(await runJson(["completion", "fish"])).toMatchObject({ shell: "fish", script: expect.any(String) });
+  const { exitCode, stderr } = await runCommand(["completion", "tcsh"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('unknown action "completion tcsh".');
+  expect((await runCommand(["completion"])).stderr).toContain("completion needs one of: bash, zsh, fish.");
+});
+
+const zsh = Bun.which("zsh") ?? "";
+const fish = Bun.which("fish") ?? "";
+
+/** Types once the line editor reads, and has it print the line as it then stands: there is nothing to wait for. */
+const zshDriver = `
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "autoload -U compinit; compinit -u -D; PS1='> '; source $1"
+zpty -w shell 'show() { print -r -- "<$BUFFER>" }; zle -N show; bindkey "^X" show; bindkey "^I" complete-word'
+zpty -w shell 'zle-line-init() { print -r -- rea""dy }; zle -N zle-line-init'
+zpty -r -m shell line '*ready*'
+for typed in "\${@[2,-1]}"; do
+  zpty -w -n shell "$typed"$'\\t\\x18'
+  zpty -r -m shell line '*<*>*'
+  print -r -- "\${\${line#*<}%>*}"
+  zpty -w -n shell $'\\x15'
+done
+`;
+
+test.skipIf(zsh === "")("zsh completes commands, actions, options and files", () => {
+  expect(run(zsh, "-n", dir.file("zsh"))).toEqual([]);
+  const lines = {
+    "companiond kn": "companiond knowledge ",
+    "companiond key rev": "companiond key revoke ",
+    "companiond serve --tls-c": "companiond serve --tls-cert=",
+    "companiond restore a": "companiond restore a\\ file.pem ",
+  };
+  const completed = run(zsh, "-f", "-c", zshDriver, "zsh", dir.file("zsh"), ...Object.keys(lines));
+  expect(completed).toEqual(Object.values(lines));
+});
+
+test.skipIf(fish === "")("fish completes commands, actions, options and files", () => {
+  const complete = (line: string) =>
+    run(fish, "--no-config", "-c", `source ${dir.file("fish")}; complete -C '${line}'`).map(
+      (one) => one.split("\t")[0],
+    );
+  expect(run(fish, "--no-execute", dir.file("fish"))).toEqual([]);
+  expect(complete("companiond ").sort()).toEqual([...names, "help"].sort());
+  expect(complete("companiond key ").sort()).toEqual(["create", "list", "revoke"]);
+  expect(complete("companiond key revoke --").sort()).toEqual([...common].sort());
+  expect(complete("companiond restore a")).toEqual(["a file.pem"]);
+  expect(complete("companiond serve --data-dir ")).toEqual(["sub folder/"]);
+});

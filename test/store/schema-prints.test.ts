@@ -1,0 +1,98 @@
+/** How a database tells that its tables are not those of this version: changed by hand, or made by another build. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { inspectPostgres } from "../../src/store/postgres/inspection.ts";
+import * as postgresPrints from "../../src/store/postgres/schema-prints.ts";
+import { migrations } from "../../src/store/sqlite/migrations.ts";
+import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { findDifferences } from "../../src/store/sqlite/schema-objects.ts";
+import * as sqlitePrints from "../../src/store/sqlite/schema-prints.ts";
+import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { runCommand } from "../support/cli.ts";
+import { queryRows } from "../support/postgres-databases.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { readMadePrints } from "../support/schema-prints.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const event = "tables are not as this version makes them";
+
+async function startLog(dataDir: string) {
+  const log = createCapturedLog();
+  const options = { log, clock: systemClock, version: "1", erasures: createErasureMarks(), backupDir: dataDir };
+  const { store } = await createSqlite(dataDir).open(options);
+  await store.close();
+  return log.events.filter((one) => one.event === event).map(({ fields }) => fields);
+}
+
+async function examine(environment: Record<string, string>): Promise<string[]> {
+  const { stdout } = await runCommand(["doctor", "--json"], { environment: { PORT: "0", ...environment } });
+  const { checks }: { checks: { name: string; status: string; detail: string }[] } = JSON.parse(stdout);
+  return checks.filter(({ name }) => name === "tables").map(({ status, detail }) => `${status} ${detail}`);
+}
+
+test("what is written down is what the migrations make: otherwise run `bun scripts/schema-prints.ts`", async () => {
+  expect(await readMadePrints()).toEqual({
+    sqlite: { ...sqlitePrints },
+    postgres: { ...postgresPrints },
+  });
+});
+
+test("a new file and one that went through every version are told nothing, nor is one that is not migrated", async () => {
+  using fresh = temporaryDirectory();
+  using old = temporaryDirectory();
+  await migrateSqlite({ dataDir: fresh.path });
+  for (let version = 1; version <= migrations.length; version++) {
+    await migrateSqlite({ dataDir: old.path, migrations: migrations.slice(0, version) });
+    using database = new Database(old.file("companiond.db"));
+    expect(findDifferences(database)).toEqual({ changed: [], added: [] });
+  }
+  for (const directory of [fresh, old]) {
+    expect(await startLog(directory.path)).toEqual([]);
+    expect(await examine({ COMPANIOND_DATA_DIR: directory.path })).toEqual([]);
+  }
+});
+
+test("a file that was changed is told of by doctor and at the start, by its tables", async () => {
+  using directory = temporaryDirectory();
+  await migrateSqlite({ dataDir: directory.path });
+  using database = new Database(directory.file("companiond.db"));
+  database.run("CREATE INDEX by_hand ON accounts (plan)");
+  database.run("CREATE TABLE notes (text)");
+  expect(await examine({ COMPANIOND_DATA_DIR: directory.path })).toEqual([
+    "warn With more than this version makes: accounts, notes.",
+  ]);
+  database.run("ALTER TABLE accounts ADD COLUMN mood text");
+  database.run("DROP TABLE sessions");
+  expect(await examine({ COMPANIOND_DATA_DIR: directory.path })).toEqual([
+    "fail Not as this version makes them, or missing: accounts, sessions.",
+    "warn With more than this version makes: notes.",
+  ]);
+  expect(await startLog(directory.path)).toEqual([{ changed: ["accounts", "sessions"], added: ["notes"] }]);
+});
+
+test("a database of PostgreSQL's is told of by its tables and functions", async () => {
+  const { url, drop } = await createMigratedDatabase();
+  const differences = async () => {
+    const { schema } = await inspectPostgres(url);
+    return schema === null || schema === "other" ? null : schema.differences;
+  };
+  try {
+    expect(await differences()).toEqual({ changed: [], added: [] });
+    await queryRows(url, "CREATE INDEX by_hand ON companions (name)");
+    await queryRows(url, "CREATE TABLE notes (text text)");
+    expect(await differences()).toEqual({ changed: [], added: ["companions", "notes"] });
+    await queryRows(url, "ALTER TABLE accounts ALTER COLUMN plan DROP NOT NULL");
+    await queryRows(
+      url,
+      "CREATE OR REPLACE FUNCTION live_instances() RETURNS SETOF int LANGUAGE sql AS 'SELECT 1'",
+    ).catch(() => queryRows(url, "ALTER FUNCTION live_instances() RENAME TO dead_instances"));
+    const { changed, added } = (await differences()) ?? { changed: [], added: [] };
+    expect(changed).toEqual(["accounts", "live_instances()"]);
+    expect(added.filter((name) => name !== "dead_instances()")).toEqual(["companions", "notes"]);
+  } finally {
+    await drop();
+  }
+});
