@@ -21,7 +21,7 @@ import { measureCoordination, measureLimiter, measureStore } from "./metrics/mea
 import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
-import { createAttempts, type SignInPace } from "./modules/session/attempts.ts";
+import { createAttempts } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
 import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";

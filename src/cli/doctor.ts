@@ -2,6 +2,7 @@
 import { type Config, ConfigError } from "../config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
 import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { fail, ok } from "./doctor/finding.ts";
@@ -56,6 +57,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
     { name: "server", look: () => none },
     { name: "data directory", look: () => examineData(config) },
     { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
+    { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),
   ]);
 }

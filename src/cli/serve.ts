@@ -23,7 +23,7 @@ import { explainListenFailure } from "./listen-failure.ts";
 import type { ProcessUser } from "./process-user.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
-import { describeStart, toReachable } from "./start-message.ts";
+import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
 
@@ -124,7 +124,10 @@ async function serve(input: ActionInput): Promise<null> {
       describe: () => `Serving ${config.publicUrl ?? server.url}, ${countReplies(services)}`,
       check: () => services.store.check(),
     });
-    await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
+    await announce(input, config, server, {
+      ...{ llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null },
+      isAwaited: keeper !== null && keeper.current === null,
+    });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     supervisor.stopping(`Stopping, ${countReplies(services)}`);
@@ -163,7 +166,7 @@ async function announce(
   { io, isJson }: ActionInput,
   config: Config,
   server: RunningServer,
-  facts: { llmName: string; demoToken: string | null; setupLink: string | null },
+  facts: Pick<StartFacts, "llmName" | "demoToken" | "setupLink" | "isAwaited">,
 ): Promise<void> {
   if (isJson) {
     await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: facts.demoToken })}\n`);

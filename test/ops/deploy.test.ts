@@ -35,7 +35,12 @@ beforeAll(async () => {
   redis = await startRedisServer();
   database = await createMigratedDatabase();
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() };
-  const alone = { DATABASE_URL: "", REDIS_URL: "", COMPANIOND_PROVIDERS_FILE: providers.file("providers.json") };
+  const alone = {
+    DATABASE_URL: "",
+    REDIS_URL: "",
+    COMPANIOND_DOMAIN: "chat.example.com",
+    COMPANIOND_PROVIDERS_FILE: providers.file("providers.json"),
+  };
   const chain = '{"providers":[],"models":{"chain":["default/one","default/another"]}}';
   writeFileSync(alone.COMPANIOND_PROVIDERS_FILE, chain);
   servers = [

@@ -39,7 +39,7 @@ const engines = [
 ];
 
 /** What opens engines, for the server and for `doctor`. */
-const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts"]);
+const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts", "src/certificate-checks.ts"]);
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
 const copyFolder = "src/store/copy/";
@@ -67,7 +67,7 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
   {
-    name: /^acme-client$/,
+    name: /^acme-client/,
     places: /^src\/certificates\/acme\//,
     rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
   },

@@ -32,9 +32,13 @@ export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fet
   };
 }
 
-/** Loaded for an order: it is large, and most starts need none. */
-function loadLibrary() {
-  return import("acme-client");
+/** Loaded for an order: most starts need none. By its parts, since the whole has twice as much that is not used. */
+async function loadLibrary(): Promise<Pick<typeof import("acme-client"), "Client" | "crypto">> {
+  const [client, crypto] = await Promise.all([
+    import("acme-client/src/client.js"),
+    import("acme-client/src/crypto/index.js"),
+  ]);
+  return { Client: client.default, crypto: crypto.default };
 }
 
 async function fulfil(directory: string, order: CertificateOrder, line: Line) {
