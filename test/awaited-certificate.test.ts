@@ -5,7 +5,7 @@ import { connect as connectHttp2, constants } from "node:http2";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import type { Certificate } from "../src/lib/certificate.ts";
-import { type Listener, ListenFailure, openListener } from "../src/listener.ts";
+import { type Listener, ListenFailure, listenOn, openListener } from "../src/listener.ts";
 
 function readCertificate(name: string): Certificate {
   const read = (part: string) => readFileSync(join(import.meta.dir, `fixtures/tls/${name}.${part}.pem`), "utf8");
@@ -150,4 +150,18 @@ test.each(["awaited", "there"])("all addresses are those of IPv4 and of IPv6 (th
   expect(await shake(listener, "127.0.0.1")).toBe(expected);
   expect(await shake(listener, "::1")).toBe(expected);
   await listener.cut();
+});
+
+test("on a machine without IPv6, all addresses are those of IPv4", () => {
+  const failWith = (code: string) => Object.assign(new Error(code), { code });
+  const tried: string[] = [];
+  const listenWithout = (code: string) => (hostname: string) => {
+    tried.push(hostname);
+    if (hostname === "::") throw failWith(code);
+    return hostname;
+  };
+  // As the kernel says it where IPv6 is off.
+  expect(listenOn("::", 443, listenWithout("EAFNOSUPPORT"))).toBe("0.0.0.0");
+  for (const code of ["EADDRINUSE", "EACCES"]) expect(() => listenOn("::", 443, listenWithout(code))).toThrow(code);
+  expect(tried).toEqual(["::", "0.0.0.0", "::", "::"]);
 });
