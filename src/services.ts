@@ -39,6 +39,7 @@ import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
+export { openBackupStorage } from "./backup-storage/registry.ts";
 export type { OpenedServices, ServiceOverrides };
 
 /** The storage engine that the configuration chooses. */

@@ -1,7 +1,7 @@
 /** `companiond serve`: runs the server from start to shutdown. */
 import { buildInfo } from "../build-info.ts";
-import type { Config } from "../config.ts";
-import { startBackups } from "../jobs/backups.ts";
+import { type Config, readNetworkVariables } from "../config.ts";
+import { type BackupPlan, startBackups } from "../jobs/backups.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import { closeOnFailure } from "../lib/close-on-failure.ts";
 import { openLog } from "../lib/log.ts";
@@ -92,7 +92,7 @@ async function serve(input: ActionInput): Promise<null> {
     // The ports are open: nothing that comes in through them meets the rights of root.
     io.user.settle(needsLowPorts(config));
     if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
-    const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
+    const backups = startBackups(services, toBackupPlan(config, input));
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
     if (keeper !== null) io.onReload(() => void supervisor.reload(async () => keeper.lookAgain()));
     else if (certificate !== null || !io.isTerminal) {
@@ -145,6 +145,11 @@ async function serve(input: ActionInput): Promise<null> {
     // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
+}
+
+function toBackupPlan({ backup: { storage, ...backup }, dataDir }: Config, { io }: ActionInput): BackupPlan {
+  const network = readNetworkVariables(io.environment);
+  return { ...backup, dataDir, upload: storage === null ? null : { storage, network } };
 }
 
 /** Only the lock's holder opens it; servers that share a database share no lock, so each has a name of its own. */

@@ -55,6 +55,14 @@ export interface StorageFacts {
   differences: SchemaDifferences;
 }
 
+/** What is in a backup, by number. */
+export interface BackupFacts extends StorageFacts {
+  accounts: number;
+  companions: number;
+  conversations: number;
+  messages: number;
+}
+
 export interface Restored extends StorageFacts {
   /** The path of the restored data. */
   path: string;
@@ -118,6 +126,8 @@ export interface StorageEngine {
    * nothing has changed then.
    */
   restore(file: string, nowMs: number, asCaller?: AsCaller): Restored;
+  /** Reads all of a backup. Throws `invalid_request` with a sentence if it cannot be trusted. */
+  examine(file: string): BackupFacts;
   /**
    * Reads all data. Throws `not_found` without data, `unavailable` if it cannot be looked at, and `invalid_request` with
    * a sentence if it is damaged.

@@ -24,6 +24,7 @@ import type { Store } from "../store.ts";
 import { backupSqlite } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
+import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
 import { restoreSqlite } from "./restore.ts";
@@ -38,6 +39,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
     lock: () => lockDataDir(dataDir),
     backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
     restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
+    examine: examineSqlite,
     verify() {
       if (!existsSync(path)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);
