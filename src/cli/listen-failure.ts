@@ -51,7 +51,13 @@ export async function explainListenFailure(problem: ListenProblem): Promise<List
     const program = await findProgram(host, port);
     return { wrong: `${where} is in use by another program${program === null ? "" : ` (${program})`}.`, advice };
   }
-  if (code === "EACCES") return { wrong: `no permission to listen on port ${port}.`, advice: privilege };
+  if (code === "EACCES") {
+    const setting = purpose === undefined ? "--port or PORT" : `COMPANIOND_${purpose.toUpperCase()}_PORT`;
+    return {
+      wrong: `no permission to listen on port ${port}.`,
+      advice: `${privilege} Or choose another port with ${setting}.`,
+    };
+  }
   return { wrong: `cannot listen on ${host}, port ${port}: ${message}.`, advice };
 }
 
