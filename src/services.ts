@@ -156,7 +156,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
-  const instances = openInstances({ sealing, clock, ids, log, tell });
+  const instances = openInstances({
+    ...{ sealing, clock, ids, log, tell },
+    tlsName: config.server.acme?.domains[0] ?? null,
+  });
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();

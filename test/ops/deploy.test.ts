@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Domains, serveDomains } from "../../src/cli/domains.ts";
+import { plainUser } from "../../src/cli/process-user.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { type Metrics, readMetrics } from "../support/metrics.ts";
@@ -19,6 +21,7 @@ let servers: TestServer[];
 let redis: RedisServer;
 let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
 let metrics: Metrics[];
+let domains: Domains | null = null;
 const providers = temporaryDirectory();
 
 function read(file: string): string {
@@ -47,14 +50,30 @@ beforeAll(async () => {
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...alone } }),
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...shared } }),
   ];
+  domains = servePlainHttp(servers[0]);
   metrics = await Promise.all(servers.map(measure));
 });
 afterAll(async () => {
+  await domains?.close();
   for (const server of servers) await server.close();
   await database.drop();
   await redis[Symbol.asyncDispose]();
   providers[Symbol.dispose]();
 });
+
+/** As under `--domain`, but no authority is asked for anything. */
+function servePlainHttp(server: TestServer | undefined): Domains | null {
+  const { services } = server ?? {};
+  if (services === undefined || services.certificates === null) return null;
+  const acme = { domains: ["chat.example.com"], email: null, directory: "http://127.0.0.1:1/", httpPort: 0 };
+  return serveDomains({
+    config: { publicUrl: null, server: { host: "127.0.0.1", port: 0, tls: null, acme, trustProxy: 0 } },
+    services,
+    server: { port: 443, replaceCertificate() {} },
+    keeper: { ...services.certificates, start() {} },
+    user: plainUser,
+  });
+}
 
 async function measure(server: TestServer): Promise<Metrics> {
   const { embedToken } = await server.createCompanion();
