@@ -142,7 +142,8 @@ export function createMachineService(machine: ServiceMachine): MachineService {
       }
       const lines = readFileSync(journal, "utf8").split("\n");
       const shown = lines.filter((line) => line !== "" && Number(/^<(\d)>/.exec(line)?.[1] ?? 6) <= limit);
-      return { exitCode: 0, output: shown.map((line) => `${line}\n`).join("") };
+      const printed = shown.length === 0 ? ["-- No entries --"] : shown;
+      return { exitCode: 0, output: printed.map((line) => `${line}\n`).join("") };
     },
     async [Symbol.asyncDispose]() {
       if (isRunning()) service?.kill("SIGKILL");
