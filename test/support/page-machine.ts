@@ -9,6 +9,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -26,7 +27,11 @@ const accepted = { exitCode: 0, output: "" };
 /** Where the lines of a page name a path of the machine, it is one below its folder. */
 const places = ["/etc/companiond", "/etc/systemd/system", "/usr/local/bin", "/var/lib/companiond", "/mnt/backups"];
 
+/** Of all that only root may do, `systemctl status` is the exception. */
+const requireSudo = `[ -n "\${AS_ROOT-}" ] || [ "$1" = status ] || { echo "this needs sudo: \${0##*/} $*" >&2; exit 77; }`;
+
 const ask = (name: string) => `#!/bin/bash
+${requireSudo}
 answer=$(printf '%s\\0' ${name} "$@" | /usr/bin/curl --silent --show-error --data-binary @- "$MACHINE") || exit 70
 answer=\${answer%.}
 printf '%s' "\${answer#*$'\\n'}"
@@ -34,13 +39,15 @@ exit "\${answer%%$'\\n'*}"
 `;
 
 const programs: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(["apt", "journalctl", "sudoedit", "systemctl"].map((name) => [name, ask(name)])),
+  ...Object.fromEntries(["apt", "edit", "journalctl", "systemctl"].map((name) => [name, ask(name)])),
   // Nothing of the caller's environment reaches the command, as with sudo itself.
   sudo: `#!/bin/bash
 case $1 in -*) echo "nobody can try here: sudo $1" >&2; exit 64 ;; esac
-exec /usr/bin/env -i PATH="$PATH" HOME="$HOME" MACHINE="$MACHINE" MACHINE_ROOT="$MACHINE_ROOT" MACHINE_ENV="$MACHINE_ENV" "$@"
+exec /usr/bin/env -i AS_ROOT=yes PATH="$PATH" HOME="$HOME" MACHINE="$MACHINE" MACHINE_ROOT="$MACHINE_ROOT" MACHINE_ENV="$MACHINE_ENV" "$@"
 `,
+  sudoedit: `#!/bin/bash\nAS_ROOT=yes exec "\${0%/*}/edit" "$@"\n`,
   companiond: `#!/bin/bash
+${requireSudo}
 set -o pipefail
 for place in usr/local/bin usr/bin; do
   [ -x "$MACHINE_ROOT/$place/companiond" ] && program=$MACHINE_ROOT/$place/companiond && break
@@ -56,9 +63,18 @@ exit $code
   userdel: account("userdel"),
 };
 
+/** Nothing writes to it, and a copy is large; the project may be on another disk. */
+function link(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
 /** Real, but for users of the machine alone. */
 function account(name: string): string {
-  return `#!/bin/bash\nexec /usr/sbin/${name} --prefix "$MACHINE_ROOT" "$@"\n`;
+  return `#!/bin/bash\n${requireSudo}\nexec /usr/sbin/${name} --prefix "$MACHINE_ROOT" "$@"\n`;
 }
 
 export interface PageMachine extends AsyncDisposable {
@@ -130,7 +146,7 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
       if (words.includes("warning")) warnings.push(answer.output);
       return answer;
     },
-    sudoedit: (words) => (words.join(" ") === envFile && existsSync(envFile) ? accepted : refuse("sudoedit", words)),
+    edit: (words) => (words.join(" ") === envFile && existsSync(envFile) ? accepted : refuse("sudoedit", words)),
     async apt(words) {
       if (words.join(" ") === "purge companiond") {
         const stopped = await service.systemctl(["stop", "companiond"]);
@@ -176,10 +192,10 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
       writeFileSync(file(path), own, { mode });
     }
     rmSync(file("usr/bin/companiond"), { force: true });
-    copyFileSync(executablePath, file("usr/bin/companiond"), constants.COPYFILE_FICLONE);
+    link(executablePath, file("usr/bin/companiond"));
     if (findUser("companiond") === null) {
       const made = Bun.spawnSync([file("bin/useradd"), "--system", "--user-group", "companiond"], {
-        env: { PATH: "/usr/bin:/bin", ...environment },
+        env: { PATH: "/usr/bin:/bin", AS_ROOT: "yes", ...environment },
       });
       if (!made.success) return { exitCode: 1, output: made.stderr.toString() };
     }
