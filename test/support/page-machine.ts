@@ -25,7 +25,7 @@ import { temporaryDirectory } from "./temporary.ts";
 const accepted = { exitCode: 0, output: "" };
 
 /** Where the lines of a page name a path of the machine, it is one below its folder. */
-const places = ["/etc/companiond", "/etc/systemd/system", "/usr/local/bin", "/var/lib/companiond", "/mnt/backups"];
+const places = ["/etc/companiond", "/etc/systemd/system", "/usr/local/bin", "/var/lib/companiond", "/var/backups"];
 
 /** Of all that only root may do, `systemctl status` is the exception. */
 const requireSudo = `[ -n "\${AS_ROOT-}" ] || [ "$1" = status ] || { echo "this needs sudo: \${0##*/} $*" >&2; exit 77; }`;
@@ -112,7 +112,7 @@ export async function startPageMachine(options: PageMachineOptions): Promise<Pag
     "usr/local/bin",
     "etc/systemd/system",
     "var/lib",
-    "mnt/backups",
+    "var/backups",
   ]) {
     mkdirSync(file(path), { recursive: true });
   }
