@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
+import { examineKey } from "./key.ts";
 import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
@@ -13,6 +14,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
   return [
     { name: "configuration", look: () => examineNames(config) },
     { name: "database", look: () => examineDatabase(config) },
+    { name: "secret key", look: () => examineKey(config) },
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },

@@ -12,6 +12,9 @@ export interface Obstacle {
 /** How an operator says where the data is. */
 const howToName = "--data-dir or COMPANIOND_DATA_DIR";
 
+/** What to do where there is nothing yet, which may be as it should be. */
+export const howToBegin = `For a new installation start serve, which creates it. Otherwise name the directory that holds the data with ${howToName}.`;
+
 /** Why a command found no data: where it looked, and how to name another place. */
 export function describeNoDatabase(dataDir: string): string {
   return (
@@ -53,8 +56,7 @@ function judgeMissing(path: string): Obstacle {
   const inTheWay = judgeRights(above);
   const detail = `${path} does not exist.`;
   if (inTheWay !== null) return { ...inTheWay, detail: `${detail} ${inTheWay.detail}` };
-  const advice = `Nothing to do for a new installation: serve creates it. Otherwise name the right one with ${howToName}.`;
-  return { kind: "missing", detail, advice };
+  return { kind: "missing", detail, advice: howToBegin };
 }
 
 function notADirectory(file: string, wanted: string): Obstacle {

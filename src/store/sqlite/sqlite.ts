@@ -28,7 +28,7 @@ import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
-import { verifyInPlace } from "./verify.ts";
+import { inspectSealed, verifyInPlace } from "./verify.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
@@ -41,6 +41,10 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
     verify() {
       if (!existsSync(path)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);
+    },
+    inspectSealed() {
+      if (!existsSync(path)) throw noDatabase(dataDir);
+      return inspectSealed(dataDir);
     },
     sizes: [
       { file: "database", read: () => sizeOf(path) },
