@@ -1,5 +1,15 @@
 /** The key for sealed secrets: where it comes from, when it is created, and the proof that it is still the same. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { AppError } from "./domain/errors.ts";
 import { createSealing, makeSealingKey, readSealingKey, type Sealing } from "./lib/sealing.ts";
@@ -167,7 +177,11 @@ function keyLost(problem: string, lost: readonly LostSecrets[]): AppError {
 }
 
 function readKeyFile(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  // Reading a pipe would wait for ever, and no signal would end it.
+  if (!facts.isFile()) throw new Error(`${path} is no regular file`);
+  return readFileSync(path, "utf8").trim();
 }
 
 /**

@@ -199,6 +199,21 @@ asRoot("another user is told whose the directory or the file is, and how to work
   });
 });
 
+asRoot("who may not make the directory is never told to take what is above it", async () => {
+  using place = openPlace();
+  const create = ["account", "create", "--email", "ada@example.com"];
+  const ask = async (dataDir: string, words: string[]) =>
+    (await runInstead(asService, [...words, "--data-dir", dataDir])).stderr;
+  const missing = place.file("nowhere");
+  expect(await ask(missing, ["account", "list"])).toStartWith(`companiond: There is no database in ${missing}. Name`);
+  expect(await ask(missing, create)).toContain(`install -d -m 700 -o ${service} ${missing}`);
+  const shut = join(place.secret, "data");
+  for (const words of [["account", "list"], create])
+    expect(await ask(shut, words)).toContain(`${shut} cannot be looked at`);
+  expect(await ask("/etc", ["account", "list"])).toStartWith("companiond: There is no database in /etc.");
+  for (const dataDir of [missing, shut]) expect(await ask(dataDir, create)).not.toContain("chown");
+});
+
 asRoot("root without the right to become others says so, in a sentence", async () => {
   using place = openPlace();
   const enter = ["/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"];

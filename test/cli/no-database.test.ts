@@ -1,6 +1,7 @@
 /** No command but four makes a database: each is run where there is none, in a directory and on a PostgreSQL server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
 import type { Action, Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
@@ -63,9 +64,10 @@ function wordsOf({ command, action }: (typeof all)[number]): string[] {
 test.each(others.map((one) => [nameOf(one), one] as const))(
   "%s says where it looked, and leaves nothing",
   async (name, one) => {
-    const [missing, bare] = [own.file("missing"), own.file("bare")];
-    mkdirSync(bare, { recursive: true, mode: 0o700 });
-    for (const dataDir of [missing, bare]) {
+    const [missing, bare, begun] = [own.file("missing"), own.file("bare"), own.file("begun")];
+    for (const path of [bare, begun]) mkdirSync(path, { recursive: true, mode: 0o700 });
+    writeFileSync(join(begun, "companiond.db"), "", { mode: 0o600 });
+    for (const dataDir of [missing, bare, begun]) {
       const environment = { COMPANIOND_DATA_DIR: dataDir, PORT: "0", DATABASE_URL: "" };
       const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
       expect(exitCode).toBe(1);
@@ -79,7 +81,8 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
       }
       expect(existsSync(missing)).toBe(false);
       expect(readdirSync(bare)).toEqual([]);
-      expect(readdirSync(own.path).sort()).toEqual(["bare", "companions.jsonl", "notes.txt"]);
+      expect(statSync(join(begun, "companiond.db")).size).toBe(0);
+      expect(readdirSync(own.path).sort()).toEqual(["bare", "begun", "companions.jsonl", "notes.txt"]);
     }
   },
 );

@@ -14,7 +14,6 @@
  * - Nothing is ever written to a temporary directory.
  * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
  */
-import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
@@ -22,7 +21,7 @@ import { fileStamp } from "../../lib/clock.ts";
 import type { OpenOptions, StorageEngine, StorageLock } from "../engine.ts";
 import type { Store } from "../store.ts";
 import { backupSqlite } from "./backup.ts";
-import { databasePath } from "./connection.ts";
+import { databasePath, hasDatabase } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
@@ -34,16 +33,16 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
   const path = databasePath(dataDir);
   return {
     open: async (options) => ({ store: await open(dataDir, options), shared: null }),
-    exists: () => existsSync(path),
+    exists: () => hasDatabase(dataDir),
     lock: () => lockDataDir(dataDir),
     backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
     restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
     verify() {
-      if (!existsSync(path)) throw noDatabase(dataDir);
+      if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);
     },
     inspectSealed() {
-      if (!existsSync(path)) throw noDatabase(dataDir);
+      if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
       return inspectSealed(dataDir);
     },
     sizes: [
@@ -56,7 +55,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 async function open(dataDir: string, options: OpenOptions): Promise<Store> {
   const { log, erasures, backupDir, clock, isCommand = false, use = "makes" } = options;
   requireNoUnfinishedCopy(dataDir);
-  if (use !== "makes" && !existsSync(databasePath(dataDir))) throw noDatabase(dataDir);
+  if (use !== "makes" && !hasDatabase(dataDir)) throw noDatabase(dataDir);
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({
