@@ -48,9 +48,20 @@ function writeUnit(): string {
   return `# companiond as a system service. For changes: systemctl edit companiond\n\n${body}`;
 }
 
+/** The example, with the directory of the service: so a command needs to be told nothing but this file. */
 function writeEnvFile(): string {
-  const opening = "# Read when the service companiond starts; after a change: systemctl restart companiond\n#\n";
-  return opening + read(".env.example");
+  const example = read(".env.example");
+  const line = "#COMPANIOND_DATA_DIR=./companiond-data\n";
+  if (!example.includes(line)) throw new Error(`.env.example has no line ${line.trim()}.`);
+  return [
+    "# Read when the service companiond starts; after a change: systemctl restart companiond",
+    "# Commands read it when they are told to: sudo companiond doctor --env-file /etc/companiond/companiond.env",
+    "#",
+    example.replace(
+      line,
+      "# The service has it in its unit, too; change both.\nCOMPANIOND_DATA_DIR=/var/lib/companiond\n",
+    ),
+  ].join("\n");
 }
 
 function writeCopyright(): string {
