@@ -98,22 +98,27 @@ test.skipIf(!isRoot)(
   },
 );
 
-test.skipIf(!isRoot)("says that the disk is full, also where every run has the same process id", async () => {
-  releases.publish({ body: new Uint8Array(32 * 1024 * 1024) });
-  const size = `size=${Math.ceil(Bun.file(installed).size / 1024 / 1024) + 4}m`;
-  const mounted = `mount -t tmpfs -o ${size} none "$0/full" && cp "$0/companiond" "$0/full" && cd "$0/full" && echo half > companiond.1.update`;
-  mkdirSync(folder.file("full"));
-  const inside = `${mounted} && ./companiond update; echo $? >&2; ls "$0/full"`;
-  const enter = [
-    "unshare",
-    "--mount",
-    "--",
-    "sh",
-    "-c",
-    inside.replace("./companiond", "unshare --pid --fork --mount-proc ./companiond"),
-    folder.path,
-  ];
-  const { stdout, stderr } = await releases.run([], { program: enter });
-  expect(stderr).toEndWith("has no room for another executable (ENOSPC). Nothing has changed.\n1\n");
-  expect(stdout).toBe("companiond\n");
-});
+test.skipIf(!isRoot)(
+  "says that the disk is full or read-only, also where every run has the same process id",
+  async () => {
+    releases.publish({ body: new Uint8Array(32 * 1024 * 1024) });
+    mkdirSync(folder.file("disk"));
+    const sizeMiB = Math.ceil(Bun.file(installed).size / 1024 / 1024) + 4;
+    const steps = [
+      "set -e",
+      `mount -t tmpfs -o size=${sizeMiB}m none "$0/disk" && cp "$0/companiond" "$0/disk" && cd "$0/disk"`,
+      "echo half > companiond.1.update",
+      "(set +e; unshare --pid --fork --mount-proc ./companiond update; ls)",
+      'mount -o remount,ro "$0/disk" && exec ./companiond "$@"',
+    ];
+    const { stdout, stderr } = await releases.run([], {
+      program: ["unshare", "--mount", "sh", "-c", steps.join("\n"), folder.path],
+    });
+    expect(stderr.split("\n")).toEqual([
+      `companiond: ${folder.file("disk")} has no room for another executable (ENOSPC). Nothing has changed.`,
+      `companiond: ${folder.file("disk")} is on a read-only file system: update the image, or what mounts it.`,
+      "",
+    ]);
+    expect(stdout).toBe("companiond\n");
+  },
+);

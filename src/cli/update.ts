@@ -1,5 +1,4 @@
 /** `companiond update`: replaces the executable with a newer, signed release. */
-import { rmSync } from "node:fs";
 import { buildInfo } from "../build-info.ts";
 import { loadReleases } from "../config.ts";
 import { ownCommand } from "../lib/own-command.ts";
@@ -14,6 +13,7 @@ import {
   findPackage,
   identifyRunning,
   incomingPath,
+  removeQuietly,
   replaceExecutable,
   requireReplaceable,
   tryOut,
@@ -120,7 +120,7 @@ async function findRelease({ url, key }: Source, wanted: string | undefined): Pr
 
 async function install(release: Release, executable: string, { io }: ActionInput): Promise<string> {
   const incoming = incomingPath(executable);
-  const remove = () => rmSync(incoming, { force: true });
+  const remove = () => removeQuietly(incoming);
   // A signal ends the process without the rest of this function.
   process.once("exit", remove);
   const drawn: Progress[] = [];

@@ -162,10 +162,17 @@ export function replaceExecutable(incoming: string, executable: string, identity
     renameSync(kept, previous);
     renameSync(incoming, executable);
   } finally {
-    rmSync(kept, { force: true });
+    removeQuietly(kept);
   }
   sync(dirname(executable));
   return previous;
+}
+
+/** A file system that refuses has refused the file, too; what it said first is what counts. */
+export function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {}
 }
 
 function previousPath(executable: string): string {
