@@ -48,20 +48,13 @@ function writeUnit(): string {
   return `# companiond as a system service. For changes: systemctl edit companiond\n\n${body}`;
 }
 
-/** The example, with the directory of the service: so a command needs to be told nothing but this file. */
+/** The examples, and the one setting that commands need to know the same data as the service. */
 function writeEnvFile(): string {
-  const example = read(".env.example");
-  const line = "#COMPANIOND_DATA_DIR=./companiond-data\n";
-  if (!example.includes(line)) throw new Error(`.env.example has no line ${line.trim()}.`);
-  return [
-    "# Read when the service companiond starts; after a change: systemctl restart companiond",
-    "# Commands read it when they are told to: sudo companiond doctor --env-file /etc/companiond/companiond.env",
-    "#",
-    example.replace(
-      line,
-      "# The service has it in its unit, too; change both.\nCOMPANIOND_DATA_DIR=/var/lib/companiond\n",
-    ),
-  ].join("\n");
+  const opening = "# Read when the service companiond starts; after a change: systemctl restart companiond\n#\n";
+  const example = "#COMPANIOND_DATA_DIR=./companiond-data\n";
+  const [before = "", after] = read(".env.example").split(example);
+  if (after === undefined) throw new Error(`.env.example has no line ${example}`);
+  return `${opening}${before}COMPANIOND_DATA_DIR=/var/lib/companiond\n${after}`;
 }
 
 function writeCopyright(): string {
