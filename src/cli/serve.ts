@@ -47,6 +47,7 @@ export const serveCommand = singleCommand(
       "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
     },
     hasLog: true,
+    tellsIdle: true,
     run: serve,
   },
   describeSettings,
