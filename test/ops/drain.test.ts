@@ -31,5 +31,6 @@ test("says so on /readyz and still answers, before it accepts nothing more", asy
   );
   const requests = log.events.filter(({ event }) => event === "request").map(({ fields }) => fields);
   expect(requests).toMatchObject([{ route: "/healthz", status: 200 }]);
+  expect(log.events.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
   rmSync(dataDir, { recursive: true, force: true });
 });
