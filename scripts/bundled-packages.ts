@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generatedFolder } from "./build-web.ts";
+import { leaveOutUnused } from "./left-out.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -32,7 +33,9 @@ export async function findBundledPackages(): Promise<BundledPackage[]> {
   const list = join(generatedFolder, "packages.json");
   if (!existsSync(list)) throw new Error("Build the browser bundles first: bun scripts/build.ts --web-only");
   const browserFiles: string[] = JSON.parse(readFileSync(list, "utf8"));
-  const { metafile } = await Bun.build({ entrypoints: [join(root, "src/main.ts")], target: "bun", metafile: true });
+  const plugins = [leaveOutUnused];
+  const entrypoints = [join(root, "src/main.ts")];
+  const { metafile } = await Bun.build({ entrypoints, plugins, target: "bun", metafile: true });
   const files = [...Object.keys(metafile?.inputs ?? {}), ...browserFiles];
   return describePackages([
     ...files.map((file) => join(root, file)),

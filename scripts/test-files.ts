@@ -34,10 +34,13 @@ const programs: readonly SystemProgram[] = [
     purpose: "storage on PostgreSQL",
     isQuiet: true,
   },
+  { package: "pebble", path: "/usr/bin/pebble", purpose: "certificates of a real authority", isQuiet: true },
   { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share", isQuiet: true },
   { package: "curl", path: "/usr/bin/curl", purpose: "the shell lines of the documentation" },
   { package: "jq", path: "/usr/bin/jq", purpose: "the shell lines of the documentation" },
   { package: "openssl", path: "/usr/bin/openssl", purpose: "the shell lines of the documentation" },
+  { package: "age", path: "/usr/bin/age", purpose: "encrypted backups", isQuiet: true },
+  { package: "zstd", path: "/usr/bin/zstd", purpose: "compressed backups", isQuiet: true },
   { package: "wget", path: "/usr/bin/wget", purpose: "the install script" },
   { package: "shellcheck", path: "/usr/bin/shellcheck", purpose: "the scripts of packages and for installing" },
   { package: "mandoc", path: "/usr/bin/mandoc", purpose: "the manual page" },
@@ -65,6 +68,9 @@ export interface TestFile {
 
 /** Tests of whole servers and of commands that run on SQLite alone, and why. */
 const onSqliteAlone: Readonly<Record<string, string>> = {
+  "test/backups/commands.test.ts": "backups are SQLite's; a server has tools of its own",
+  "test/backups/opening.test.ts": "backups are SQLite's; a server has tools of its own",
+  "test/backups/scheduled.test.ts": "backups are SQLite's; a server has tools of its own",
   "test/cli/completion.test.ts": "nothing is opened",
   "test/ops/backup.test.ts": "backup and restore are SQLite's; a server has tools of its own",
   "test/ops/doctor.test.ts": "examines the database's files; what it says of servers is tested apart",

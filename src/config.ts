@@ -29,6 +29,20 @@ export interface ConfigSources {
   flags?: Flags & { demo?: boolean | undefined };
 }
 
+/**
+ * What another process of this program needs of the environment to reach the network as this one does: authorities to
+ * trust, and proxies.
+ */
+export function readNetworkVariables(environment: Variables = process.env): Readonly<Record<string, string>> {
+  const names = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
+  const found: Record<string, string> = {};
+  for (const name of [...names, ...names.map((one) => one.toLowerCase())]) {
+    const value = environment[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
 /** Every problem with the configuration, one sentence per line. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];

@@ -74,7 +74,7 @@ function checkComplete(
     throw new Misuse(`missing ${missing.map(([name, spec]) => `--${name} ${spec.value}`).join(" and ")}.`);
   }
   const expected = action.operands ?? [];
-  const absent = expected.slice(operands.length);
+  const absent = expected.slice(operands.length).filter((name) => !name.startsWith("["));
   if (absent.length > 0) throw new Misuse(`missing ${absent.join(" and ")}.`);
   const surplus = operands[expected.length];
   if (surplus !== undefined && expected.at(-1)?.endsWith("…") !== true)

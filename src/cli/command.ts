@@ -33,7 +33,7 @@ export interface CommandEntry {
 export interface Action {
   name: string;
   about: string;
-  /** Names of the positional arguments, all required. The last may end in `…`: one or more. */
+  /** Names of the positional arguments, all required. The last may end in `…` (one or more), or be optional, `[NAME]`. */
   operands?: readonly string[];
   options?: Readonly<Record<string, OptionSpec>>;
   /**

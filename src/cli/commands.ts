@@ -9,6 +9,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "knowledge", load: async () => (await import("./knowledge.ts")).knowledgeCommand },
   { name: "spending", load: async () => (await import("./spending.ts")).spendingCommand },
   { name: "backup", load: async () => (await import("./backup.ts")).backupCommand },
+  { name: "backups", load: async () => (await import("./backups.ts")).backupsCommand },
   { name: "restore", load: async () => (await import("./restore.ts")).restoreCommand },
   { name: "copy", load: async () => (await import("./copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./migrate.ts")).migrateCommand },
@@ -16,5 +17,10 @@ export const commands: readonly CommandEntry[] = [
   { name: "update", load: async () => (await import("./update.ts")).updateCommand },
   { name: "completion", load: async () => (await import("./completion.ts")).completionCommand },
   { name: "version", load: async () => (await import("./version.ts")).versionCommand },
+  {
+    name: "backup-storage",
+    isHidden: true,
+    load: async () => (await import("./backup-storage.ts")).backupStorageCommand,
+  },
   { name: "read-document", isHidden: true, load: async () => (await import("./read-document.ts")).readDocumentCommand },
 ];

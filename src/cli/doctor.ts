@@ -2,7 +2,9 @@
 import { type Config, ConfigError } from "../config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
+import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { listLooks, runLooks } from "./doctor/looks.ts";
 import { examinePort } from "./doctor/network.ts";
@@ -33,9 +35,10 @@ export const doctorCommand = singleCommand({
 async function diagnose(input: ActionInput): Promise<ActionResult> {
   const findings = await examine(input);
   const worst = (["fail", "warn"] as const).find((status) => findings.some((one) => one.status === status)) ?? "ok";
+  const width = Math.max(15, ...findings.map(({ name }) => name.length));
   return {
     json: { status: worst, checks: findings.map((one) => ({ ...one })) },
-    text: findings.map(describeFinding).join("\n"),
+    text: findings.map((one) => describeFinding(one, width)).join("\n"),
     ...(worst === "fail" ? { isFailure: true } : {}),
     isMisuse: findings.some(({ name, status }) => name === "configuration" && status === "fail"),
   };
@@ -55,7 +58,8 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   return await runLooks([
     { name: "server", look: () => none },
     { name: "data directory", look: () => examineData(config) },
-    { name: "port", look: () => examinePort(config) },
+    { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
+    { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),
   ]);
 }
@@ -88,7 +92,7 @@ function readConfig({ loadConfig }: ActionInput): { config: Config | null; dataD
   }
 }
 
-function describeFinding({ name, status, detail, advice }: Finding): string {
-  const line = `${status.padEnd(4)}  ${name.padEnd(15)}  ${detail}`;
-  return advice === null ? line : `${line}\n${" ".repeat(23)}${advice}`;
+function describeFinding({ name, status, detail, advice }: Finding, width: number): string {
+  const line = `${status.padEnd(4)}  ${name.padEnd(width)}  ${detail}`;
+  return advice === null ? line : `${line}\n${" ".repeat(8 + width)}${advice}`;
 }

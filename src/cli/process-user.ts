@@ -10,6 +10,7 @@ import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "no
 import { dirname, join, relative, resolve } from "node:path";
 import { AppError } from "../domain/errors.ts";
 import { nameUser } from "../lib/user-name.ts";
+import { giveUpAllButPorts } from "./port-right.ts";
 
 export interface ProcessUser {
   /** From now on the owner of this directory, or of the one above in which it would be made. Nothing but for root. */
@@ -18,8 +19,11 @@ export interface ProcessUser {
   asCaller<T>(work: () => T): T;
   /** The same for work on one file: on one in the data directory as its owner. */
   forFile<T>(path: string, work: () => T): T;
-  /** Gives the caller's rights up for good; after that `asCaller` throws where there were any. */
-  settle(): void;
+  /**
+   * Gives the caller's rights up for good; after that `asCaller` throws where there were any. `keepsPorts`: but for the
+   * right to listen below 1024.
+   */
+  settle(keepsPorts?: boolean): void;
   /** Whom root has become, for the log; null if nobody else. */
   readonly became: string | null;
 }
@@ -98,13 +102,14 @@ export function openProcessUser(): ProcessUser {
     asCaller,
     forFile: (path, work) =>
       entered !== null && asCaller(() => isInside(entered?.dataDir ?? "", path)) ? work() : asCaller(work),
-    settle() {
+    settle(keepsPorts = false) {
       if (entered === null || isSettled) return;
       const { uid, gid } = entered.owner;
       become(caller);
       takeGroups(uid, gid);
       setgid(gid);
-      setuid(uid);
+      if (keepsPorts) giveUpAllButPorts(() => setuid(uid));
+      else setuid(uid);
       isSettled = true;
     },
     get became() {

@@ -1,25 +1,57 @@
 /** `companiond restore`: replaces the database with a backup. */
 import { resolve } from "node:path";
+import { AppError } from "../domain/errors.ts";
 import { storageOf } from "../services.ts";
-import { singleCommand } from "./command.ts";
+import type { AsCaller, Restored } from "../store/engine.ts";
+import { renameIn } from "./backups.ts";
+import { type ActionInput, Misuse, singleCommand } from "./command.ts";
+import { identityOption, storageMark, withFetched } from "./stored-backup.ts";
 
 export const restoreCommand = singleCommand({
   name: "restore",
   about:
-    "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use. " +
-    "For PostgreSQL use pg_restore.",
+    "Verify FILE, or NAME of the storage of backups, and replace the database with it; the old one is kept aside. " +
+    "Refused while the database is in use. For PostgreSQL use pg_restore.",
   data: "makes",
   opensAsCaller: true,
-  operands: ["FILE"],
-  async run({ args, loadConfig, clock, io: { user } }) {
-    const file = resolve(args.operand(0));
-    const storage = storageOf(loadConfig());
-    const restored = storage.restore(file, clock.nowMs(), (work) => user.forFile(file, work));
-    const { path, bytes, schemaVersion, keptAs } = restored;
+  operands: ["FILE|s3:NAME"],
+  options: identityOption,
+  async run(input) {
+    const { args, io } = input;
+    const named = args.operand(0);
+    if (named === storageMark) throw new Misuse("s3: needs the name of a backup, as companiond backups list shows it.");
+    const isStored = named.startsWith(storageMark);
+    if (!isStored && args.has("age-identity")) {
+      throw new Misuse("--age-identity is for backups of the storage (s3:NAME).");
+    }
+    const file = resolve(named);
+    const asCaller: AsCaller = (work) => io.user.forFile(file, work);
+    const { path, bytes, schemaVersion, keptAs } = isStored
+      ? await restoreStored(input, named.slice(storageMark.length))
+      : storageOf(input.loadConfig()).restore(file, input.clock.nowMs(), asCaller);
     const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
     return {
       json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },
-      text: `Restored ${path} from ${file}, ${bytes} bytes.${kept}`,
+      text: `Restored ${path} from ${isStored ? named : file}, ${bytes} bytes.${kept}${isStored ? reminder : ""}`,
     };
   },
 });
+
+const reminder =
+  "\nThe key of sealed secrets is in no backup: put secret.key beside the database, or set COMPANIOND_SECRET_KEY.";
+
+async function restoreStored(input: ActionInput, name: string): Promise<Restored> {
+  const config = input.loadConfig();
+  const storage = storageOf(config);
+  // Refuses it, and names the tool.
+  if (config.database !== null) return storage.restore(name, input.clock.nowMs());
+  // While the database is served, fetching would be for nothing.
+  storage.lock().release();
+  return await withFetched(input, name, ({ file }) => {
+    try {
+      return storage.restore(file, input.clock.nowMs());
+    } catch (error) {
+      throw error instanceof AppError ? renameIn(error, file, name) : error;
+    }
+  });
+}

@@ -71,6 +71,7 @@ function readSafeUrl(text: string): URL {
 export const ageRecipient: ParseValue<string> = (text) => {
   if (/^age1[02-9ac-hj-np-z]{50,2000}$/.test(text)) return text;
   if (/^AGE-SECRET-KEY-/i.test(text)) throw new BadValue("must be the public key (age1…): this is the secret one.");
+  if (/^ssh-/.test(text)) throw new BadValue("must be an age public key (age1…): SSH keys are not supported.");
   throw new BadValue('must be an age public key (age1…), as "age-keygen -y" prints.');
 };
 

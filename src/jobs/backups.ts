@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import type { Services } from "../dependencies.ts";
 import { fileStamp } from "../lib/clock.ts";
 import { ownCommand } from "../lib/own-command.ts";
+import { type UploadPlan, uploadScheduled } from "./backup-upload.ts";
 import type { Jobs } from "./jobs.ts";
 import { startSchedule } from "./schedule.ts";
 
@@ -15,6 +16,8 @@ export interface BackupPlan {
   keep: number;
   /** Five cron fields in local time; null for no scheduled backups. */
   cron: string | null;
+  /** Where they are also uploaded; null for nowhere. */
+  upload?: Omit<UploadPlan, "keep"> | null;
 }
 
 type BackupServices = Pick<Services, "clock" | "log" | "measurements">;
@@ -36,6 +39,7 @@ export function startBackups(
 ): Jobs {
   if (plan.cron === null) return { stop: async () => {} };
   services.measurements.backupsScheduledAtMs = services.clock.nowMs();
+  if (plan.upload) services.measurements.uploadsScheduledAtMs = services.clock.nowMs();
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
   const job = schedule(plan.cron, () => {
@@ -51,13 +55,25 @@ export function startBackups(
   };
 }
 
-/** Makes one backup and deletes the oldest. Never rejects: failures are logged and counted. */
+/** Makes one backup, deletes the oldest, and uploads it. Never rejects: failures are logged and counted. */
 export async function runBackup(
-  { clock, log, measurements: { backups } }: BackupServices,
-  { dataDir, dir, keep }: BackupPlan,
+  services: BackupServices,
+  plan: BackupPlan,
   command: readonly string[],
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<void> {
+  const file = await makeBackup(services, plan, command, stopping);
+  if (file === null || !plan.upload || stopping.aborted) return;
+  await uploadScheduled(services, { ...plan.upload, keep: plan.keep }, { file, command, stopping, limitMs });
+}
+
+/** Resolves with the file, or null if there is none. */
+async function makeBackup(
+  { clock, log, measurements: { backups } }: BackupServices,
+  { dataDir, dir, keep }: BackupPlan,
+  command: readonly string[],
+  stopping: AbortSignal,
+): Promise<string | null> {
   const startedMs = performance.now();
   const file = findFreeFile(dir, clock.nowMs());
   try {
@@ -72,10 +88,12 @@ export async function runBackup(
     log.info("database backed up", { file, durationMs: Math.round(performance.now() - startedMs) });
     // Only after a success: if backups fail, the existing ones must stay.
     removeOldest(dir, keep, basename(file));
+    return file;
   } catch (error) {
-    if (stopping.aborted) return;
+    if (stopping.aborted) return null;
     backups.failed++;
     log.error("backup failed", { file, error });
+    return null;
   }
 }
 

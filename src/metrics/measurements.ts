@@ -76,6 +76,10 @@ export class Measurements {
   /** Since when backups are made on a schedule; null without one. */
   backupsScheduledAtMs: number | null = null;
   readonly backups = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
+  /** Of scheduled backups to storage elsewhere. */
+  readonly backupUploads = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
+  /** Since when scheduled backups are also uploaded; null if they are not. */
+  uploadsScheduledAtMs: number | null = null;
   /** Requests with a forwarded header although no proxy is trusted. */
   untrustedForwards = 0;
   /** Unexpected errors that were kept from ending the process. */

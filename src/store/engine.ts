@@ -9,6 +9,7 @@ import type { Coordination, ErasureMarks } from "../coordination/coordination.ts
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
+import type { CertificateTexts } from "./contract/certificate-texts.ts";
 import type { DatabaseServerFacts, SchemaDifferences } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
@@ -54,6 +55,14 @@ export interface StorageFacts {
   differences: SchemaDifferences;
 }
 
+/** What is in a backup, by number. */
+export interface BackupFacts extends StorageFacts {
+  accounts: number;
+  companions: number;
+  conversations: number;
+  messages: number;
+}
+
 export interface Restored extends StorageFacts {
   /** The path of the restored data. */
   path: string;
@@ -89,6 +98,8 @@ export interface OpenedStorage {
   readonly store: Store;
   /** Null if only one process can serve this data: then its own memory coordinates. Also null for a command. */
   readonly shared: SharedCoordination | null;
+  /** Null if only one process can serve this data: then its certificate is in files of the data directory. */
+  readonly certificateTexts: CertificateTexts | null;
 }
 
 export interface StorageEngine {
@@ -115,6 +126,8 @@ export interface StorageEngine {
    * nothing has changed then.
    */
   restore(file: string, nowMs: number, asCaller?: AsCaller): Restored;
+  /** Reads all of a backup. Throws `invalid_request` with a sentence if it cannot be trusted. */
+  examine(file: string): BackupFacts;
   /**
    * Reads all data. Throws `not_found` without data, `unavailable` if it cannot be looked at, and `invalid_request` with
    * a sentence if it is damaged.

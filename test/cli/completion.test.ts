@@ -45,7 +45,7 @@ test("bash offers commands, actions and options, and nothing that the help does 
   expect(complete("")).toEqual([...names, "help", "--help", "--version"]);
   expect(complete("kn")).toEqual(["knowledge"]);
   expect(complete("read-d")).toEqual([]);
-  expect(complete("help", "ba")).toEqual(["backup"]);
+  expect(complete("help", "ba")).toEqual(["backup", "backups"]);
   expect(complete("key", "")).toEqual(["create", "list", "revoke", "--help"]);
   expect(complete("key", "re")).toEqual(["revoke"]);
   expect(complete("key", "revoke", "--")).toEqual(common);

@@ -6,16 +6,18 @@ import { codeBlocks } from "../support/code-blocks.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "../support/executable.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { databasesOf } from "../support/postgres-databases.ts";
+import { startS3, type TestS3 } from "../support/s3.ts";
 import { runPage } from "../support/shell-pages.ts";
 import { startTestServers } from "../support/test-servers.ts";
 
 /** Debian's, which the lines use. */
-const programs = ["/usr/bin/curl", "/usr/bin/jq", "/usr/bin/openssl"];
+const programs = ["/usr/bin/age", "/usr/bin/curl", "/usr/bin/jq", "/usr/bin/openssl"];
 const root = join(import.meta.dir, "../..");
 const email = "you@example.com";
 const sealingKey = Buffer.alloc(32, 7).toString("base64");
 
 let llm: MockLlm;
+let s3: TestS3;
 let servers: AsyncDisposable;
 const databases: string[] = [];
 let server: RunningExecutable;
@@ -23,6 +25,7 @@ let key: string;
 let companion: { id: string; embed_token: string };
 beforeAll(async () => {
   servers = await startTestServers();
+  s3 = await startS3();
   llm = await startMockLlm();
   server = await startExecutable({
     env: { OPENAI_BASE_URL: `${llm.url}/v1`, COMPANIOND_SECRET_KEY: sealingKey, COMPANIOND_RATE_PER_IP: "1000" },
@@ -36,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await llm.close();
+  await s3[Symbol.asyncDispose]();
   const postgres = databasesOf(process.env["COMPANIOND_TEST_POSTGRES"] ?? "");
   for (const name of databases) await postgres.dropDatabase(name);
   await servers[Symbol.asyncDispose]();
@@ -71,6 +75,7 @@ const pages: readonly Page[] = [
   { path: "CONTRIBUTING.md" },
   { path: "README.md", replace: { [email]: "reader@example.com" }, prints: /data: \[DONE\]/ },
   { path: "docs/api.md" },
+  { path: "docs/backups.md", env: () => s3.environment, prints: /Uploaded companiond-.*\.db\.zst\.age/ },
   { path: "docs/challenge.md" },
   { path: "docs/identity.md" },
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },

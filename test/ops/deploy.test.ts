@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Domains, serveDomains } from "../../src/cli/domains.ts";
+import { plainUser } from "../../src/cli/process-user.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { type Metrics, readMetrics } from "../support/metrics.ts";
@@ -19,6 +21,7 @@ let servers: TestServer[];
 let redis: RedisServer;
 let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
 let metrics: Metrics[];
+let domains: Domains | null = null;
 const providers = temporaryDirectory();
 
 function read(file: string): string {
@@ -35,21 +38,42 @@ beforeAll(async () => {
   redis = await startRedisServer();
   database = await createMigratedDatabase();
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() };
-  const alone = { DATABASE_URL: "", REDIS_URL: "", COMPANIOND_PROVIDERS_FILE: providers.file("providers.json") };
+  const alone = {
+    DATABASE_URL: "",
+    REDIS_URL: "",
+    COMPANIOND_DOMAIN: "chat.example.com",
+    COMPANIOND_PROVIDERS_FILE: providers.file("providers.json"),
+  };
   const chain = '{"providers":[],"models":{"chain":["default/one","default/another"]}}';
   writeFileSync(alone.COMPANIOND_PROVIDERS_FILE, chain);
   servers = [
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...alone } }),
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...shared } }),
   ];
+  domains = servePlainHttp(servers[0]);
   metrics = await Promise.all(servers.map(measure));
 });
 afterAll(async () => {
+  await domains?.close();
   for (const server of servers) await server.close();
   await database.drop();
   await redis[Symbol.asyncDispose]();
   providers[Symbol.dispose]();
 });
+
+/** As under `--domain`, but no authority is asked for anything. */
+function servePlainHttp(server: TestServer | undefined): Domains | null {
+  const { services } = server ?? {};
+  if (services === undefined || services.certificates === null) return null;
+  const acme = { domains: ["chat.example.com"], email: null, directory: "http://127.0.0.1:1/", httpPort: 0 };
+  return serveDomains({
+    config: { publicUrl: null, server: { host: "127.0.0.1", port: 0, tls: null, acme, trustProxy: 0 } },
+    services,
+    server: { port: 443, replaceCertificate() {} },
+    keeper: { ...services.certificates, start() {} },
+    user: plainUser,
+  });
+}
 
 async function measure(server: TestServer): Promise<Metrics> {
   const { embedToken } = await server.createCompanion();
@@ -58,6 +82,8 @@ async function measure(server: TestServer): Promise<Metrics> {
   await (await fetch(`${server.url}/api/embed/${embedToken}/chat`, { method: "POST", headers, body: message })).text();
   // Metrics that only some servers have.
   server.services.measurements.backups.lastSuccessAtMs = Date.now();
+  Object.assign(server.services.measurements, { uploadsScheduledAtMs: Date.now() });
+  Object.assign(server.services.measurements.backupUploads, { lastSuccessAtMs: Date.now() });
   server.services.measurements.backupsScheduledAtMs = Date.now();
   const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
   Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
@@ -94,6 +120,46 @@ test("promtool accepts the rules, and finds no problem in the metrics", async ()
   for (const { text } of metrics) {
     expect(await run(["/usr/bin/promtool", "check", "metrics"], text)).toEqual({ exitCode: 0, output: "" });
   }
+});
+
+test("backups that do not leave the machine are an alarm, and so are uploads that never succeed", async () => {
+  using dir = temporaryDirectory();
+  const [day, start] = [86_400, "companiond_backup_upload_schedule_start_timestamp_seconds"];
+  const success = "companiond_backup_upload_last_success_timestamp_seconds";
+  const alarms = (...instances: string[]) =>
+    instances.map((instance) => ({
+      exp_labels: { severity: "warning", instance },
+      exp_annotations: { summary: "No scheduled backup has left the machine for more than two days." },
+    }));
+  const alarm = (eval_time: string, ...instances: string[]) => ({
+    ...{ eval_time, alertname: "CompaniondBackupUploadOld" },
+    exp_alerts: alarms(...instances),
+  });
+  const series = [
+    { series: `${start}{instance="never"}`, values: "0+0x96" },
+    { series: `${start}{instance="once"}`, values: "0+0x96" },
+    { series: `${success}{instance="once"}`, values: `${day}+0x96` },
+    { series: 'companiond_backup_uploads_total{instance="once",outcome="failed"}', values: "0+0x48 1+0x48" },
+  ];
+  const failing = {
+    exp_labels: { severity: "critical", instance: "once", outcome: "failed" },
+    exp_annotations: { summary: "A scheduled backup was made, but could not be uploaded. The log has the reason." },
+  };
+  const alert_rule_test = [
+    alarm("47h"),
+    alarm("50h", "never"),
+    alarm("74h", "never", "once"),
+    { eval_time: "40h", alertname: "CompaniondBackupUploadFailing", exp_alerts: [] },
+    { eval_time: "50h", alertname: "CompaniondBackupUploadFailing", exp_alerts: [failing] },
+  ];
+  const tests = {
+    rule_files: [join(root, "deploy/prometheus-rules.yaml")],
+    evaluation_interval: "1h",
+    tests: [{ interval: "1h", input_series: series, alert_rule_test }],
+  };
+  writeFileSync(dir.file("uploads.yaml"), JSON.stringify(tests));
+  const { exitCode, output } = await run(["/usr/bin/promtool", "test", "rules", dir.file("uploads.yaml")]);
+  expect({ exitCode, output }).toMatchObject({ exitCode: 0, output: expect.stringContaining("SUCCESS") });
 });
 
 test("an old backup is an alarm, and so are backups that are scheduled and never succeed", async () => {

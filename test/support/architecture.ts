@@ -18,9 +18,13 @@ const contracts = new Set([
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
+  "src/backup-storage/storage.ts",
+  "src/certificates/certificate-keeper.ts",
+  "src/certificates/authority.ts",
+  "src/certificates/shelf.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "coordination", "limits", "llm", "voice"];
+const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage", "certificates"];
 const engines = [
   "store/sqlite",
   "store/postgres",
@@ -30,16 +34,20 @@ const engines = [
   "llm/openai",
   "llm/demo",
   "voice/elevenlabs",
+  "backup-storage/s3",
+  "certificates/acme",
+  "certificates/file-shelf",
+  "certificates/shared-shelf",
 ];
 
 /** What opens engines, for the server and for `doctor`. */
-const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts"]);
+const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts", "src/certificate-checks.ts"]);
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
 const copyFolder = "src/store/copy/";
 
 /** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "metrics", "schemas"]);
+const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "backups", "metrics", "schemas"]);
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
@@ -60,6 +68,12 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/knowledge\/reading\/parsers\//,
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
+  { name: /^age-encryption$/, places: /^src\/backups\/age\.ts$/, rule: "age belongs in backups/age.ts" },
+  {
+    name: /^acme-client/,
+    places: /^src\/certificates\/acme\//,
+    rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
+  },
   { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];
@@ -76,6 +90,11 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
     text: /\bRedisClient\b/,
     places: /^src\/limits\/redis\/connection\.ts$/,
     rule: "the client of Redis is known in limits/redis/connection.ts alone",
+  },
+  {
+    text: /\bS3Client\b/,
+    places: /^src\/backup-storage\/s3\.ts$/,
+    rule: "the client of S3 is known in backup-storage/s3.ts alone",
   },
   { text: /\bprocess\.exit\b/, places: /^src\/main\.ts$/, rule: "the process is ended in main.ts" },
   {

@@ -1,6 +1,8 @@
 /** What is checked of settings and of what they name: by a running server for its own, otherwise by the command. */
 import type { Config } from "../../config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
+import { examineBackupStorage } from "./backup-storage.ts";
+import { examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
 import { examineNames } from "./names.ts";
@@ -12,10 +14,12 @@ import { examineRedis } from "./redis.ts";
 export function listLooks(config: Config, nowMs: number, servedUntilMs: number | null = null): SelfCheck[] {
   return [
     { name: "configuration", look: () => examineNames(config) },
+    { name: "backups off the machine", look: () => examineBackupStorage(config) },
     { name: "database", look: () => examineDatabase(config) },
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },
+    { name: "domain", look: () => examineDomains(config) },
     { name: "proxy headers", look: () => examineProxy(config) },
     { name: "public URL", look: () => examinePublicUrl(config) },
     { name: "language model", look: () => examineLlm(config) },

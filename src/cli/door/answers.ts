@@ -9,6 +9,7 @@ import type { RunningServer } from "../../server.ts";
 import type { OpenedServices } from "../../services.ts";
 import { findWeakness } from "../data-rights.ts";
 import { nameDatabase } from "../database-name.ts";
+import { judgeCertificate } from "../doctor/certificates.ts";
 import { ok, warn } from "../doctor/finding.ts";
 import { listLooks, runLooks } from "../doctor/looks.ts";
 import type { Answers } from "./door.ts";
@@ -22,7 +23,7 @@ export interface AskedServer {
 }
 
 export function createAnswers({ config, services, server, startedMs }: AskedServer): Answers {
-  const { clock, lifecycle, openTurns, measurements, selfChecks } = services;
+  const { clock, lifecycle, openTurns, measurements, selfChecks, certificates } = services;
 
   function describe(): object {
     const { lastSuccessAtMs, ...counts } = measurements.backups;
@@ -67,9 +68,14 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     return ok(name, `${config.dataDir} belongs to the server's user.`);
   }
 
+  function judgeDomains(): Finding[] {
+    return certificates === null ? [] : [judgeCertificate(certificates.state, clock.nowMs())];
+  }
+
   const ownLooks = [
     { name: "data directory", look: judgeDirectory },
     { name: "backups", look: judgeBackups },
+    { name: "certificate", look: judgeDomains },
   ];
 
   return {

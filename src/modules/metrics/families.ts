@@ -143,6 +143,7 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "When this process began to make backups on a schedule.",
       backupsScheduledAtMs === null ? [] : [[{}, backupsScheduledAtMs / 1000]],
     ),
+    ...describeBackupUploads(measurements),
     single(
       "counter",
       "companiond_untrusted_forwards_total",
@@ -151,6 +152,30 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     ),
     single("counter", "companiond_defects_total", "Unexpected failures; the log has them.", measurements.defects),
     ...(await readProbes(measurements)),
+  ];
+}
+
+/** Nothing where scheduled backups are not uploaded. */
+function describeBackupUploads({ backupUploads, uploadsScheduledAtMs }: Measurements): Family[] {
+  if (uploadsScheduledAtMs === null) return [];
+  const { succeeded, failed, lastSuccessAtMs } = backupUploads;
+  return [
+    numbers("counter", "companiond_backup_uploads_total", "Uploads of scheduled backups, by how they ended.", [
+      [{ outcome: "succeeded" }, succeeded],
+      [{ outcome: "failed" }, failed],
+    ]),
+    numbers(
+      "gauge",
+      "companiond_backup_upload_last_success_timestamp_seconds",
+      "When the last upload of this process succeeded.",
+      lastSuccessAtMs === null ? [] : [[{}, lastSuccessAtMs / 1000]],
+    ),
+    numbers(
+      "gauge",
+      "companiond_backup_upload_schedule_start_timestamp_seconds",
+      "Since when this process uploads scheduled backups.",
+      [[{}, uploadsScheduledAtMs / 1000]],
+    ),
   ];
 }
 

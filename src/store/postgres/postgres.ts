@@ -26,6 +26,7 @@ export function createPostgres(options: PostgresOptions): StorageEngine {
     lock: () => ({ release() {} }),
     backup: () => refuse("pg_dump"),
     restore: () => refuse("pg_restore"),
+    examine: () => refuse("pg_dump"),
     verify: () => refuse("pg_amcheck"),
     // With what servers share: they have a connection for it.
     sizes: [],

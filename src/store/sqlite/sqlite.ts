@@ -24,6 +24,7 @@ import type { Store } from "../store.ts";
 import { backupSqlite } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
+import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
 import { restoreSqlite } from "./restore.ts";
@@ -33,11 +34,12 @@ import { verifyInPlace } from "./verify.ts";
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
   return {
-    open: async (options) => ({ store: await open(dataDir, options), shared: null }),
+    open: async (options) => ({ store: await open(dataDir, options), shared: null, certificateTexts: null }),
     exists: () => existsSync(path),
     lock: () => lockDataDir(dataDir),
     backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
     restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
+    examine: examineSqlite,
     verify() {
       if (!existsSync(path)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);

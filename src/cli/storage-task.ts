@@ -1,0 +1,34 @@
+/** Asks the storage of backups for something, for a command. */
+import { runStorageTask } from "../backups/storage-process.ts";
+import type { StorageTasks } from "../backups/tasks.ts";
+import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config.ts";
+import { ownCommand } from "../lib/own-command.ts";
+import { type CliIo, CommandFailure } from "./command.ts";
+
+/** An upload or a download that takes longer is considered hung. */
+const limitMs = 6 * 60 * 60_000;
+
+/** Throws `CommandFailure` if there is no storage. */
+export function requireStorage({ backup: { storage } }: Config): BackupStorageConfig {
+  if (storage !== null) return storage;
+  throw new CommandFailure(
+    "No storage is set up for backups. Set COMPANIOND_BACKUP_S3_BUCKET, _KEY_ID and _SECRET, and _ENDPOINT unless it is AWS.",
+  );
+}
+
+/** Rejects with `CommandFailure` and the sentence. */
+export async function askStorage<Kind extends keyof StorageTasks>(
+  environment: CliIo["environment"],
+  place: BackupStorageConfig,
+  kind: Kind,
+  asked: StorageTasks[Kind]["asked"],
+): Promise<StorageTasks[Kind]["answer"]> {
+  const signal = AbortSignal.timeout(limitMs);
+  const network = readNetworkVariables(environment);
+  try {
+    return await runStorageTask({ command: ownCommand(), network, place, signal }, kind, asked);
+  } catch (error) {
+    if (signal.aborted) throw new CommandFailure("It took more than 6 hours, and was stopped. Check the network.");
+    throw new CommandFailure(error instanceof Error ? error.message : String(error));
+  }
+}

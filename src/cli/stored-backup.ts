@@ -1,0 +1,64 @@
+/** Uploads a backup made for that, and fetches one to look into it, for commands. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Fetched } from "../backups/fetching.ts";
+import type { Uploaded } from "../backups/upload.ts";
+import type { Config } from "../config.ts";
+import { storageOf } from "../services.ts";
+import { type ActionInput, CommandFailure } from "./command.ts";
+import { openNamedFile } from "./named-file.ts";
+import { askStorage, requireStorage } from "./storage-task.ts";
+import { inWorkspace } from "./workspace.ts";
+
+/** How the storage is written where a file could stand: `s3:` alone, or before the name of a backup in it. */
+export const storageMark = "s3:";
+
+export const identityOption = {
+  "age-identity": { value: "FILE", about: "The age identity that opens an encrypted backup, as age-keygen writes it." },
+};
+
+/** With another engine, this program makes none: the engine's refusal names the tool for it. */
+export function requireOwnBackups(config: Config): Config {
+  if (config.database !== null) storageOf(config).examine("");
+  return config;
+}
+
+export async function uploadNow(input: ActionInput): Promise<Uploaded> {
+  const config = requireOwnBackups(input.loadConfig());
+  input.io.user.settle();
+  const place = requireStorage(config);
+  const { ageRecipient } = place;
+  const nowMs = input.clock.nowMs();
+  if (!existsSync(config.dataDir)) throw new CommandFailure(`There is no database in ${config.dataDir}.`);
+  return await inWorkspace(config.dataDir, nowMs, async (dir) => {
+    const file = join(dir, "database");
+    storageOf(config).backup(file);
+    const upload = { file, madeAtMs: nowMs, keep: config.backup.keep, ageRecipient, nowMs };
+    return await askStorage(input.io.environment, place, "upload", upload);
+  });
+}
+
+/** Fetches the backup of that name (null: the newest), and hands it over until `work` is done with it. */
+export async function withFetched<Result>(
+  input: ActionInput,
+  name: string | null,
+  work: (fetched: Fetched) => Result,
+): Promise<Result> {
+  const config = requireOwnBackups(input.loadConfig());
+  const place = requireStorage(config);
+  const identityText = readIdentity(input);
+  input.io.user.settle();
+  return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {
+    return work(await askStorage(input.io.environment, place, "fetch", { name, dir, identityText }));
+  });
+}
+
+const mostIdentityBytes = 64 * 1024;
+
+function readIdentity({ args, io }: ActionInput): string | null {
+  const path = args.find("age-identity");
+  if (path === undefined) return null;
+  const file = openNamedFile(io.user, path);
+  if (file.size > mostIdentityBytes) throw new CommandFailure(`--age-identity: ${path} is too large for an identity.`);
+  return Buffer.from(file.read()).toString();
+}

@@ -1,0 +1,84 @@
+/** S3 on loopback, in the test's process: s3rver, with its objects in a directory of its own. */
+import { mkdirSync } from "node:fs";
+import S3rver from "s3rver";
+import type { StoragePlace } from "../../src/backup-storage/storage.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+/** It knows one access key, and no signatures of today's: only another id is refused. */
+const key = "S3RVER";
+
+export interface TestS3 extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Each as `PUT /bucket/name?…`. */
+  readonly requests: readonly string[];
+  /** Called at once for each request, before its answer. */
+  onRequest: ((line: string) => void) | null;
+  /** That came with requests. */
+  readonly sessionTokens: readonly string[];
+  /** Its only bucket, empty. */
+  readonly place: StoragePlace;
+  /** What a command needs to use it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where its bucket's objects and parts are: names that are not whole names of objects. */
+  readonly directory: string;
+}
+
+export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3> {
+  const dir = temporaryDirectory();
+  mkdirSync(dir.file("objects"));
+  const server = new S3rver({
+    address: "127.0.0.1",
+    port: 0,
+    silent: true,
+    directory: dir.file("objects"),
+    vhostBuckets: false,
+    configureBuckets: [{ name: "backups" }],
+  });
+  const { port } = await server.run();
+  const requests: string[] = [];
+  const { httpServer } = server;
+  const sessionTokens: string[] = [];
+  httpServer.on("request", ({ method, url, headers }) => {
+    requests.push(`${method} ${url}`);
+    started.onRequest?.(`${method} ${url}`);
+    const token = headers["x-amz-security-token"];
+    if (token !== undefined) sessionTokens.push(String(token));
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const whole: StoragePlace = {
+    endpoint: url,
+    region: null,
+    bucket: "backups",
+    prefix: "companiond/",
+    keyId: key,
+    secret: key,
+    ...place,
+  };
+  const started: TestS3 = {
+    url,
+    onRequest: null,
+    port,
+    requests,
+    sessionTokens,
+    place: whole,
+    environment: toEnvironment(whole),
+    directory: dir.file("objects/backups"),
+    async [Symbol.asyncDispose]() {
+      httpServer.closeAllConnections();
+      await server.close();
+      dir[Symbol.dispose]();
+    },
+  };
+  return started;
+}
+
+export function toEnvironment({ endpoint, bucket, prefix, keyId, secret }: StoragePlace): Record<string, string> {
+  return {
+    ...(endpoint === null ? {} : { COMPANIOND_BACKUP_S3_ENDPOINT: endpoint }),
+    COMPANIOND_BACKUP_S3_BUCKET: bucket,
+    COMPANIOND_BACKUP_S3_PREFIX: prefix,
+    COMPANIOND_BACKUP_S3_KEY_ID: keyId,
+    COMPANIOND_BACKUP_S3_SECRET: secret,
+  };
+}
