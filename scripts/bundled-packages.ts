@@ -2,16 +2,21 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generatedFolder } from "./build-web.ts";
+import { leaveOutUnused } from "./left-out.ts";
 
 const root = join(import.meta.dir, "..");
 
 /** Packages without a licence file of their own get the standard text of the licence that they declare. */
-const standardTexts: Readonly<Record<string, string>> = {
-  "Apache-2.0": join(root, "node_modules/@opentelemetry/api/LICENSE"),
-};
+const apacheLicence = join(root, "node_modules/@opentelemetry/api/LICENSE");
+const standardTexts: Readonly<Record<string, string>> = { "Apache-2.0": apacheLicence };
 
 /** What comes in as data: the bundler sees neither a style sheet that a plugin made nor a file that we generated. */
 const packagesInData = ["tailwindcss", "@zxcvbn-ts/language-common"];
+
+/** Packages that others have compiled into a file of their own, where the bundler cannot see them; all under the Apache licence. */
+const packagesInside = [
+  { host: "unpdf", file: "dist/pdfjs.mjs", name: "pdfjs-dist", version: /apiVersion:`([\d.]+)`/ },
+];
 
 export interface PackageManifest {
   name: string;
@@ -32,7 +37,9 @@ export async function findBundledPackages(): Promise<BundledPackage[]> {
   const list = join(generatedFolder, "packages.json");
   if (!existsSync(list)) throw new Error("Build the browser bundles first: bun scripts/build.ts --web-only");
   const browserFiles: string[] = JSON.parse(readFileSync(list, "utf8"));
-  const { metafile } = await Bun.build({ entrypoints: [join(root, "src/main.ts")], target: "bun", metafile: true });
+  const plugins = [leaveOutUnused];
+  const entrypoints = [join(root, "src/main.ts")];
+  const { metafile } = await Bun.build({ entrypoints, plugins, target: "bun", metafile: true });
   const files = [...Object.keys(metafile?.inputs ?? {}), ...browserFiles];
   return describePackages([
     ...files.map((file) => join(root, file)),
@@ -49,7 +56,9 @@ export function describePackages(files: readonly string[]): BundledPackage[] {
   const found = new Map<string, BundledPackage>();
   for (const [folder, own] of filesByFolder) {
     const one = describePackage(folder, own);
-    found.set(`${one.manifest.name}@${one.manifest.version}`, one);
+    for (const each of [one, ...describeInside(one.manifest.name, folder)]) {
+      found.set(`${each.manifest.name}@${each.manifest.version}`, each);
+    }
   }
   return [...found.values()].sort((a, b) => a.manifest.name.localeCompare(b.manifest.name, "en"));
 }
@@ -66,6 +75,16 @@ function describePackage(folder: string, files: readonly string[]): BundledPacka
     throw new Error(`${manifest.name} is in the executable and has no licence text (declared: ${manifest.license}).`);
   }
   return { manifest, licenceTexts };
+}
+
+function describeInside(host: string, folder: string): BundledPackage[] {
+  return packagesInside.flatMap(({ file, name, version: pattern, ...one }) => {
+    if (one.host !== host) return [];
+    const [, version] = pattern.exec(readFileSync(join(folder, file), "utf8")) ?? [];
+    if (version === undefined) throw new Error(`${file} of ${host} does not say which ${name} is in it.`);
+    const manifest = { name, version, license: "Apache-2.0" };
+    return [{ manifest, licenceTexts: [readFileSync(apacheLicence, "utf8").trim()] }];
+  });
 }
 
 /** Some small packages have it as the last section there; a mere name of a licence is no text of it. */

@@ -1,6 +1,7 @@
 /** The listening sockets of the server: one, or briefly two after a certificate was replaced. */
 import type { BunRequest, Server } from "bun";
 import { maxUploadBytes } from "./domain/knowledge.ts";
+import { type HeldPort, holdPort } from "./held-port.ts";
 import { idleSeconds } from "./http/heartbeats.ts";
 import type { Certificate } from "./lib/certificate.ts";
 
@@ -8,7 +9,8 @@ export interface ListenerOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  tls: Certificate | null;
+  /** Null: plain HTTP. `awaited`: HTTPS once there is a certificate; until then every handshake is refused. */
+  tls: Certificate | "awaited" | null;
   handle: Handle<Request>;
   /** By path and method, served without `handle`, which gets everything else. */
   direct: Readonly<Record<string, { readonly [Method in "GET" | "POST"]?: Handle<BunRequest<string>> }>>;
@@ -17,6 +19,8 @@ export interface ListenerOptions {
 export type Handle<R extends Request> = (request: R, server: Server<unknown>) => Response | Promise<Response>;
 
 export interface Listener {
+  /** As given; but 0.0.0.0 for `::` on a machine without IPv6. */
+  readonly host: string;
   readonly port: number;
   /**
    * New connections get the new certificate; running requests continue on the old one. Idle connections are closed, and
@@ -66,18 +70,36 @@ const ciphers = [
 /** On Linux two sockets of one process can share a port, and so hand over without a gap. */
 const canShare = process.platform === "linux";
 
+/** Listens by `open` on the address; on all addresses also where the machine has no IPv6. Throws `ListenFailure`. */
+export function listenOn<Listening>(host: string, port: number, open: (hostname: string) => Listening): Listening {
+  try {
+    return open(host);
+  } catch (error) {
+    const failure = new ListenFailure(host, port, error);
+    if (host !== "::" || failure.code === "EADDRINUSE" || failure.code === "EACCES") throw failure;
+    try {
+      return open("0.0.0.0");
+    } catch (second) {
+      throw new ListenFailure(host, port, second);
+    }
+  }
+}
+
 /** Throws `ListenFailure`. */
 export function openListener(options: ListenerOptions): Listener {
-  const { host, handle, direct } = options;
+  const { handle, direct } = options;
   const isShared = options.tls !== null && canShare;
-  let tls = options.tls;
+  let { host, port } = options;
+  let tls = options.tls === "awaited" ? null : options.tls;
+  let held: HeldPort | null = null;
+  const servers = new Set<Server<unknown>>();
 
-  function listen(port: number, reusePort: boolean): Server<unknown> {
-    try {
-      return Bun.serve({
-        hostname: host,
+  function listen(reusePort: boolean): Server<unknown> {
+    const server = listenOn(host, port, (hostname) => {
+      const opened = Bun.serve({
+        hostname,
         port,
-        ...(tls === null ? {} : { tls: { ...tls, ciphers } }),
+        ...(tls === null ? {} : { tls: { ...tls, ciphers }, http2: true }),
         routes: direct,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,
@@ -85,48 +107,74 @@ export function openListener(options: ListenerOptions): Listener {
         reusePort,
         development: false,
       });
-    } catch (error) {
-      throw new ListenFailure(host, port, error);
-    }
+      host = hostname;
+      return opened;
+    });
+    port = server.port ?? port;
+    servers.add(server);
+    return server;
+  }
+
+  function hold(): void {
+    held = listenOn(host, port, (hostname) => {
+      const opened = holdPort(hostname, port);
+      host = hostname;
+      return opened;
+    });
+    port = held.port;
   }
 
   // A second server on the port must fail loudly, not share the traffic: the first bind never shares.
-  let current = listen(options.port, false);
-  const port = current.port ?? options.port;
-  if (isShared) {
-    void current.stop(true);
-    current = listen(port, true);
+  let current: Server<unknown> | null = null;
+  if (options.tls === "awaited") hold();
+  else {
+    current = listen(false);
+    if (isShared) {
+      servers.delete(current);
+      void current.stop(true);
+      current = listen(true);
+    }
   }
-  const servers = new Set([current]);
 
   /** Resolves when the server's last connection has ended. */
   function retire(server: Server<unknown>): Promise<void> {
     return server.stop().then(() => void servers.delete(server));
   }
 
+  /** Takes the place of what listens now, or leaves it there and throws. */
+  function replace(next: Certificate): void {
+    const before = tls;
+    const old = current;
+    tls = next;
+    held?.release();
+    try {
+      if (!isShared && old !== null) void retire(old);
+      current = listen(isShared);
+    } catch (error) {
+      tls = before;
+      if (held !== null) hold();
+      else if (!isShared) current = listen(false);
+      throw error;
+    }
+    held = null;
+    if (isShared && old !== null) void retire(old);
+  }
+
   return {
-    port,
-    replaceCertificate(next) {
-      const before = tls;
-      const old = current;
-      // `reload` accepts a new certificate silently, but keeps using the old one.
-      tls = next;
-      try {
-        if (!isShared) void retire(old);
-        current = listen(port, isShared);
-      } catch (error) {
-        tls = before;
-        if (!isShared) current = listen(port, false);
-        servers.add(current);
-        throw error;
-      }
-      servers.add(current);
-      if (isShared) void retire(old);
+    get host() {
+      return host;
     },
+    get port() {
+      return port;
+    },
+    // `reload` accepts a new certificate silently, but keeps using the old one.
+    replaceCertificate: replace,
     async stop() {
+      held?.release();
       await Promise.race([Promise.all([...servers].map(retire)), waitUntilIdle(servers)]);
     },
     async cut() {
+      held?.release();
       await Promise.all([...servers].map((server) => server.stop(true)));
     },
   };

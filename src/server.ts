@@ -17,7 +17,8 @@ import type { OpenedServices } from "./services.ts";
 export interface ServerOptions {
   host: string;
   port: number;
-  tls?: Certificate;
+  /** `awaited`: handshakes are refused until `replaceCertificate` brings the first. */
+  tls?: Certificate | "awaited";
   /** Loopback port that serves `/metrics` without a token; 0 takes a free port. */
   metricsPort?: number | null;
   /** Where other instances reach this one; by default the address that it listens on. */
@@ -97,16 +98,17 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     };
   }
 
-  let expiresAtMs = options.tls === undefined ? null : readCertificateExpiry(options.tls);
+  const { tls = null } = options;
+  let expiresAtMs = tls === null || tls === "awaited" ? null : readCertificateExpiry(tls);
   const direct = {
     ...Object.fromEntries(app.directRoutes.map((route) => [route.path, { GET: handleDirectly(route) }])),
     [app.instanceDoor.path]: { POST: handleCall(app.instanceDoor) },
   };
-  const listener = openListener({ host: options.host, port: options.port, tls: options.tls ?? null, handle, direct });
+  const listener = openListener({ host: options.host, port: options.port, tls, handle, direct });
   const metrics = openMetrics();
   services.measurements.probes.push({
     name: "companiond_certificate_expiry_timestamp_seconds",
-    help: "When the certificate of --tls-cert expires.",
+    help: "When the certificate that is served expires.",
     type: "gauge",
     read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
   });
@@ -140,13 +142,11 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     await services.close();
   }
 
-  const scheme = options.tls ? "https" : "http";
-  const { port } = listener;
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
-  const isTls = options.tls !== undefined;
-  void services.instances.announce(options.instanceUrl ?? ownUrlOf({ host: options.host, port, isTls }));
+  const { host, port } = listener;
+  const isTls = tls !== null;
+  void services.instances.announce(options.instanceUrl ?? ownUrlOf({ host, port, isTls }));
   return {
-    url: `${scheme}://${host}:${port}`,
+    url: `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
     metricsUrl: metrics === null ? null : `http://127.0.0.1:${metrics.port}/metrics`,
     get certificateExpiryMs() {

@@ -2,19 +2,16 @@
 import { buildInfo } from "./build-info.ts";
 import { findPlace } from "./config/providers.ts";
 import type { Config } from "./config.ts";
-import type { ErasureMarks } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
-import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
-import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
+import { createSharedClock, systemClock } from "./lib/clock.ts";
 import { closeOnFailure } from "./lib/close-on-failure.ts";
-import { type IdSource, systemIds } from "./lib/ids.ts";
-import { type Log, processLog } from "./lib/log.ts";
-import type { After } from "./lib/spaced-queue.ts";
+import { systemIds } from "./lib/ids.ts";
+import { processLog } from "./lib/log.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
@@ -24,12 +21,13 @@ import { measureCoordination, measureLimiter, measureStore } from "./metrics/mea
 import { Measurements } from "./metrics/measurements.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
-import { createAttempts, type SignInPace } from "./modules/session/attempts.ts";
+import { createAttempts } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
+import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import { toSettings } from "./server-settings.ts";
-import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
+import type { OpenOptions, StorageEngine } from "./store/engine.ts";
 import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
@@ -42,24 +40,7 @@ import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
 export { openBackupStorage } from "./backup-storage/registry.ts";
-
-export interface OpenedServices extends Services {
-  /** Stops background work and closes the store. Wait for running turns first. */
-  close(): Promise<void>;
-}
-
-/** What tests replace. */
-export interface ServiceOverrides {
-  clock?: Clock;
-  ids?: IdSource;
-  log?: Log;
-  storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
-  /** Times the replies that nobody reads. */
-  after?: After;
-  signInPace?: SignInPace;
-  /** How often running turns are asked for their right. */
-  lookEveryMs?: number;
-}
+export type { OpenedServices, ServiceOverrides };
 
 /** The storage engine that the configuration chooses. */
 export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
@@ -134,6 +115,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     { ...memory, ...shared, signInFailures: windows.signInFailures },
     measurements,
   );
+  const certificates = await closeOnFailure(store, async () => {
+    if (config.server.acme === null) return null;
+    // Loaded only here: whoever has no domain must not pay for it.
+    const { openCertificates } = await import("./certificates/registry.ts");
+    const place = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
+    return await openCertificates(config.server.acme, place, { duties: coordination.duties, clock, log, measurements });
+  });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   const replies = createNamedReplies(overrides);
@@ -168,7 +156,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
-  const instances = openInstances({ sealing, clock, ids, log, tell });
+  const instances = openInstances({
+    ...{ sealing, clock, ids, log, tell },
+    tlsName: config.server.acme?.domains[0] ?? null,
+  });
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
@@ -178,6 +169,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.close();
     llm.close();
     instances.close();
+    await certificates?.stop();
     // Closed before the store, which their last work needs.
     await knowledge.close();
     await voice.close();
@@ -186,6 +178,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   }
 
   return {
+    certificates,
     settings,
     store,
     coordination,

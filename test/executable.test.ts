@@ -109,7 +109,7 @@ test.each([
   [["--host", "192.0.2.1", "--demo"], 1, "192.0.2.1 is not an address of this machine"],
   [["--host", "nobody.invalid", "--demo"], 1, "nobody.invalid is not an address of this machine"],
   [["--host", "0.0.0.0"], 2, "no language model is configured"],
-  [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], 2, "--tls-cert: ENOENT"],
+  [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], 2, "--tls-cert (COMPANIOND_TLS_CERT): ENOENT"],
   [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], 2, "the certificate is not PEM"],
   [["--data-dir", "/proc/nowhere"], 1, "/proc/nowhere"],
 ])("cannot serve with %j: exit code %d, and a sentence in the log that says why", async (args, exitCode, sentence) => {

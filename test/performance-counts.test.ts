@@ -30,7 +30,7 @@ beforeAll(async () => {
     async storage(erasures) {
       const { store, close } = await openTemporaryStore({ observer, erasures });
       closeStore = close;
-      return { store, shared: null };
+      return { store, shared: null, certificateTexts: null };
     },
   });
   const account = await server.createAccount();

@@ -18,6 +18,11 @@ export interface CertificateKeeper {
   readonly state: CertificateState;
   /** Begins to obtain and to renew. Until the listeners answer challenges, nothing is asked of an authority. */
   start(): void;
+  /**
+   * For SIGHUP, after `start`: looks at what is stored, and obtains what is missing or due without waiting for the next
+   * attempt, as far as the authority's limits allow. Returns at once.
+   */
+  lookAgain(): void;
   /** Ends an order under way; never rejects. */
   stop(): Promise<void>;
 }

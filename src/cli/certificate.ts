@@ -13,12 +13,12 @@ export function loadCertificate(
   forFile: ProcessUser["forFile"] = (_, work) => work(),
 ): Certificate | null {
   if (tls === null) return null;
-  const cert = forFile(tls.certFile, () => readPem("--tls-cert", tls.certFile));
-  const key = forFile(tls.keyFile, () => readPem("--tls-key", tls.keyFile));
+  const cert = forFile(tls.certFile, () => readPem("--tls-cert (COMPANIOND_TLS_CERT)", tls.certFile));
+  const key = forFile(tls.keyFile, () => readPem("--tls-key (COMPANIOND_TLS_KEY)", tls.keyFile));
   try {
     readCertificateExpiry({ cert, key });
   } catch (error) {
-    throw new SettingFailure(`--tls-cert and --tls-key: ${describe(error)}.`);
+    throw new SettingFailure(`--tls-cert and --tls-key (COMPANIOND_TLS_…): ${describe(error)}.`);
   }
   return { cert, key };
 }
@@ -38,11 +38,11 @@ export function reloadCertificate(config: Config, server: RunningServer, log: Lo
   }
 }
 
-function readPem(flag: string, file: string): string {
+function readPem(setting: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new SettingFailure(`${flag}: ${describe(error)}`);
+    throw new SettingFailure(`${setting}: ${describe(error)}`);
   }
 }
 

@@ -2,7 +2,9 @@
 import { type Config, ConfigError } from "../config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
+import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { listLooks, runLooks } from "./doctor/looks.ts";
 import { examinePort } from "./doctor/network.ts";
@@ -55,7 +57,8 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   return await runLooks([
     { name: "server", look: () => none },
     { name: "data directory", look: () => examineData(config) },
-    { name: "port", look: () => examinePort(config) },
+    { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
+    { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),
   ]);
 }

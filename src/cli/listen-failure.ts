@@ -11,6 +11,8 @@ export interface ListenProblem {
   /** The system's code: EADDRINUSE, EACCES, EADDRNOTAVAIL; empty if there is none. */
   code: string;
   message: string;
+  /** Which setting names the port; by default PORT. */
+  purpose?: "https" | "http";
 }
 
 export interface ListenExplanation {
@@ -22,10 +24,20 @@ export interface ListenExplanation {
 
 const lookupDeadlineMs = 5_000;
 const otherHost = "Give --host an address of this machine, 0.0.0.0 or :: for all.";
+const nameDeadlineMs = 1_000;
 const otherPort = "Choose another with --port or PORT.";
+const otherPorts = {
+  https:
+    "Stop that program, or set COMPANIOND_HTTPS_PORT to another port and have connections to port 443 forwarded to it.",
+  http: "Stop that program, or set COMPANIOND_HTTP_PORT to another port and have requests to port 80 forwarded to it.",
+};
+const privilege =
+  "Ports below 1024 need a privilege: under systemd AmbientCapabilities=CAP_NET_BIND_SERVICE, elsewhere " +
+  "setcap 'cap_net_bind_service=+ep' on the executable.";
 
 /** Never rejects. */
-export async function explainListenFailure({ host, port, code, message }: ListenProblem): Promise<ListenExplanation> {
+export async function explainListenFailure(problem: ListenProblem): Promise<ListenExplanation> {
+  const { host, port, code, message, purpose } = problem;
   const addresses = await findAddresses(host);
   if (addresses.length === 0) {
     return { wrong: `${host} is not an address of this machine: the name does not resolve.`, advice: otherHost };
@@ -33,12 +45,43 @@ export async function explainListenFailure({ host, port, code, message }: Listen
   if (code === "EADDRNOTAVAIL" || !addresses.some(isOwnAddress)) {
     return { wrong: `${host} is not an address of this machine.`, advice: otherHost };
   }
+  const advice = purpose === undefined ? otherPort : otherPorts[purpose];
   if (code === "EADDRINUSE") {
-    return { wrong: `port ${port} of ${host} is in use by another program.`, advice: otherPort };
+    const where = host === "::" || host === "0.0.0.0" ? `port ${port}` : `port ${port} of ${host}`;
+    const program = await findProgram(host, port);
+    return { wrong: `${where} is in use by another program${program === null ? "" : ` (${program})`}.`, advice };
   }
-  if (code === "EACCES")
-    return { wrong: `no permission to listen on port ${port}.`, advice: "Ports below 1024 need a privilege." };
-  return { wrong: `cannot listen on ${host}, port ${port}: ${message}.`, advice: otherPort };
+  if (code === "EACCES") {
+    const setting = purpose === undefined ? "--port or PORT" : `COMPANIOND_${purpose.toUpperCase()}_PORT`;
+    return {
+      wrong: `no permission to listen on port ${port}.`,
+      advice: `${privilege} Or choose another port with ${setting}.`,
+    };
+  }
+  return { wrong: `cannot listen on ${host}, port ${port}: ${message}.`, advice };
+}
+
+/** What calls itself by a name on the port, in HTTP; null if nothing does in time. */
+async function findProgram(host: string, port: number): Promise<string | null> {
+  const reachable = host === "::" || host === "0.0.0.0" ? "127.0.0.1" : host;
+  const address = `${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  const names = await Promise.all(
+    ["http", "https"].map(async (scheme) => {
+      try {
+        const response = await fetch(`${scheme}://${address}/`, {
+          method: "HEAD",
+          redirect: "manual",
+          signal: AbortSignal.timeout(nameDeadlineMs),
+          tls: { rejectUnauthorized: false },
+        });
+        return response.headers.get("server");
+      } catch {
+        return null;
+      }
+    }),
+  );
+  // Whoever has the port chose these words.
+  return names.find((name) => name !== null && /^[\w./ ()-]{1,60}$/.test(name)) ?? null;
 }
 
 /** All addresses of the name, or the address itself; empty if none is found in time. */

@@ -14,6 +14,7 @@ import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeRefusal, judgeDemo, modelSettings } from "./demo-place.ts";
+import { needsLowPorts, serveDomains } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
@@ -22,7 +23,7 @@ import { explainListenFailure } from "./listen-failure.ts";
 import type { ProcessUser } from "./process-user.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
-import { describeStart, toReachable } from "./start-message.ts";
+import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
 
@@ -84,13 +85,17 @@ async function serve(input: ActionInput): Promise<null> {
           services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
         )
       : null;
-    const server = await closeOnFailure(services, () => listen(services, config, { certificate, user: io.user }));
+    const keeper = services.certificates;
+    const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
+    const server = await closeOnFailure(services, () => listen(services, config, { tls, user: io.user }));
+    const domains = keeper === null ? null : serveDomains({ config, services, server, keeper, user: io.user });
     // The ports are open: nothing that comes in through them meets the rights of root.
-    io.user.settle();
+    io.user.settle(needsLowPorts(config));
     if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
     const backups = startBackups(services, toBackupPlan(config, input));
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
-    if (certificate !== null || !io.isTerminal) {
+    if (keeper !== null) io.onReload(() => void supervisor.reload(async () => keeper.lookAgain()));
+    else if (certificate !== null || !io.isTerminal) {
       io.onReload(() => void supervisor.reload(() => reloadCertificate(config, server, log)));
     }
     door = await openLocalDoor({ config, services, server });
@@ -119,7 +124,10 @@ async function serve(input: ActionInput): Promise<null> {
       describe: () => `Serving ${config.publicUrl ?? server.url}, ${countReplies(services)}`,
       check: () => services.store.check(),
     });
-    await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
+    await announce(input, config, server, {
+      ...{ llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null },
+      isAwaited: keeper !== null && keeper.current === null,
+    });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     supervisor.stopping(`Stopping, ${countReplies(services)}`);
@@ -127,6 +135,7 @@ async function serve(input: ActionInput): Promise<null> {
     await backups.stop();
     // Without a proxy, nobody polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
+    await domains?.close();
     log.info("stopped");
     return null;
   } finally {
@@ -162,13 +171,15 @@ async function announce(
   { io, isJson }: ActionInput,
   config: Config,
   server: RunningServer,
-  facts: { llmName: string; demoToken: string | null; setupLink: string | null },
+  facts: Pick<StartFacts, "llmName" | "demoToken" | "setupLink" | "isAwaited">,
 ): Promise<void> {
   if (isJson) {
     await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: facts.demoToken })}\n`);
     return;
   }
-  const urls = { url: config.publicUrl ?? server.url, listeningUrl: server.url };
+  const url = config.publicUrl ?? server.url;
+  // The certificate is for the name, wherever it listens.
+  const urls = { url, listeningUrl: config.server.acme === null ? server.url : url };
   if (io.isTerminal) await io.writeOut(`${describeStart({ ...urls, ...facts })}\n`);
   // Not in the log, which must not contain embed tokens and has standard output to itself. The set-up link is in its
   // file.
@@ -177,16 +188,19 @@ async function announce(
 
 async function listen(
   services: OpenedServices,
-  { server: { host, port }, metrics, instanceUrl }: Config,
-  { certificate, user }: { certificate: Certificate | null; user: ProcessUser },
+  { server: { host, port, acme }, metrics, instanceUrl }: Config,
+  { tls, user }: { tls: Certificate | "awaited" | null; user: ProcessUser },
 ): Promise<RunningServer> {
   try {
-    const tls = certificate === null ? {} : { tls: certificate };
+    const options = { host, port, metricsPort: metrics.port, instanceUrl, ...(tls === null ? {} : { tls }) };
     // Ports below 1024 may need it.
-    return user.asCaller(() => startServer(services, { host, port, metricsPort: metrics.port, instanceUrl, ...tls }));
+    return user.asCaller(() => startServer(services, options));
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
-    const { wrong, advice } = await explainListenFailure(error);
+    const { wrong, advice } = await explainListenFailure({
+      ...{ host: error.host, port: error.port, code: error.code, message: error.message },
+      ...(acme !== null && error.port === port ? { purpose: "https" as const } : {}),
+    });
     throw new CommandFailure(`${wrong} ${advice}`);
   }
 }

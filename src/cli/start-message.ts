@@ -5,14 +5,17 @@ export interface StartFacts {
   url: string;
   /** The address on this machine. */
   listeningUrl: string;
+  /** HTTPS begins with the first certificate, and there is none yet. */
+  isAwaited?: boolean;
   llmName: string;
   demoToken: string | null;
   /** Passed only if a person reads the message. */
   setupLink: string | null;
 }
 
-export function describeStart({ url, listeningUrl, llmName, demoToken, setupLink }: StartFacts): string {
+export function describeStart({ url, listeningUrl, llmName, demoToken, setupLink, ...more }: StartFacts): string {
   const lines = ["", `companiond is listening. Open ${url}/`];
+  if (more.isAwaited) lines.push("The certificate is being obtained. Until it is there, connections are refused.");
   if (demoToken !== null) {
     lines.push("", "Or chat with the demo companion from a terminal:", "", `  ${writeCurl(listeningUrl, demoToken)}`);
   }

@@ -186,7 +186,7 @@ export interface SignInFailures {
 }
 
 /** Work that one instance does for all. */
-export type Duty = "jobs" | "set_up_link" | "embeddings";
+export type Duty = "jobs" | "set_up_link" | "embeddings" | "certificates";
 
 export interface Duties {
   /**

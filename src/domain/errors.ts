@@ -10,6 +10,7 @@ export const errorCodes = {
   insufficient_scope: { status: 403, title: "Insufficient scope" },
   limit_reached: { status: 403, title: "Limit of the account reached" },
   challenge_required: { status: 403, title: "Proof of work required" },
+  https_required: { status: 403, title: "HTTPS required" },
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "Method not allowed" },
   conflict: { status: 409, title: "Conflict" },

@@ -14,16 +14,18 @@ export interface InstancesOptions {
   log: Log;
   /** Tells the others the address; null where no others can be. */
   tell: ((url: string) => Promise<void>) | null;
+  /** Of the certificates of all instances, which no authority gives for the addresses where they reach one another. */
+  tlsName?: string | null;
   /** Shortened in tests. */
   deadlines?: Partial<PassingDeadlines>;
   tellAgainMs?: number;
 }
 
 export function openInstances(options: InstancesOptions): Instances {
-  const { sealing, clock, ids, log, tell, deadlines = {}, tellAgainMs = 1_000 } = options;
+  const { sealing, clock, ids, log, tell, deadlines = {}, tlsName = null, tellAgainMs = 1_000 } = options;
   const proofs = createCallProofs({ sealing, clock, ids });
   let ownUrl: string | null = null;
-  const passing = createPassing({ proofs, getOwnUrl: () => ownUrl, deadlines });
+  const passing = createPassing({ proofs, getOwnUrl: () => ownUrl, deadlines, tlsName });
   let again: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
 

@@ -33,12 +33,13 @@ interface PassingOptions {
   proofs: CallProofs;
   getOwnUrl: () => string | null;
   deadlines?: Partial<PassingDeadlines>;
+  tlsName: string | null;
 }
 
-export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions): OtherInstances & Disposable {
+export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: PassingOptions): OtherInstances & Disposable {
   const { connectMs, lookMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
   // No connection is kept: a new one tells at once whether the other machine is there.
-  const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0 });
+  const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0, tlsNameOfAddresses: tlsName });
   return {
     async pass(url, call, signal) {
       if (url === null) throw unanswered(new Error("its address is not known yet"));

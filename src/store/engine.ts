@@ -9,7 +9,8 @@ import type { Coordination, ErasureMarks } from "../coordination/coordination.ts
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
-import type { DatabaseServerFacts, SchemaDifferences } from "./contract/inspection.ts";
+import type { CertificateTexts } from "./contract/certificate-texts.ts";
+import type { DatabaseServerFacts, SchemaDifferences, SealedFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -97,6 +98,8 @@ export interface OpenedStorage {
   readonly store: Store;
   /** Null if only one process can serve this data: then its own memory coordinates. Also null for a command. */
   readonly shared: SharedCoordination | null;
+  /** Null if only one process can serve this data: then its certificate is in files of the data directory. */
+  readonly certificateTexts: CertificateTexts | null;
 }
 
 export interface StorageEngine {
@@ -135,6 +138,11 @@ export interface StorageEngine {
    * a sentence that says what is wrong, without the password, if no answer comes within 5 s.
    */
   inspect?(): Promise<DatabaseServerFacts>;
+  /**
+   * For an engine without one: what the key of sealed secrets is judged by. Null where this program does not know the
+   * tables. Throws as `verify` does.
+   */
+  inspectSealed?(): SealedFacts | null;
   /** Sizes of the data on this machine, for metrics; the first is that of the data itself. */
   readonly sizes: readonly StorageSize[];
 }

@@ -68,7 +68,11 @@ describe("a failure to start", () => {
     [["--prot", "1"], 2, "unknown option --prot. Did you mean --port? See companiond serve --help"],
     [["--port", "http"], 2, '--port must be a whole number from 0 to 65535, not "http".'],
     [["--env-file", "absent.env"], 2, "--env-file: there is no such file: absent.env"],
-    [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], 2, expect.stringContaining("--tls-cert: ENOENT")],
+    [
+      ["--tls-cert", "absent.pem", "--tls-key", "absent.pem"],
+      2,
+      expect.stringContaining("--tls-cert (COMPANIOND_TLS_CERT): ENOENT"),
+    ],
     [["--host", "192.0.2.1", "--demo"], 1, expect.stringContaining("192.0.2.1 is not an address of this machine.")],
   ])("by %j has exit code %d and says why", async (words, exitCode, problem) => {
     const outcome = await serve(words);

@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Domains, serveDomains } from "../../src/cli/domains.ts";
+import { plainUser } from "../../src/cli/process-user.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { type Metrics, readMetrics } from "../support/metrics.ts";
@@ -19,6 +21,7 @@ let servers: TestServer[];
 let redis: RedisServer;
 let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
 let metrics: Metrics[];
+let domains: Domains | null = null;
 const providers = temporaryDirectory();
 
 function read(file: string): string {
@@ -35,21 +38,42 @@ beforeAll(async () => {
   redis = await startRedisServer();
   database = await createMigratedDatabase();
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() };
-  const alone = { DATABASE_URL: "", REDIS_URL: "", COMPANIOND_PROVIDERS_FILE: providers.file("providers.json") };
+  const alone = {
+    DATABASE_URL: "",
+    REDIS_URL: "",
+    COMPANIOND_DOMAIN: "chat.example.com",
+    COMPANIOND_PROVIDERS_FILE: providers.file("providers.json"),
+  };
   const chain = '{"providers":[],"models":{"chain":["default/one","default/another"]}}';
   writeFileSync(alone.COMPANIOND_PROVIDERS_FILE, chain);
   servers = [
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...alone } }),
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...shared } }),
   ];
+  domains = servePlainHttp(servers[0]);
   metrics = await Promise.all(servers.map(measure));
 });
 afterAll(async () => {
+  await domains?.close();
   for (const server of servers) await server.close();
   await database.drop();
   await redis[Symbol.asyncDispose]();
   providers[Symbol.dispose]();
 });
+
+/** As under `--domain`, but no authority is asked for anything. */
+function servePlainHttp(server: TestServer | undefined): Domains | null {
+  const { services } = server ?? {};
+  if (services === undefined || services.certificates === null) return null;
+  const acme = { domains: ["chat.example.com"], email: null, directory: "http://127.0.0.1:1/", httpPort: 0 };
+  return serveDomains({
+    config: { publicUrl: null, server: { host: "127.0.0.1", port: 0, tls: null, acme, trustProxy: 0 } },
+    services,
+    server: { port: 443, replaceCertificate() {} },
+    keeper: { ...services.certificates, start() {} },
+    user: plainUser,
+  });
+}
 
 async function measure(server: TestServer): Promise<Metrics> {
   const { embedToken } = await server.createCompanion();
@@ -83,8 +107,8 @@ test.each([["prometheus-rules.yaml"], ["grafana-dashboard.json"]])("every metric
   expect(names.filter((name) => !isKnown(name))).toEqual([]);
 });
 
-test("every metric of the program is on the dashboard or in a rule, or in the operators' guide", () => {
-  const guide = readFileSync(join(root, "docs/operators.md"), "utf8");
+test("every metric of the program is on the dashboard or in a rule, or in the page on monitoring", () => {
+  const guide = readFileSync(join(root, "docs/monitoring.md"), "utf8");
   const told = read("prometheus-rules.yaml") + read("grafana-dashboard.json") + guide;
   const families = metrics.flatMap((one) => one.families);
   expect(families.filter((name) => !told.includes(name))).toEqual([]);

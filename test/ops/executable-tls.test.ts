@@ -92,7 +92,9 @@ test("keeps its certificate if the new files are unusable", async () => {
   copyFileSync(join(fixtures, "two.key.pem"), files.file("key.pem"));
   process.kill(server.pid, "SIGHUP");
   const { reason } = await server.logged("certificate not reloaded, keeping the current one");
-  expect(reason).toBe("--tls-cert and --tls-key: the private key does not belong to the certificate.");
+  expect(reason).toBe(
+    "--tls-cert and --tls-key (COMPANIOND_TLS_…): the private key does not belong to the certificate.",
+  );
   expect(await servedName(server.url)).toBe("one.test");
   expect(await server.stop()).toBe(0);
 });

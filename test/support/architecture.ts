@@ -19,9 +19,12 @@ const contracts = new Set([
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
   "src/backup-storage/storage.ts",
+  "src/certificates/certificate-keeper.ts",
+  "src/certificates/authority.ts",
+  "src/certificates/shelf.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage"];
+const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage", "certificates"];
 const engines = [
   "store/sqlite",
   "store/postgres",
@@ -32,10 +35,13 @@ const engines = [
   "llm/demo",
   "voice/elevenlabs",
   "backup-storage/s3",
+  "certificates/acme",
+  "certificates/file-shelf",
+  "certificates/shared-shelf",
 ];
 
 /** What opens engines, for the server and for `doctor`. */
-const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts"]);
+const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts", "src/certificate-checks.ts"]);
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
 const copyFolder = "src/store/copy/";
@@ -63,6 +69,11 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
   },
   { name: /^age-encryption$/, places: /^src\/backups\/age\.ts$/, rule: "age belongs in backups/age.ts" },
+  {
+    name: /^acme-client/,
+    places: /^src\/certificates\/acme\//,
+    rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
+  },
   { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
 ];

@@ -10,7 +10,7 @@ import { findServer } from "./network.ts";
 export async function examineInstanceUrls(
   config: Pick<Config, "server" | "instanceUrl">,
   instances: readonly LiveInstance[],
-  find: (url: string) => Promise<unknown> = findServer,
+  find: (url: string) => Promise<unknown> = (url) => findAt(url, config.server.acme?.domains[0]),
 ): Promise<Finding> {
   const name = "instance URL";
   const own = describeOwn(config);
@@ -33,9 +33,16 @@ export async function examineInstanceUrls(
   return ok(name, `${own} ${urls.length} of ${instances.length} that run have told theirs, and answer.`);
 }
 
-function describeOwn({ server: { host, port, tls }, instanceUrl }: Pick<Config, "server" | "instanceUrl">): string {
+function describeOwn({ server, instanceUrl }: Pick<Config, "server" | "instanceUrl">): string {
+  const { host, port, tls, acme } = server;
   if (instanceUrl === null && port === 0) return "The others reach this one at the port that it takes.";
-  return `The others reach this one at ${instanceUrl ?? ownUrlOf({ host, port, isTls: tls !== null })}.`;
+  return `The others reach this one at ${instanceUrl ?? ownUrlOf({ host, port, isTls: tls !== null || acme !== null })}.`;
+}
+
+/** An address is not in the certificate: instances take the domain's there, too. */
+function findAt(url: string, domain?: string): ReturnType<typeof findServer> {
+  const isAddress = /^https:\/\/(\[|[\d.]+(:|$))/.test(url);
+  return findServer(url, isAddress && domain !== undefined ? domain : null);
 }
 
 function isLoopbackUrl(url = ""): boolean {

@@ -2,8 +2,10 @@
 import type { Config } from "../../config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineBackupStorage } from "./backup-storage.ts";
+import { examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
+import { examineKey } from "./key.ts";
 import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
@@ -15,9 +17,11 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "configuration", look: () => examineNames(config) },
     { name: "backups off the machine", look: () => examineBackupStorage(config) },
     { name: "database", look: () => examineDatabase(config) },
+    { name: "secret key", look: () => examineKey(config) },
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },
+    { name: "domain", look: () => examineDomains(config) },
     { name: "proxy headers", look: () => examineProxy(config) },
     { name: "public URL", look: () => examinePublicUrl(config) },
     { name: "language model", look: () => examineLlm(config) },

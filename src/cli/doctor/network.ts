@@ -10,13 +10,20 @@ import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 const dayMs = 24 * 60 * 60_000;
 const limitMs = 5_000;
 
-/** The version and headers of a companiond server at this URL; null if something else responds, or nothing. */
-export async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
+/**
+ * The version and headers of a companiond server at this URL; null if something else responds, or nothing. `tlsName` is
+ * whom its certificate must name, if not the host.
+ */
+export async function findServer(
+  baseUrl: string,
+  tlsName: string | null = null,
+): Promise<{ version: string; headers: Headers } | null> {
   try {
     const response = await fetch(`${baseUrl}/healthz`, {
       signal: AbortSignal.timeout(limitMs),
-      // Only the check of the public URL also verifies the name on the certificate.
+      // Only the checks of other addresses also verify the name on the certificate.
       ...(baseUrl.startsWith("https://127.") ? { tls: { rejectUnauthorized: false } } : {}),
+      ...(tlsName === null ? {} : { tls: { serverName: tlsName } }),
     });
     const body: unknown = await response.json();
     const isOurs = response.ok && typeof body === "object" && body !== null && "version" in body;
@@ -64,6 +71,10 @@ export async function examineCertificate(
   }
 }
 
+function isTls({ tls, acme }: Config["server"]): boolean {
+  return tls !== null || acme !== null;
+}
+
 function judgeExpiry(name: string, untilMs: number, nowMs: number): Finding {
   const days = Math.floor((untilMs - nowMs) / dayMs);
   const advice = "Renew it, then send SIGHUP to the server.";
@@ -87,7 +98,7 @@ export async function examineProxy(config: Config): Promise<Finding> {
       set,
     );
   }
-  if (trusted === 0 && publicUrl?.startsWith("https://") && server.tls === null) {
+  if (trusted === 0 && publicUrl?.startsWith("https://") && !isTls(server)) {
     return warn(name, `${publicUrl} must end in a proxy, and none is trusted: all visitors share one limit.`, set);
   }
   if (trusted > 0 && !isLoopback) {
@@ -104,10 +115,13 @@ export async function examineProxy(config: Config): Promise<Finding> {
 }
 
 /** Read from the running server's metrics, if the configuration opens them. */
-async function countUntrustedForwards({ metrics, server: { host, port, tls } }: Config): Promise<number> {
+async function countUntrustedForwards({ metrics, server }: Config): Promise<number> {
+  const { host, port } = server;
   const isOwnPort = metrics.port !== null && metrics.port !== 0;
   if (!isOwnPort && metrics.token === null) return 0;
-  const url = isOwnPort ? `http://127.0.0.1:${metrics.port}` : `${tls === null ? "http" : "https"}://${host}:${port}`;
+  const reachable = host === "::" ? "127.0.0.1" : host;
+  const own = `${isTls(server) ? "https" : "http"}://${reachable}:${port}`;
+  const url = isOwnPort ? `http://127.0.0.1:${metrics.port}` : own;
   try {
     const headers = { authorization: `Bearer ${metrics.token ?? ""}` };
     const response = await fetch(`${url}/metrics`, {

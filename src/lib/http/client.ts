@@ -41,6 +41,8 @@ export interface HttpClientOptions {
   restMs: number;
   /** How long no connection to an origin is reused after it has sent unrequested bytes. */
   distrustMs: number;
+  /** Whom the certificate must name where the URL has an IP address; null: that address. */
+  tlsNameOfAddresses: string | null;
   /** Called when that happens, with host and port of the origin; only once per distrust period. */
   onSurplus(origin: string): void;
 }
@@ -51,11 +53,13 @@ export const defaults: HttpClientOptions = {
   maxIdle: 256,
   restMs: 50,
   distrustMs: 10 * 60_000,
+  tlsNameOfAddresses: null,
   onSurplus() {},
 };
 
 export function createHttpClient(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const { connectTimeoutMs, idleSeconds, maxIdle, restMs, distrustMs, onSurplus } = { ...defaults, ...options };
+  const { connectTimeoutMs, idleSeconds, maxIdle, restMs, distrustMs, ...more } = { ...defaults, ...options };
+  const { onSurplus, tlsNameOfAddresses } = more;
   const origins = new Map<string, Origin>();
   let isClosed = false;
 
@@ -88,7 +92,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   function findOrigin(url: URL): Origin {
     let origin = origins.get(url.origin);
     if (origin === undefined) {
-      origin = toOrigin(url);
+      origin = toOrigin(url, tlsNameOfAddresses);
       origins.set(url.origin, origin);
     }
     return origin;
@@ -161,12 +165,14 @@ export async function unlessAborted<Result>(
   }
 }
 
-function toOrigin(url: URL): Origin {
+function toOrigin(url: URL, tlsNameOfAddresses: string | null): Origin {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   // IPv6 addresses have brackets in URLs only.
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  return { hostname, address: hostname, port, isTls, idle: [], distrustedUntilMs: 0 };
+  const address = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const isAddress = address.includes(":") || /^[\d.]+$/.test(address);
+  const hostname = isTls && isAddress ? (tlsNameOfAddresses ?? address) : address;
+  return { hostname, address, port, isTls, idle: [], distrustedUntilMs: 0 };
 }
 
 function encodeRequest(target: HttpTarget, body: string): Uint8Array {

@@ -50,6 +50,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy:
       "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it by themselves. Visitors with a token of the website need none.",
   },
+  https_required: {
+    meaning:
+      "The request came in over plain HTTP to a server that serves HTTPS. Pages are redirected; API calls are not, since a client would go on sending its key unencrypted.",
+    remedy:
+      "Change `http://` to `https://` in the address that you call. If the request had an API key, replace the key: it was sent unencrypted.",
+  },
   insufficient_scope: {
     meaning:
       "The API key is valid, but lacks the scope that the sentence names, or the route belongs to the dashboard.",

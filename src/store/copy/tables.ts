@@ -98,6 +98,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   instances: "servers that have stopped",
   open_turns: "turns that have ended",
   erasures: "concern turns that have ended",
+  certificate_texts: "of servers that have stopped; those of the copy obtain a certificate of their own",
   settled_batches: "for whoever lost the connection while turns were settled",
 };
 

@@ -7,6 +7,7 @@ import namedTurns from "../../../drizzle/postgres/0004_named_turns_and_visitors.
 import money from "../../../drizzle/postgres/0005_money.sql" with { type: "text" };
 import moneyFunctions from "../../../drizzle/postgres/0006_money_functions.sql" with { type: "text" };
 import knowledge from "../../../drizzle/postgres/0007_knowledge.sql" with { type: "text" };
+import certificates from "../../../drizzle/postgres/0008_certificates.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   { name: "0005_money", sql: money },
   { name: "0006_money_functions", sql: moneyFunctions },
   { name: "0007_knowledge", sql: knowledge },
+  { name: "0008_certificates", sql: certificates },
 ];
 
 /**

@@ -1,6 +1,7 @@
 /** Opens the store for a server, with what it agrees on with others, or for a command. */
 import type { OpenedStorage, OpenOptions } from "../engine.ts";
 import type { Store } from "../store.ts";
+import { createCertificateTexts } from "./certificate-texts.ts";
 import { explainStartFailure } from "./connect-failure.ts";
 import type { PostgresOptions } from "./connection.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
@@ -36,11 +37,12 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
     mayCreate,
     beforeFirst,
   });
-  if (isCommand) return { store: opened.store, shared: null };
+  const certificateTexts = createCertificateTexts(opened.engine);
+  if (isCommand) return { store: opened.store, shared: null, certificateTexts };
   try {
     const { url } = options;
     const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
-    return { store: withCoordination(opened.store, shared), shared };
+    return { store: withCoordination(opened.store, shared), shared, certificateTexts };
   } catch (error) {
     await opened.store.close();
     throw error;

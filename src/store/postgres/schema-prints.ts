@@ -27,6 +27,8 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   budgets: "5d9364130f56",
   "budgets budgets_fact": "c149c6de674e",
   "budgets budgets_pkey": "6cc276256b3c",
+  certificate_texts: "f3c58132858c",
+  "certificate_texts certificate_texts_pkey": "7f31f910f13c",
   companion_metadata: "c46a331dd1b5",
   "companion_metadata companion_metadata_account_number_path_value_block_pk": "9fd0c15e3460",
   companiond: "103f14a76ecc",

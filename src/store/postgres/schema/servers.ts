@@ -74,3 +74,9 @@ export const settledBatches = pgTable("settled_batches", {
   id: textColumn("id").primaryKey(),
   settledAt: wholeColumn("settled_at").notNull().default(databaseTime),
 });
+
+/** The servers' certificate, the key of its account, and what is going on to renew it; sealed. */
+export const certificateTexts = pgTable("certificate_texts", {
+  name: textColumn("name").primaryKey(),
+  sealed: textColumn("sealed").notNull(),
+});

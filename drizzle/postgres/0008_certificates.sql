@@ -1,0 +1,4 @@
+CREATE TABLE "certificate_texts" (
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"sealed" text COLLATE "C" NOT NULL
+);

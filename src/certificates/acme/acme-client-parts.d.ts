@@ -1,0 +1,8 @@
+/** The parts of acme-client that are imported by themselves: its types are of the whole. */
+declare module "acme-client/src/client.js" {
+  export { Client as default } from "acme-client";
+}
+
+declare module "acme-client/src/crypto/index.js" {
+  export { crypto as default } from "acme-client";
+}

@@ -1,0 +1,97 @@
+/** What the port of plain HTTP answers beside `--domain`: the authority's challenges, redirects to HTTPS, and no more. */
+import { AppError, errorCodes } from "../domain/errors.ts";
+import type { IdSource } from "../lib/ids.ts";
+import { isOpenAiPath, toOpenAiError } from "./openai-error.ts";
+import { renderProblem } from "./problem.ts";
+
+export interface ClearAnswersOptions {
+  /** In lower case; a request for any other host is sent to the first. */
+  readonly domains: readonly string[];
+  /** The port of HTTPS as visitors see it. */
+  readonly httpsPort: number;
+  readonly findChallenge: (token: string) => Promise<string | null>;
+  readonly ids: Pick<IdSource, "uuid">;
+}
+
+/** `missed`: a challenge that nobody waits for. */
+export const clearOutcomes = ["challenge", "missed", "redirect", "refused"] as const;
+export type ClearOutcome = (typeof clearOutcomes)[number];
+
+export interface ClearAnswer {
+  readonly outcome: ClearOutcome;
+  readonly response: Response;
+}
+
+const challengePath = "/.well-known/acme-challenge/";
+const challengeToken = /^[\w-]{1,200}$/;
+/** Browsers forget the redirect after an hour, so that a port which was tried once does not stay with them. */
+const redirectHeaders = { "cache-control": "max-age=3600" };
+const longestPath = 8192;
+
+/**
+ * Only reading a page is redirected. What calls the API in the clear would follow a redirect, work, and go on sending its
+ * key in the clear with each first request: it is refused, so that somebody puts it right.
+ */
+export function createClearAnswers(options: ClearAnswersOptions): (request: Request) => Promise<ClearAnswer> {
+  const { domains, httpsPort, findChallenge, ids } = options;
+  const [first = "localhost"] = domains;
+
+  function baseUrlFor(request: Request): string {
+    const asked = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "") ?? "";
+    const domain = domains.includes(asked) ? asked : first;
+    return httpsPort === 443 ? `https://${domain}` : `https://${domain}:${httpsPort}`;
+  }
+
+  async function answerChallenge(token: string): Promise<ClearAnswer> {
+    const body = challengeToken.test(token) ? await findChallenge(token) : null;
+    if (body === null) return { outcome: "missed", response: end(404, {}, "Nobody waits for this challenge.\n") };
+    const headers = { "content-type": "application/octet-stream", "cache-control": "no-store" };
+    return { outcome: "challenge", response: end(200, headers, body) };
+  }
+
+  function refuse(request: Request, path: string): ClearAnswer {
+    const baseUrl = baseUrlFor(request);
+    const leaked = request.headers.has("authorization")
+      ? " The key of this request was sent unencrypted: replace it."
+      : "";
+    const error = new AppError("https_required", `Send this request to ${baseUrl}: here it is not encrypted.${leaked}`);
+    const requestId = ids.uuid();
+    const isOpenAi = isOpenAiPath(path);
+    const body = isOpenAi ? JSON.stringify({ error: toOpenAiError(error) }) : renderProblem(error, requestId, baseUrl);
+    const headers = {
+      "content-type": isOpenAi ? "application/json" : "application/problem+json",
+      "cache-control": "no-store",
+      "x-request-id": requestId,
+    };
+    return { outcome: "refused", response: end(errorCodes.https_required.status, headers, body) };
+  }
+
+  return async (request) => {
+    const path = pathOf(request.url);
+    const isReading = request.method === "GET" || request.method === "HEAD";
+    if (isReading && path.startsWith(challengePath)) {
+      return await answerChallenge(path.slice(challengePath.length).replace(/\?.*$/, ""));
+    }
+    if (!isReading || isApiPath(path) || request.headers.has("authorization")) return refuse(request, path);
+    const location = baseUrlFor(request) + path;
+    return { outcome: "redirect", response: end(301, { ...redirectHeaders, location }, null) };
+  };
+}
+
+/** The path with its query, in characters that belong into a URL; `/` where the request names no host or path. */
+function pathOf(url: string): string {
+  const path = /^http:\/\/[^/?#]*(\/[\x21-\x7e]*)$/.exec(url)?.[1];
+  return path === undefined || path.length > longestPath ? "/" : path;
+}
+
+function isApiPath(path: string): boolean {
+  return /^\/+(api|v1)([/?#]|$)/.test(path);
+}
+
+/** Nothing more is expected on the connection. */
+function end(status: number, headers: Record<string, string>, body: string | null): Response {
+  return new Response(body, {
+    status,
+    headers: { "x-content-type-options": "nosniff", connection: "close", ...headers },
+  });
+}

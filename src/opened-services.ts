@@ -1,0 +1,30 @@
+/** What `openServices` returns, and what tests replace of it. */
+import type { CertificateKeeper } from "./certificates/certificate-keeper.ts";
+import type { ErasureMarks } from "./coordination/coordination.ts";
+import type { Services } from "./dependencies.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { IdSource } from "./lib/ids.ts";
+import type { Log } from "./lib/log.ts";
+import type { After } from "./lib/spaced-queue.ts";
+import type { SignInPace } from "./modules/session/attempts.ts";
+import type { OpenedStorage } from "./store/engine.ts";
+
+export interface OpenedServices extends Services {
+  /** Null without `--domain`. Whoever listens starts it; `close` stops it. */
+  readonly certificates: CertificateKeeper | null;
+  /** Stops background work and closes the store. Wait for running turns first. */
+  close(): Promise<void>;
+}
+
+/** What tests replace. */
+export interface ServiceOverrides {
+  clock?: Clock;
+  ids?: IdSource;
+  log?: Log;
+  storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
+  /** Times the replies that nobody reads. */
+  after?: After;
+  signInPace?: SignInPace;
+  /** How often running turns are asked for their right. */
+  lookEveryMs?: number;
+}

@@ -1,0 +1,84 @@
+/** Keepers of certificates on files of a directory, with a clock and timers that tests move. */
+import { createAcmeAuthority } from "../../src/certificates/acme/acme-authority.ts";
+import type { Authority } from "../../src/certificates/authority.ts";
+import type { CertificateKeeper } from "../../src/certificates/certificate-keeper.ts";
+import { createFileShelf } from "../../src/certificates/file-shelf.ts";
+import { openCertificateKeeper } from "../../src/certificates/keeper.ts";
+import type { KeeperOptions } from "../../src/certificates/keeper-options.ts";
+import { createCapturedLog } from "./captured-log.ts";
+import { eventually } from "./eventually.ts";
+import { createManualClock } from "./manual-clock.ts";
+import type { Pebble } from "./pebble.ts";
+
+export const hourMs = 60 * 60_000;
+export const dayMs = 24 * hourMs;
+
+export interface KeptCertificate extends AsyncDisposable {
+  readonly keeper: CertificateKeeper;
+  readonly log: ReturnType<typeof createCapturedLog>;
+  readonly outcomes: string[];
+  /** Moves the clock, and lets what came due begin. */
+  pass(durationMs: number): void;
+  /** Until it has looked, and waits for the next time. */
+  rest(): Promise<void>;
+}
+
+export type Choices = Partial<KeeperOptions> & {
+  path: string;
+  pebble?: Pebble;
+  /** Whether `pebble` finds this keeper under all names. */
+  isFound?: boolean;
+  startMs?: number;
+};
+
+const nobody: Authority = {
+  makeAccountKey: async () => createAcmeAuthority("https://127.0.0.1:1/").makeAccountKey(),
+  order: () => Promise.reject(new Error("no authority was chosen")),
+  findRenewalWindow: async () => null,
+};
+
+/** Begins at once. */
+export async function keepCertificate(given: Choices): Promise<KeptCertificate> {
+  const { path, pebble, isFound = true, startMs, ...choices } = given;
+  const clock = createManualClock(startMs ?? Date.now());
+  const log = createCapturedLog();
+  const timers = new Set<{ dueMs: number; act: () => void }>();
+  const outcomes: string[] = [];
+  const directory = pebble?.directory ?? "https://authority.example/dir";
+  const keeper = await openCertificateKeeper({
+    names: ["chat.example.com"],
+    email: null,
+    directory,
+    authority: pebble === undefined ? nobody : createAcmeAuthority(directory, pebble.fetch),
+    shelf: createFileShelf(path),
+    checkName: async () => null,
+    duties: { take: async () => true },
+    clock,
+    log,
+    count: (outcome) => void outcomes.push(outcome),
+    after(durationMs, act) {
+      const timer = { dueMs: clock.nowMs() + durationMs, act };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    random: () => 0,
+    ...choices,
+  });
+  if (isFound) pebble?.answer((token) => keeper.findChallenge(token));
+  keeper.start();
+  return {
+    keeper,
+    log,
+    outcomes,
+    pass(durationMs) {
+      clock.advance(durationMs);
+      for (const timer of timers) {
+        if (timer.dueMs > clock.nowMs()) continue;
+        timers.delete(timer);
+        timer.act();
+      }
+    },
+    rest: () => eventually(() => timers.size > 0, { what: "the keeper to rest" }),
+    [Symbol.asyncDispose]: () => keeper.stop(),
+  };
+}
