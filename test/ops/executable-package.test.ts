@@ -43,7 +43,11 @@ afterAll(() => {
 
 async function writePackage(version: string, architecture: DebArchitecture, executable: Uint8Array): Promise<string> {
   const facts = { version, maintainer, builtAt };
-  const texts = { ...(await makeCommandTexts(version, builtAt)), notices: "Notices", sbom: "{}" };
+  const texts = {
+    ...(await makeCommandTexts(version, builtAt, { hasReleases: true })),
+    notices: "Notices",
+    sbom: "{}",
+  };
   const contents = { files: debFiles(texts, facts), scripts: debScripts() };
   const file = dir.file(debFileName(version, architecture));
   writeFileSync(file, writeDeb({ ...facts, ...contents, architecture, executable, compressionLevel: 1 }));
@@ -82,6 +86,7 @@ test("the package for the other architecture says what it is, and has every file
       ["-rw-r--r--", "./usr/share/doc/companiond/CHANGELOG.md.gz"],
       ["-rw-r--r--", "./usr/share/doc/companiond/THIRD-PARTY-NOTICES.txt.gz"],
       ["-rw-r--r--", "./usr/share/doc/companiond/changelog.gz"],
+      ["-rw-r--r--", "./usr/share/doc/companiond/companiond.env.example"],
       ["-rw-r--r--", "./usr/share/doc/companiond/copyright"],
       ["-rw-r--r--", "./usr/share/doc/companiond/sbom.cdx.json"],
       ["-rw-r--r--", "./usr/share/fish/vendor_completions.d/companiond.fish"],
@@ -126,6 +131,9 @@ test.skipIf(!isRoot)("dpkg installs the package with its user, its directory and
   expect(user?.uid).toBeGreaterThan(0);
   const settings = statSync(debian.file("etc/companiond/companiond.env"));
   expect([settings.mode & 0o777, settings.uid]).toEqual([0o600, 0]);
+  // So that commands need this file alone to find the service's data.
+  const given = readFileSync(debian.file("etc/companiond/companiond.env"), "utf8").split("\n");
+  expect(given.filter((line) => /^\w/.test(line))).toEqual(["COMPANIOND_DATA_DIR=/var/lib/companiond"]);
 });
 
 test.skipIf(!isRoot)("a newer package keeps the settings and the data, and its service answers", async () => {
