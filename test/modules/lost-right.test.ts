@@ -65,6 +65,11 @@ async function keptMessages({ account, id }: Victim) {
   return found.flatMap((each) => (each?.messages ?? []).map(withText));
 }
 
+/** What is deleted with an account leaves in chunks, after the call. */
+function removed(victim: Victim, isKept: boolean): Promise<void> {
+  return eventually(async () => isKept || (await keptMessages(victim)).length === 0);
+}
+
 /** One that streams, and one of the same conversation that waits for it. */
 async function openBoth(victim: Victim): Promise<{ streaming: RawVisitor; waiting: RawVisitor }> {
   const streaming = await connectRaw(server.url);
@@ -109,6 +114,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
           { role: "assistant", text: "You said: one two ", complete: false },
         ]
       : [];
+    await removed(victim, isKept);
     expect(await keptMessages(victim)).toMatchObject(kept);
     expect(server.services.openTurns.size).toBe(0);
     for (const visitor of [streaming, waiting]) visitor.vanish();
@@ -122,6 +128,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
     expect((await pending).status).toBe(404);
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
     await server.services.openTurns.whenEnded();
+    await removed(victim, isKept);
     // The provider was asked: as with a visitor who leaves, the message counts and is kept.
     expect(await keptMessages(victim)).toHaveLength(isKept ? 1 : 0);
     const used = await server.services.store.turns.countDay(victim.id, toUtcDay(Date.now()));
