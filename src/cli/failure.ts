@@ -1,7 +1,6 @@
 /** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
 import { ConfigError, findJournalStream } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
-import { openLog } from "../lib/log.ts";
 import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
 import { isJournal } from "./systemd/journal.ts";
 
@@ -51,6 +50,8 @@ function findCause({ cause }: AppError): string[] {
 
 /** Whatever the log's level is set to: that may be what is wrong. `isJson` moves the log to standard error. */
 export async function logFailure({ problems, exitCode, error }: Failure, io: CliIo, isJson: boolean): Promise<void> {
+  // Loaded only here: half of what a command would load is for the log.
+  const { openLog } = await import("../lib/log.ts");
   const written: Promise<void>[] = [];
   const { log, flush } = openLog({
     level: "error",
