@@ -1,10 +1,10 @@
 /** What a running server says of itself to its operator: what it runs with, without a secret, and what its checks find. */
-import { readFileSync } from "node:fs";
 import { buildInfo } from "../../build-info.ts";
 import type { Config } from "../../config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
 import { redact } from "../../lib/log.ts";
+import { findUserName } from "../../lib/user-name.ts";
 import type { RunningServer } from "../../server.ts";
 import type { OpenedServices } from "../../services.ts";
 import { findWeakness } from "../data-rights.ts";
@@ -119,16 +119,6 @@ function withoutSecrets(baseUrl: string | null): string {
 function findUser(): { uid: number | null; name: string | null } {
   const uid = process.geteuid?.() ?? null;
   return { uid, name: uid === null ? null : findUserName(uid) };
-}
-
-/** Not from `os.userInfo()`, which believes the environment. A container's user often has no name. */
-function findUserName(uid: number): string | null {
-  try {
-    const lines = readFileSync("/etc/passwd", "utf8").split("\n");
-    return lines.map((line) => line.split(":")).find((fields) => fields[2] === String(uid))?.[0] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function toInstant(epochMs: number | null): string | null {
