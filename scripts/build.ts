@@ -19,7 +19,7 @@ const root = join(import.meta.dir, "..");
 /** How much larger than Bun itself the executable may be. */
 const allowanceBytes = 32 * 1024 * 1024;
 
-/** `docs/operators.md` says which of them are tested. */
+/** `docs/releases.md` says which of them are tested. */
 const targets = {
   "linux-x64": "bun-linux-x64",
   "linux-arm64": "bun-linux-arm64",

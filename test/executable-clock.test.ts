@@ -9,6 +9,7 @@ import { runExecutable } from "./support/executable.ts";
 import { type MockLlm, type MockResponse, startMockLlm } from "./support/mock-llm.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { noonMs, type SteppedWorld, startSteppedWorld } from "./support/stepped-world.ts";
+import { temporaryDirectory } from "./support/temporary.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -304,13 +305,15 @@ test("scheduled backups follow the clock, one for each step over their time", as
 
 test("doctor finds a wrong clock, by another's and by the build's", async () => {
   await using world = await startSteppedWorld(mock);
+  // Without a server, which would answer with its own settings.
+  using nowhere = temporaryDirectory();
   const reference = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: () => new Response("", { headers: { date: new Date(noonMs).toUTCString() } }),
   });
   const examine = async () => {
-    const { stdout } = await runExecutable(["doctor", "--json", "--data-dir", world.dataDir], {
+    const { stdout } = await runExecutable(["doctor", "--json", "--data-dir", nowhere.path], {
       env: { ...world.clock.env, OPENAI_BASE_URL: `${reference.url}v1` },
     });
     const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; detail: string }[] };

@@ -48,9 +48,13 @@ function writeUnit(): string {
   return `# companiond as a system service. For changes: systemctl edit companiond\n\n${body}`;
 }
 
+/** The examples, and the one setting that commands need to know the same data as the service. */
 function writeEnvFile(): string {
   const opening = "# Read when the service companiond starts; after a change: systemctl restart companiond\n#\n";
-  return opening + read(".env.example");
+  const example = "#COMPANIOND_DATA_DIR=./companiond-data\n";
+  const [before = "", after] = read(".env.example").split(example);
+  if (after === undefined) throw new Error(`.env.example has no line ${example}`);
+  return `${opening}${before}COMPANIOND_DATA_DIR=/var/lib/companiond\n${after}`;
 }
 
 function writeCopyright(): string {

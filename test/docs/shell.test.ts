@@ -77,15 +77,17 @@ const pages: readonly Page[] = [
   { path: "docs/api.md" },
   { path: "docs/backups.md", env: () => s3.environment, prints: /Uploaded companiond-.*\.db\.zst\.age/ },
   { path: "docs/challenge.md" },
+  { path: "docs/commands.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/identity.md" },
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },
-  { path: "docs/operators.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },
 ];
 
 /** Run where their answers are tested, or where the servers that they start are. */
 const elsewhere = [
+  "deploy/README.md",
+  "docs/operators.md",
   "docs/releases.md",
   "docs/resuming.md",
   "examples/generated/README.md",

@@ -107,8 +107,8 @@ test.each([["prometheus-rules.yaml"], ["grafana-dashboard.json"]])("every metric
   expect(names.filter((name) => !isKnown(name))).toEqual([]);
 });
 
-test("every metric of the program is on the dashboard or in a rule, or in the operators' guide", () => {
-  const guide = readFileSync(join(root, "docs/operators.md"), "utf8");
+test("every metric of the program is on the dashboard or in a rule, or in the page on monitoring", () => {
+  const guide = readFileSync(join(root, "docs/monitoring.md"), "utf8");
   const told = read("prometheus-rules.yaml") + read("grafana-dashboard.json") + guide;
   const families = metrics.flatMap((one) => one.families);
   expect(families.filter((name) => !told.includes(name))).toEqual([]);

@@ -126,6 +126,9 @@ test.skipIf(!isRoot)("dpkg installs the package with its user, its directory and
   expect(user?.uid).toBeGreaterThan(0);
   const settings = statSync(debian.file("etc/companiond/companiond.env"));
   expect([settings.mode & 0o777, settings.uid]).toEqual([0o600, 0]);
+  // So that commands need this file alone to find the service's data.
+  const given = readFileSync(debian.file("etc/companiond/companiond.env"), "utf8").split("\n");
+  expect(given.filter((line) => /^\w/.test(line))).toEqual(["COMPANIOND_DATA_DIR=/var/lib/companiond"]);
 });
 
 test.skipIf(!isRoot)("a newer package keeps the settings and the data, and its service answers", async () => {

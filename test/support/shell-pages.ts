@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { codeBlocks } from "./code-blocks.ts";
+import { allCodeBlocks } from "./code-blocks.ts";
 import { inTime } from "./eventually.ts";
 import { executablePath } from "./executable.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -19,8 +19,12 @@ export interface PageRun {
 }
 
 export interface PageWorld {
-  /** Of the server that the page's commands share. */
-  dataDir: string;
+  /** Of the server that the page's commands share; null where the page says where it is. */
+  dataDir: string | null;
+  /** Programs that come before those of this file. */
+  bin?: string;
+  /** The shell lines in place of a block of settings (`ini`), which are otherwise only shown. */
+  edit?: (settings: string) => string;
   /** What the reader has before the page begins. */
   env?: Readonly<Record<string, string>>;
   /** What stands in the page for something of the reader's own. */
@@ -35,8 +39,8 @@ const stand = {
   curl: `#!/bin/bash
 set -uo pipefail
 case " $* " in
-  *" -w "*) /usr/bin/curl "$@" ;;
-  *) /usr/bin/curl --fail-with-body "$@" ;;
+  *" -w "*) /usr/bin/curl \${CURL_MORE-} "$@" ;;
+  *) /usr/bin/curl \${CURL_MORE-} --fail-with-body "$@" ;;
 esac
 code=$?
 case " $* " in *" --max-time "*) [ $code -eq 28 ] && exit 0 ;; esac
@@ -61,7 +65,8 @@ exec "$BUN" "$ROOT/test/support/serve-once-process.ts" serve --demo
 `,
 };
 
-export async function runPage(page: string, { dataDir, env = {}, replace = {}, prepare }: PageWorld): Promise<PageRun> {
+export async function runPage(page: string, world: PageWorld): Promise<PageRun> {
+  const { dataDir, env = {}, replace = {}, prepare, edit } = world;
   using directory = temporaryDirectory();
   const bin = directory.file("bin");
   mkdirSync(bin);
@@ -73,22 +78,27 @@ export async function runPage(page: string, { dataDir, env = {}, replace = {}, p
   symlinkSync(join(bin, "companiond"), directory.file("dist/companiond"));
   symlinkSync(join(root, "examples"), directory.file("examples"));
 
-  let script = codeBlocks(await Bun.file(join(root, page)).text(), "sh").join("\n");
+  const blocks = allCodeBlocks(await Bun.file(join(root, page)).text());
+  let script = blocks
+    .map(({ language, code }) => (language === "sh" ? code : language === "ini" ? (edit?.(code) ?? "") : ""))
+    .filter(Boolean)
+    .join("\n");
   const places = { "/var/lib/companiond": directory.file("data"), "/mnt/backups": directory.file("backups") };
   mkdirSync(places["/mnt/backups"]);
   const more = (await prepare?.(directory.path)) ?? {};
-  for (const [shown, own] of Object.entries({ ...places, ...replace, ...more })) script = script.replaceAll(shown, own);
+  const known: Readonly<Record<string, string>> = { ...(edit === undefined ? places : {}), ...replace, ...more };
+  for (const [shown, own] of Object.entries(known)) script = script.replaceAll(shown, own);
   await Bun.write(directory.file("page.sh"), script);
 
   const run = Bun.spawn(["/bin/bash", "-euo", "pipefail", "-x", directory.file("page.sh")], {
     cwd: directory.path,
     env: {
-      PATH: `${bin}:${dirname(Bun.which("node") ?? "/usr/bin/node")}:/usr/bin:/bin`,
+      PATH: `${world.bin === undefined ? "" : `${world.bin}:`}${bin}:${dirname(Bun.which("node") ?? "/usr/bin/node")}:/usr/bin:/bin`,
       HOME: directory.path,
       BUN: process.execPath,
       BUN_VERSION: Bun.version,
       ROOT: root,
-      COMPANIOND_DATA_DIR: dataDir,
+      ...(dataDir === null ? {} : { COMPANIOND_DATA_DIR: dataDir }),
       ...env,
     },
     stdin: "ignore",
