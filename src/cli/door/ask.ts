@@ -1,6 +1,7 @@
 /** Asks the servers that run on a data directory, and tells apart why one does not answer. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
 import { type RunningFacts, readFacts } from "./facts.ts";
 import { isSocketName, paths } from "./protocol.ts";
 
@@ -86,8 +87,4 @@ function denied(path: string, dataDir: string): Asked {
 
 function unknown(sentence: string, advice: string): Asked {
   return { kind: "unknown", sentence, advice };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
