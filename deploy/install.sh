@@ -55,6 +55,8 @@ is_musl() {
 # HTTPS only, but for this machine itself.
 check_url() {
   case $1 in
+    # What looks like a host may be a user's name.
+    *@* | *[?#]*) fail "$1 must be a plain address, without a user or a query." ;;
     https://?*) protocol='=https' ;;
     http://127.0.0.1[:/]* | http://localhost[:/]* | 'http://[::1]'[:/]*) protocol='=http' ;;
     *) fail "$1 is not an https address." ;;
@@ -123,6 +125,7 @@ main() {
   if [ -z "$directory" ]; then
     if [ "$(id -u)" -eq 0 ]; then directory=/usr/local/bin; else directory=$HOME/.local/bin; fi
   fi
+  [ ! -d "$directory/companiond" ] || fail "$directory/companiond is a directory. Install elsewhere with --to DIR."
   mkdir -p "$directory" || fail "$directory could not be created."
   # In the same folder, so that the last step is a rename: there is never half a file of that name.
   work=$(mktemp -d "$directory/.companiond-install.XXXXXX") || fail "nothing can be written to $directory."
@@ -158,5 +161,5 @@ main() {
   echo "Try it with: $command serve --demo"
 }
 
-# Last, so that half a download of this script does nothing.
-main "$@"
+# Last and in braces, so that no part of this script does anything.
+{ main "$@"; }

@@ -7,12 +7,16 @@ import { leaveOutUnused } from "./left-out.ts";
 const root = join(import.meta.dir, "..");
 
 /** Packages without a licence file of their own get the standard text of the licence that they declare. */
-const standardTexts: Readonly<Record<string, string>> = {
-  "Apache-2.0": join(root, "node_modules/@opentelemetry/api/LICENSE"),
-};
+const apacheLicence = join(root, "node_modules/@opentelemetry/api/LICENSE");
+const standardTexts: Readonly<Record<string, string>> = { "Apache-2.0": apacheLicence };
 
 /** What comes in as data: the bundler sees neither a style sheet that a plugin made nor a file that we generated. */
 const packagesInData = ["tailwindcss", "@zxcvbn-ts/language-common"];
+
+/** Packages that others have compiled into a file of their own, where the bundler cannot see them; all under the Apache licence. */
+const packagesInside = [
+  { host: "unpdf", file: "dist/pdfjs.mjs", name: "pdfjs-dist", version: /apiVersion:`([\d.]+)`/ },
+];
 
 export interface PackageManifest {
   name: string;
@@ -52,7 +56,9 @@ export function describePackages(files: readonly string[]): BundledPackage[] {
   const found = new Map<string, BundledPackage>();
   for (const [folder, own] of filesByFolder) {
     const one = describePackage(folder, own);
-    found.set(`${one.manifest.name}@${one.manifest.version}`, one);
+    for (const each of [one, ...describeInside(one.manifest.name, folder)]) {
+      found.set(`${each.manifest.name}@${each.manifest.version}`, each);
+    }
   }
   return [...found.values()].sort((a, b) => a.manifest.name.localeCompare(b.manifest.name, "en"));
 }
@@ -69,6 +75,16 @@ function describePackage(folder: string, files: readonly string[]): BundledPacka
     throw new Error(`${manifest.name} is in the executable and has no licence text (declared: ${manifest.license}).`);
   }
   return { manifest, licenceTexts };
+}
+
+function describeInside(host: string, folder: string): BundledPackage[] {
+  return packagesInside.flatMap(({ file, name, version: pattern, ...one }) => {
+    if (one.host !== host) return [];
+    const [, version] = pattern.exec(readFileSync(join(folder, file), "utf8")) ?? [];
+    if (version === undefined) throw new Error(`${file} of ${host} does not say which ${name} is in it.`);
+    const manifest = { name, version, license: "Apache-2.0" };
+    return [{ manifest, licenceTexts: [readFileSync(apacheLicence, "utf8").trim()] }];
+  });
 }
 
 /** Some small packages have it as the last section there; a mere name of a licence is no text of it. */

@@ -103,7 +103,7 @@ async function makeTexts(): Promise<ReleaseTexts> {
   const { makeCommandTexts } = await import("./release/command-texts.ts");
   const packages = await findBundledPackages();
   return {
-    ...(await makeCommandTexts(version, builtAt)),
+    ...(await makeCommandTexts(version, builtAt, { hasReleases: key !== null })),
     notices: renderNotices(packages),
     sbom: renderSbom(packages, builtAt),
   };

@@ -43,6 +43,7 @@ const programs: readonly SystemProgram[] = [
   { package: "zstd", path: "/usr/bin/zstd", purpose: "compressed backups", isQuiet: true },
   { package: "wget", path: "/usr/bin/wget", purpose: "the install script" },
   { package: "shellcheck", path: "/usr/bin/shellcheck", purpose: "the scripts of packages and for installing" },
+  { package: "libcap2-bin", path: "/usr/sbin/setcap", purpose: "an executable with capabilities" },
   { package: "mandoc", path: "/usr/bin/mandoc", purpose: "the manual page" },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },

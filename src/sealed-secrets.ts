@@ -1,5 +1,15 @@
 /** The key for sealed secrets: where it comes from, when it is created, and the proof that it is still the same. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { AppError } from "./domain/errors.ts";
 import { createSealing, makeSealingKey, readSealingKey, type Sealing } from "./lib/sealing.ts";
@@ -32,23 +42,15 @@ export function createSealedSecrets({
   store,
   countOthers = null,
 }: SealedSecretsOptions): SealedSecrets {
-  const path = join(dataDir, "secret.key");
-  const source = secretKey === null ? path : "COMPANIOND_SECRET_KEY";
+  const place = { secretKey, dataDir };
+  const source = nameKey(place);
   let opened: Promise<Sealing> | null = null;
-
-  function openKey(mayMake: boolean): Promise<Sealing> {
-    const text = secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
-    if (text === null) throw new Error(`${path} is missing, and COMPANIOND_SECRET_KEY is not set`);
-    const key = readSealingKey(text);
-    if (key === null) throw new Error(`${path} does not contain 32 bytes in base64`);
-    return createSealing(key);
-  }
 
   /** The key, proven to be the one that sealed everything else. */
   async function openProven(): Promise<Sealing> {
     const proof = await store.serverSecrets.find(proofName);
     const isBound = proof !== null && (await hasHolders());
-    const key = await openKey(!isBound);
+    const key = await openKey(place, !isBound);
     if (proof !== null && (await isProof(key, proof))) return key;
     if (isBound) throw new Error(`${source} is a different key than before`);
     if (proof !== null && countOthers !== null && (await countOthers()) > 0) throw keyDiffers(source);
@@ -75,7 +77,7 @@ export function createSealedSecrets({
     hasSealed: async () => (await store.serverSecrets.find(proofName)) !== null,
     async check() {
       const proof = await store.serverSecrets.find(proofName);
-      const problem = proof === null ? null : await findProblem(proof);
+      const problem = proof === null ? null : await findKeyProblem(place, proof);
       if (problem !== null) {
         const lost = await listLost();
         if (lost.length > 0) throw keyLost(problem, lost);
@@ -103,13 +105,31 @@ export function createSealedSecrets({
     }
     return lost;
   }
+}
 
-  async function findProblem(proof: string): Promise<string | null> {
-    try {
-      return (await isProof(await openKey(false), proof)) ? null : `${source} is not the key that sealed them`;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+type KeyPlace = Pick<SealedSecretsOptions, "secretKey" | "dataDir">;
+
+/** The setting, or the file. */
+export function nameKey({ secretKey, dataDir }: KeyPlace): string {
+  return secretKey === null ? join(dataDir, "secret.key") : "COMPANIOND_SECRET_KEY";
+}
+
+function openKey(place: KeyPlace, mayMake: boolean): Promise<Sealing> {
+  const path = nameKey(place);
+  const text = place.secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
+  if (text === null) throw new Error(`${path} is missing, and COMPANIOND_SECRET_KEY is not set`);
+  const key = readSealingKey(text);
+  if (key === null) throw new Error(`${path} does not contain 32 bytes in base64`);
+  return createSealing(key);
+}
+
+/** Why this key does not open what is sealed, as the end of a sentence; null if it does. Without a proof, it only has to be one. */
+export async function findKeyProblem(place: KeyPlace, proof: string | null): Promise<string | null> {
+  try {
+    const key = await openKey(place, false);
+    return proof === null || (await isProof(key, proof)) ? null : `${nameKey(place)} is not the key that sealed them`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
@@ -157,7 +177,11 @@ function keyLost(problem: string, lost: readonly LostSecrets[]): AppError {
 }
 
 function readKeyFile(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  // Reading a pipe would wait for ever, and no signal would end it.
+  if (!facts.isFile()) throw new Error(`${path} is no regular file`);
+  return readFileSync(path, "utf8").trim();
 }
 
 /**

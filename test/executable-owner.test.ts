@@ -1,6 +1,6 @@
 /** Whose the files of a data directory are when root runs commands, and what others are told of files that are not theirs. */
 import { expect, test } from "bun:test";
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Finished, runExecutable, startExecutable } from "./support/executable.ts";
 import { rightsOf } from "./support/process-rights.ts";
@@ -113,6 +113,35 @@ asRoot("root follows no link in the data directory, and reads none that its owne
   expect(readdirSync(secret)).toEqual(["copy.db"]);
 });
 
+asRoot("root goes no way to the data directory that another user has chosen", async () => {
+  using place = openPlace();
+  const { data, secret, file } = place;
+  // As whoever owns the directory above can put it in place of the data directory.
+  mkdirSync(file("home"));
+  symlinkSync(secret, file("home/data"));
+  lchownSync(file("home/data"), service, service);
+  symlinkSync(file("home/data"), file("data-of-home"));
+  for (const dataDir of [file("home/data"), file("home/data/new"), file("data-of-home")]) {
+    const refused = await runExecutable(["account", "create", "--email", "ada@example.com", "--data-dir", dataDir]);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toStartWith(`companiond: ${file("home/data")} is a symbolic link of user ${service}`);
+  }
+  expect(readdirSync(secret)).toEqual([]);
+  // To what is its own, it may lead as it likes.
+  symlinkSync(data, file("home/own"));
+  lchownSync(file("home/own"), service, service);
+  await run(["account", "create", "--email", "ada@example.com", "--data-dir", file("home/own")]);
+  expect(findStrays(data)).toEqual([]);
+});
+
+asRoot("a directory that was only given a new owner leaves no command and no server in root's group", async () => {
+  using place = openPlace();
+  chownSync(place.data, service, 0);
+  await using server = await startExecutable({ dataDir: place.data });
+  expect(rightsOf(server.pid)).toEqual([`${Array(4).fill(service)} ${Array(4).fill(service)} ${service}`]);
+  expect(findStrays(place.data)).toEqual([]);
+});
+
 interface Check {
   name: string;
   status: string;
@@ -165,9 +194,24 @@ asRoot("another user is told whose the directory or the file is, and how to work
   }
   const missing = await examine(place.file("nowhere"), ["/usr/bin/env"]);
   expect(missing("data directory")).toMatchObject({
-    status: "warn",
+    status: "fail",
     detail: `${place.file("nowhere")} does not exist.`,
   });
+});
+
+asRoot("who may not make the directory is never told to take what is above it", async () => {
+  using place = openPlace();
+  const create = ["account", "create", "--email", "ada@example.com"];
+  const ask = async (dataDir: string, words: string[]) =>
+    (await runInstead(asService, [...words, "--data-dir", dataDir])).stderr;
+  const missing = place.file("nowhere");
+  expect(await ask(missing, ["account", "list"])).toStartWith(`companiond: There is no database in ${missing}. Name`);
+  expect(await ask(missing, create)).toContain(`install -d -m 700 -o ${service} ${missing}`);
+  const shut = join(place.secret, "data");
+  for (const words of [["account", "list"], create])
+    expect(await ask(shut, words)).toContain(`${shut} cannot be looked at`);
+  expect(await ask("/etc", ["account", "list"])).toStartWith("companiond: There is no database in /etc.");
+  for (const dataDir of [missing, shut]) expect(await ask(dataDir, create)).not.toContain("chown");
 });
 
 asRoot("root without the right to become others says so, in a sentence", async () => {

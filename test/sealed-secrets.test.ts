@@ -151,3 +151,25 @@ test("a malformed key is a problem of the configuration, and is not quoted", () 
   expect(() => loadConfig({ environment })).toThrow(/^COMPANIOND_SECRET_KEY must be 32 bytes in base64/);
   expect(() => loadConfig({ environment })).not.toThrow(/hunter2/);
 });
+
+test("doctor tells of a key that is missing, that it may not read, and that does not open what is sealed", async () => {
+  const look = async (environment: Record<string, string> = {}) => {
+    const settings = { COMPANIOND_DATA_DIR: directory.path, PORT: "0", ...environment };
+    const { stdout } = await runCommand(["doctor", "--json"], { environment: settings });
+    const checks: { name: string; status: string; detail: string }[] = JSON.parse(stdout).checks;
+    const found = checks.find(({ name }) => name === "secret key");
+    return `${found?.status} ${found?.detail}`;
+  };
+  await (await open()).close();
+  expect(await look()).toBe("ok Nothing in the database is sealed yet.");
+  await sealSomething();
+  expect(await look()).toBe(`ok ${keyFile} opens what is sealed.`);
+  const wrong = "fail The secrets in the database cannot be opened:";
+  expect(await look({ COMPANIOND_SECRET_KEY: makeSealingKey() })).toStartWith(`${wrong} COMPANIOND_SECRET_KEY is not`);
+  writeFileSync(keyFile, "short");
+  expect(await look()).toBe(`${wrong} ${keyFile} does not contain 32 bytes in base64.`);
+  rmSync(keyFile);
+  expect(await look()).toStartWith(`${wrong} ${keyFile} is missing`);
+  expect(Bun.spawnSync(["mkfifo", keyFile]).exitCode).toBe(0);
+  expect(await look()).toBe(`${wrong} ${keyFile} is no regular file.`);
+});

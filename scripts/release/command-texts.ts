@@ -1,5 +1,5 @@
 /** What is written from the table of commands: the manual page and the completions. */
-import { commands } from "../../src/cli/commands.ts";
+import { makeCommands } from "../../src/cli/commands.ts";
 import { writeBashCompletion } from "../../src/cli/completion/bash.ts";
 import { writeFishCompletion } from "../../src/cli/completion/fish.ts";
 import { describeCompletions } from "../../src/cli/completion/places.ts";
@@ -10,8 +10,13 @@ import { renderManPage } from "./man-page.ts";
 export async function makeCommandTexts(
   version: string,
   builtAt: Date,
+  { hasReleases }: { hasReleases: boolean },
 ): Promise<Pick<ReleaseTexts, "manPage" | "completions">> {
-  const listed = await Promise.all(commands.filter((command) => !command.isHidden).map((command) => command.load()));
+  const listed = await Promise.all(
+    makeCommands({ hasReleases })
+      .filter((command) => !command.isHidden)
+      .map((command) => command.load()),
+  );
   const completed = describeCompletions(listed);
   return {
     manPage: renderManPage(listed, version, builtAt),

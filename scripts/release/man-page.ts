@@ -29,7 +29,8 @@ owners.
 The command
 .Cm serve
 runs it.
-The other commands work beside a running server, as the same user.
+The other commands work beside a running server, as the same user; root works as
+the owner of the data directory.
 .Sh COMMANDS
 .Bl -tag -width Ds
 ${commands.flatMap((command) => command.actions.map((action) => describeAction(command, action))).join("\n")}
@@ -84,10 +85,10 @@ Try it, with a companion to talk to:
 .Pp
 .Dl companiond serve --demo
 .Pp
-Create an account and a key for it, for a server that runs as a service:
+Create an account, for a server that runs as a service from a package:
 .Bd -literal -offset indent
-sudo -u companiond companiond account create --email you@example.com \\e
-    --data-dir /var/lib/companiond
+sudo companiond account create --email you@example.com \\e
+    --env-file /etc/companiond/companiond.env
 .Ed
 .Pp
 Look for what is wrong:

@@ -25,8 +25,8 @@ export function singleCommand(action: Action, makeNotes = () => ""): Command {
 /** An entry of the table. A command is loaded on demand, so that others do not slow it down. */
 export interface CommandEntry {
   name: string;
-  /** For this program itself: in no list, and in no suggestion. */
-  isHidden?: true;
+  /** In no list, and in no suggestion: for this program itself, or of no use in this build. */
+  isHidden?: boolean;
   load(): Promise<Command>;
 }
 

@@ -1,7 +1,8 @@
 /** Every command, in the order in which the help lists them. */
+import { buildInfo } from "../build-info.ts";
 import type { CommandEntry } from "./command.ts";
 
-export const commands: readonly CommandEntry[] = [
+const all: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./serve.ts")).serveCommand },
   { name: "account", load: async () => (await import("./account.ts")).accountCommand },
   { name: "key", load: async () => (await import("./key.ts")).keyCommand },
@@ -24,3 +25,10 @@ export const commands: readonly CommandEntry[] = [
   },
   { name: "read-document", isHidden: true, load: async () => (await import("./read-document.ts")).readDocumentCommand },
 ];
+
+/** A build without a key for releases trusts none, and does not offer `update`; whoever names it is told what is missing. */
+export function makeCommands({ hasReleases }: { hasReleases: boolean }): readonly CommandEntry[] {
+  return all.map((entry) => (entry.name === "update" && !hasReleases ? { ...entry, isHidden: true } : entry));
+}
+
+export const commands = makeCommands({ hasReleases: buildInfo.releasesKey !== null });

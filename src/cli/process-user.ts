@@ -6,10 +6,10 @@
  * By seteuid, which Bun passes on to the C library, and that to every thread; a child process would have to be handed
  * each file.
  */
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { AppError } from "../domain/errors.ts";
-import { nameUser } from "../lib/user-name.ts";
+import { findOwnGroup, nameUser } from "../lib/user-name.ts";
 import { giveUpAllButPorts } from "./port-right.ts";
 
 export interface ProcessUser {
@@ -90,8 +90,12 @@ export function openProcessUser(): ProcessUser {
       if (entered !== null) become(caller);
       entered = null;
       refuseLinks(dataDir);
-      const { uid, gid } = findOwner(dataDir);
-      if (uid === 0) return;
+      const owner = findOwner(dataDir);
+      refuseForeignWay(dataDir, owner.uid);
+      if (owner.uid === 0) return;
+      const uid = owner.uid;
+      // A directory that was only given a new owner still has root's group, which opens files of root to its members.
+      const gid = owner.gid === 0 ? (findOwnGroup(uid) ?? uid) : owner.gid;
       try {
         become({ uid, gid });
       } catch (error) {
@@ -134,9 +138,9 @@ function findOwner(path: string): Ids {
   return above === path ? { uid: 0, gid: 0 } : findOwner(above);
 }
 
-function find(path: string): Stats | null {
+function find(path: string, look: (path: string) => Stats = statSync): Stats | null {
   try {
-    return statSync(path);
+    return look(path);
   } catch {
     return null;
   }
@@ -151,6 +155,35 @@ function refuseLinks(dataDir: string): void {
     `${join(dataDir, link.name)} is a symbolic link, which companiond does not follow as root. Put in its place what it ` +
       "points to, or run the command as the owner of the directory.",
   );
+}
+
+/** Whoever made a link on the way to the directory has chosen it: that must be root, or whose it is. */
+function refuseForeignWay(dataDir: string, owner: number): void {
+  const link = findLinks(resolve(dataDir)).find(({ uid }) => uid !== 0 && uid !== owner);
+  if (link === undefined) return;
+  throw new AppError(
+    "conflict",
+    `${link.path} is a symbolic link of ${nameUser(link.uid)} to what belongs to ${nameUser(owner)}, which companiond does ` +
+      "not follow as root. Name the directory itself.",
+  );
+}
+
+/** As many as the kernel follows. */
+const mostLinks = 40;
+
+/** All links on the way, also on the way that a link names. */
+function findLinks(path: string, left = mostLinks): { path: string; uid: number }[] {
+  let at: string = sep;
+  const names = path.split(sep).filter((name) => name !== "");
+  for (const [index, name] of names.entries()) {
+    at = join(at, name);
+    const facts = find(at, lstatSync);
+    if (facts === null || left === 0) return [];
+    if (!facts.isSymbolicLink()) continue;
+    const onward = resolve(dirname(at), readlinkSync(at), ...names.slice(index + 1));
+    return [{ path: at, uid: facts.uid }, ...findLinks(onward, left - 1)];
+  }
+  return [];
 }
 
 /** None where there is no such directory, or root has lost the right to look. */

@@ -1,13 +1,23 @@
 /** `companiond update`: replaces the executable with a newer, signed release. */
-import { rmSync } from "node:fs";
 import { buildInfo } from "../build-info.ts";
 import { loadReleases } from "../config.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { fetchDocument, fetchExecutable } from "./update/fetching.ts";
+import { fetchDocument, fetchExecutable, nameOf } from "./update/fetching.ts";
 import { type Release, readRelease, versionPattern } from "./update/release.ts";
-import { clearLeftovers, incomingPath, replaceExecutable, requireReplaceable, tryOut } from "./update/replacing.ts";
+import {
+  clearLeftovers,
+  explainRefusal,
+  findCapabilities,
+  findPackage,
+  identifyRunning,
+  incomingPath,
+  removeQuietly,
+  replaceExecutable,
+  requireReplaceable,
+  tryOut,
+} from "./update/replacing.ts";
 
 export const updateCommand = singleCommand({
   name: "update",
@@ -45,26 +55,37 @@ async function update(input: ActionInput): Promise<ActionResult> {
     ...(wanted === undefined ? { latest: release.version } : { version: release.version }),
   };
   if (args.has("check")) {
-    const text = isNewer
-      ? `${release.version} is available; this is ${current}. Install it with companiond update.`
-      : `${current} is up to date: the latest release is ${release.version}.`;
+    const text = await describeOffer(release.version, wanted, executable);
     return { json: { ...facts, is_newer: isNewer, updated: false }, text };
   }
-  if (!isNewer) {
-    const why =
-      release.version === current ? "is what this executable is" : `is older than this executable, ${current}`;
-    throw new CommandFailure(`${release.version} ${why}: only newer releases are installed. Nothing has changed.`);
-  }
+  if (!isNewer) throw new CommandFailure(`${explainOld(release.version)} Nothing has changed.`);
   await requireReplaceable(executable);
-  clearLeftovers(executable);
+  const capabilities = await findCapabilities(executable);
   const previous = await install(release, executable, input);
   return {
-    json: { ...facts, is_newer: true, updated: true, executable, previous },
+    json: { ...facts, is_newer: true, updated: true, executable, previous, lost_capabilities: capabilities },
     text: [
       `Updated ${executable} from ${current} to ${release.version}; the old one is ${previous}.`,
+      ...(capabilities === null ? [] : [`The new one has no capabilities yet: setcap ${capabilities} ${executable}`]),
       "Restart the server to use it: systemctl restart companiond",
     ].join("\n"),
   };
+}
+
+async function describeOffer(version: string, wanted: string | undefined, executable: string): Promise<string> {
+  const { version: current } = buildInfo;
+  if (Bun.semver.order(version, current) > 0) {
+    const command = `companiond update${wanted === undefined ? "" : ` --version ${wanted}`}`;
+    const how = (await findPackage(executable)) === null ? command : "its package";
+    return `${version} is available; this is ${current}. Install it with ${how}.`;
+  }
+  return wanted === undefined ? `${current} is up to date: the latest release is ${version}.` : explainOld(version);
+}
+
+function explainOld(version: string): string {
+  const { version: current } = buildInfo;
+  const why = version === current ? "is what this executable is" : `is older than this executable, ${current}`;
+  return `${version} ${why}: only newer releases are installed.`;
 }
 
 function findSource({ args, io }: ActionInput): Source {
@@ -99,8 +120,13 @@ async function findRelease({ url, key }: Source, wanted: string | undefined): Pr
 
 async function install(release: Release, executable: string, { io }: ActionInput): Promise<string> {
   const incoming = incomingPath(executable);
+  const remove = () => removeQuietly(incoming);
+  // A signal ends the process without the rest of this function.
+  process.once("exit", remove);
   const drawn: Progress[] = [];
   try {
+    const identity = identifyRunning(executable);
+    clearLeftovers(executable);
     const sha256 = await fetchExecutable({
       url: release.url,
       file: incoming,
@@ -110,15 +136,17 @@ async function install(release: Release, executable: string, { io }: ActionInput
         drawn[0]?.advance(bytes);
       },
     });
-    await drawn[0]?.clear();
     if (sha256 !== release.sha256) {
       throw new CommandFailure(
-        `${release.url.href} is cut or was changed: its SHA-256 is not the signed one. Nothing has changed.`,
+        `${nameOf(release.url)} is cut or was changed: its SHA-256 is not the signed one. Nothing has changed.`,
       );
     }
     await tryOut(incoming, executable, release.version);
-    return replaceExecutable(incoming, executable);
+    return replaceExecutable(incoming, executable, identity);
+  } catch (error) {
+    throw explainRefusal(error, executable) ?? error;
   } finally {
-    rmSync(incoming, { force: true });
+    await drawn[0]?.clear();
+    remove();
   }
 }

@@ -10,7 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
 import type { CertificateTexts } from "./contract/certificate-texts.ts";
-import type { DatabaseServerFacts, SchemaDifferences } from "./contract/inspection.ts";
+import type { DatabaseServerFacts, SchemaDifferences, SealedFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -138,6 +138,11 @@ export interface StorageEngine {
    * a sentence that says what is wrong, without the password, if no answer comes within 5 s.
    */
   inspect?(): Promise<DatabaseServerFacts>;
+  /**
+   * For an engine without one: what the key of sealed secrets is judged by. Null where this program does not know the
+   * tables. Throws as `verify` does.
+   */
+  inspectSealed?(): SealedFacts | null;
   /** Sizes of the data on this machine, for metrics; the first is that of the data itself. */
   readonly sizes: readonly StorageSize[];
 }

@@ -75,7 +75,10 @@ test.each([
     { schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: true, differences } },
     "fail A copy into it was not finished. Run the same companiond copy again",
   ],
-  [{ schema: null }, "warn PostgreSQL 15.18 answers within 0.4 ms, and is empty."],
+  [
+    { schema: null },
+    "fail PostgreSQL 15.18 answers within 0.4 ms, and there are no tables of companiond in companiond at db.example.",
+  ],
   [{ schema: { applied: 5, known: 4, isReadable: true, isUnfinishedCopy: false, differences } }, "ok PostgreSQL 15.18"],
   [{ roundTripMs: 48 }, "warn PostgreSQL 15.18 answers within 48.0 ms. Move"],
 ])("judges the server with %p", async (changes, sentence) => {

@@ -1,6 +1,7 @@
 /** No command but four makes a database: each is run where there is none, in a directory and on a PostgreSQL server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
 import type { Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
@@ -66,22 +67,25 @@ function wordsOf({ command, action }: (typeof all)[number]): string[] {
 test.each(others.map((one) => [nameOf(one), one] as const))(
   "%s says where it looked, and leaves nothing",
   async (name, one) => {
-    const [missing, bare] = [own.file("missing"), own.file("bare")];
-    mkdirSync(bare, { recursive: true, mode: 0o700 });
-    for (const dataDir of [missing, bare]) {
+    const [missing, bare, begun] = [own.file("missing"), own.file("bare"), own.file("begun")];
+    for (const path of [bare, begun]) mkdirSync(path, { recursive: true, mode: 0o700 });
+    writeFileSync(join(begun, "companiond.db"), "", { mode: 0o600 });
+    for (const dataDir of [missing, bare, begun]) {
       const environment = { COMPANIOND_DATA_DIR: dataDir, PORT: "0", DATABASE_URL: "" };
       const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
-      // It is also for the time before there is anything.
-      if (name === "doctor") expect(stdout).toContain(dataDir);
+      expect(exitCode).toBe(1);
+      // What it finds is its output.
+      if (name === "doctor") expect(stdout).toMatch(new RegExp(`^fail .*${dataDir}`, "m"));
       else {
-        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+        expect(stdout).toBe("");
         expect(stderr).toContain(
           `There is no database in ${dataDir}. Name the directory that holds it with --data-dir`,
         );
       }
       expect(existsSync(missing)).toBe(false);
       expect(readdirSync(bare)).toEqual([]);
-      expect(readdirSync(own.path).sort()).toEqual(["bare", "companions.jsonl", "notes.txt"]);
+      expect(statSync(join(begun, "companiond.db")).size).toBe(0);
+      expect(readdirSync(own.path).sort()).toEqual(["bare", "begun", "companions.jsonl", "notes.txt"]);
     }
   },
 );
@@ -95,13 +99,13 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
       DATABASE_URL: empty.url,
       COMPANIOND_SECRET_KEY: makeSealingKey(),
     };
-    const { exitCode, stderr } = await runCommand(wordsOf(one), { environment });
+    const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
+    const { host, pathname } = new URL(empty.url);
+    const where = `${pathname.slice(1)} at ${host}`;
     if (name === "backup") expect(stderr).toContain("pg_dump");
-    else if (name !== "doctor") {
-      const { host, pathname } = new URL(empty.url);
-      expect(stderr).toContain(`no tables of companiond in the database ${pathname.slice(1)} at ${host}`);
-    }
-    if (name !== "doctor") expect(exitCode).toBe(1);
+    else if (name === "doctor") expect(stdout).toContain(`no tables of companiond in ${where}`);
+    else expect(stderr).toContain(`no tables of companiond in the database ${where}`);
+    expect(exitCode).toBe(1);
     await using client = new SQL(empty.url, { max: 1 });
     expect(await client`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`).toHaveLength(0);
     expect(existsSync(own.file("missing"))).toBe(false);

@@ -167,6 +167,13 @@ test.each<[string, (file: string) => void, string]>([
   expect(readdirSync(data.path).filter((name) => /restor/.test(name))).toEqual([]);
 });
 
+test("refuses a pipe at once, rather than wait for who writes to it", async () => {
+  using data = temporaryDirectory();
+  expect(Bun.spawnSync(["mkfifo", data.file("pipe")]).exitCode).toBe(0);
+  const { stderr } = await runCommand(["restore", data.file("pipe"), "--data-dir", data.file("data")]);
+  expect(stderr).toContain("is no regular file");
+});
+
 /** Overwrites the middle of every page but the first. */
 function tear(file: string): void {
   const bytes = readFileSync(file);

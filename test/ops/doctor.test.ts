@@ -257,6 +257,7 @@ test("finds a clock that is off the provider's", async () => {
 
 test("reads as lines of ok, warn and fail, with what to do below", async () => {
   using data = temporaryDirectory();
+  await makeDatabase(data.path);
   const { stdout, exitCode } = await runCommand(["doctor"], {
     environment: { COMPANIOND_DATA_DIR: data.path, PORT: "0" },
   });

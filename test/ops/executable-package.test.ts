@@ -43,7 +43,11 @@ afterAll(() => {
 
 async function writePackage(version: string, architecture: DebArchitecture, executable: Uint8Array): Promise<string> {
   const facts = { version, maintainer, builtAt };
-  const texts = { ...(await makeCommandTexts(version, builtAt)), notices: "Notices", sbom: "{}" };
+  const texts = {
+    ...(await makeCommandTexts(version, builtAt, { hasReleases: true })),
+    notices: "Notices",
+    sbom: "{}",
+  };
   const contents = { files: debFiles(texts, facts), scripts: debScripts() };
   const file = dir.file(debFileName(version, architecture));
   writeFileSync(file, writeDeb({ ...facts, ...contents, architecture, executable, compressionLevel: 1 }));

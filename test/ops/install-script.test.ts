@@ -147,6 +147,7 @@ test.each<[string, () => Partial<typeof files>, Setting, string]>([
   ["no executable", () => ({ [name]: undefined }), { downloader: "wget" }, `${name} could not be downloaded`],
   ["plain HTTP", () => ({}), { baseUrl: "http://releases.example.com/" }, "is not an https address"],
   ["what only looks local", () => ({}), { baseUrl: "http://127.0.0.1.example.com/" }, "is not an https address"],
+  ["a user that looks local", () => ({}), { baseUrl: "http://localhost:1@example.com/" }, "must be a plain address"],
   ["no address", () => ({}), { baseUrl: null }, "Say so with --from URL."],
   ["an unknown option", () => ({}), { options: ["--into", "x"] }, "unknown option --into"],
 ])("%s is refused, and nothing is left behind", async (_, change, setting, sentence) => {
@@ -171,16 +172,26 @@ test("a failed installation leaves the version that is there", async () => {
   expect((await install()).exitCode).toBe(1);
   expect(readFileSync(dir.file("to/companiond"), "utf8")).toBe("the one before");
   expect(installed()).toEqual(["companiond"]);
+  // `mv` would put it inside.
+  rmSync(dir.file("to/companiond"));
+  mkdirSync(dir.file("to/companiond"));
+  files[name] = executable;
+  expect((await install()).stderr).toContain("companiond is a directory");
+  expect(readdirSync(dir.file("to/companiond"))).toEqual([]);
 });
 
-test("half of the script does nothing, wherever it ends", async () => {
+test("a part of the script does nothing, wherever it ends", async () => {
   const { length } = renderInstallScript(`${server.url}`, key);
-  for (const part of [0.3, 0.6, 0.9]) {
-    await install({ length: Math.floor(length * part) });
-    expect(installed()).toEqual([]);
+  // The line feed at the end is not needed.
+  const last = Array.from({ length: '{ main "$@"; }'.length }, (_, cut) => length - 2 - cut);
+  for (const part of [0.3, 0.6, 0.9].map((share) => Math.floor(length * share)).concat(last)) {
+    await install({ length: part });
+    expect({ part, installed: installed(), home: existsSync(dir.file("home")) }).toEqual({
+      part,
+      installed: [],
+      home: false,
+    });
   }
-  await install({ length: length - 'main "$@"\n'.length });
-  expect(installed()).toEqual([]);
 });
 
 test.each([

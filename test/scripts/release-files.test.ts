@@ -7,7 +7,7 @@ import { buildTime } from "../../scripts/build-stamp.ts";
 import { makeCommandTexts } from "../../scripts/release/command-texts.ts";
 import { renderDockerfile, writeImageContext } from "../../scripts/release/image-context.ts";
 import { describeRelease, readBaseUrl, readSigningKey } from "../../scripts/release/signing.ts";
-import { commands } from "../../src/cli/commands.ts";
+import { makeCommands } from "../../src/cli/commands.ts";
 import { settings } from "../../src/config/settings.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -15,13 +15,17 @@ const builtAt = new Date("2026-11-22T12:00:00Z");
 
 test("the manual page has every command, option and setting, and no mistake that mandoc finds", async () => {
   using dir = temporaryDirectory();
-  const { manPage } = await makeCommandTexts("1.2.3", builtAt);
+  const { manPage } = await makeCommandTexts("1.2.3", builtAt, { hasReleases: true });
   writeFileSync(dir.file("companiond.1"), manPage);
   const lint = Bun.spawnSync(["/usr/bin/mandoc", "-T", "lint", "-W", "warning", dir.file("companiond.1")]);
   expect({ exitCode: lint.exitCode, output: lint.stdout.toString() }).toEqual({ exitCode: 0, output: "" });
   const shown = Bun.spawnSync(["/usr/bin/mandoc", "-T", "ascii", "-O", "width=500", dir.file("companiond.1")]);
   const page = shown.stdout.toString().replaceAll(/.[\b]/g, "");
-  const loaded = await Promise.all(commands.filter((one) => !one.isHidden).map((one) => one.load()));
+  const loaded = await Promise.all(
+    makeCommands({ hasReleases: true })
+      .filter((one) => !one.isHidden)
+      .map((one) => one.load()),
+  );
   for (const { name, actions } of loaded) {
     for (const action of actions) {
       expect(page).toMatch(new RegExp(`^ +${[name, action.name].join(" ").trim()}(?: |$)`, "m"));
@@ -32,6 +36,8 @@ test("the manual page has every command, option and setting, and no mistake that
     expect(page).toMatch(new RegExp(`^ +${isSecret ? `${variable}, ${variable}_FILE` : variable}`, "m"));
   }
   expect(page).not.toContain("read-document");
+  const withoutKey = await makeCommandTexts("1.2.3", builtAt, { hasReleases: false });
+  expect(JSON.stringify(withoutKey.completions)).not.toContain("update");
   expect(page).toContain("November 22, 2026");
 });
 

@@ -15,6 +15,8 @@ const builtAt = new Date("2026-11-22T12:00:00Z");
 
 test("all that the server and the browser code use is found, and nothing that only the tool chain uses", () => {
   expect(names).toContainValues([...Object.keys(manifest.dependencies), "preact", "uplot", "uqr", "lucide-preact"]);
+  // Compiled into a file of unpdf's.
+  expect(packages.find(({ manifest: { name } }) => name === "pdfjs-dist")?.manifest.version).toMatch(/^\d+\.\d+\.\d+$/);
   expect(names).toContainValues(["@elevenlabs/client", "tailwindcss", "@zxcvbn-ts/language-common"]);
   for (const tool of ["typescript", "@biomejs/biome", "terser", "playwright-core", "livekit-client"]) {
     expect(names).not.toContain(tool);

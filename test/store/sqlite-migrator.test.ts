@@ -52,6 +52,16 @@ test("leaves everything as it was where one of them fails", async () => {
   expect(await migrateSqlite({ dataDir, migrations: [pets, birthdays] })).toEqual(["0002_birthdays"]);
 });
 
+test.each([0, 1])("makes no table in the database of another program, whose version is %d", async (version) => {
+  const dataDir = directory.path;
+  inspect((database) => {
+    database.run("CREATE TABLE theirs (id)");
+    database.run(`PRAGMA user_version = ${version}`);
+  });
+  await expect(migrateSqlite({ dataDir, migrations: [pets, birthdays] })).rejects.toThrow("is another program's");
+  expect(tables()).toEqual(["theirs"]);
+});
+
 test("refuses a database of a newer program, in words that say what to do", async () => {
   const dataDir = directory.path;
   await (await openStoreAt(dataDir)).close();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { AppError } from "../../domain/errors.ts";
 import { storageOf } from "../../services.ts";
-import { findObstacle, type Obstacle } from "../../store/contract/data-place.ts";
+import { findObstacle, howToBegin, type Obstacle } from "../../store/contract/data-place.ts";
 import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
@@ -21,11 +21,10 @@ export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (config.database !== null) return examineWithoutDatabase(dataDir);
   const inTheWay = findObstacle(dataDir, "directory");
-  if (inTheWay?.kind === "missing") return [warn("data directory", inTheWay.detail, inTheWay.advice)];
   if (inTheWay !== null && inTheWay.kind !== "read_only") return [toFinding(inTheWay)];
   const storage = storageOf(config);
   const disk = examineDisk(dataDir, (await storage.sizes[0]?.read()) ?? 0);
-  return [examineDirectory(dataDir), disk, ...examineDatabase(storage), examineBackups(config)];
+  return [examineDirectory(dataDir), disk, ...examineDatabase(dataDir, storage), examineBackups(config)];
 }
 
 /** With a database server, the directory has little more than one-time links and the places of interrupted imports. */
@@ -86,7 +85,7 @@ function examineDisk(dataDir: string, databaseBytes: number): Finding {
   return ok(name, free);
 }
 
-function examineDatabase(storage: StorageEngine): Finding[] {
+function examineDatabase(dataDir: string, storage: StorageEngine): Finding[] {
   const name = "database";
   try {
     const { bytes, schemaVersion, differences } = storage.verify();
@@ -94,7 +93,7 @@ function examineDatabase(storage: StorageEngine): Finding[] {
     return [intact, ...judgeSchema(differences)];
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") {
-      return [warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.")];
+      return [fail(name, `There is no database in ${dataDir}.`, howToBegin)];
     }
     if (error instanceof AppError && error.code === "unavailable") {
       return [fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.")];

@@ -4,6 +4,7 @@ import { isLoopbackHost } from "../../lib/loopback.ts";
 import { opensProof } from "../../sealed-secrets.ts";
 import { findUncopied, storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
+import { nameServed } from "../database-name.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 import { examineInstanceUrls } from "./instances.ts";
 import { judgeSchema } from "./schema.ts";
@@ -44,7 +45,7 @@ export async function judgeDatabase(
   { database, redisUrl, secretKey, uncopied }: Settings,
 ): Promise<Finding[]> {
   return [
-    ...judgeServer(facts, uncopied),
+    ...judgeServer(facts, { database, uncopied }),
     ...judgeTables(facts),
     judgeTls(facts, new URL(database.url)),
     judgeClock(facts),
@@ -65,7 +66,10 @@ function judgeContent(schema: DatabaseServerFacts["schema"]): Finding[] {
   return [fail(name, "A copy into it was not finished.", "Run the same companiond copy again: it goes on.")];
 }
 
-function judgeServer(facts: DatabaseServerFacts, uncopied: Settings["uncopied"]): Finding[] {
+function judgeServer(
+  facts: DatabaseServerFacts,
+  { database, uncopied }: Pick<Settings, "database" | "uncopied">,
+): Finding[] {
   const name = "database";
   const { version, schema } = facts;
   const wrong: Finding[] = [];
@@ -87,7 +91,9 @@ function judgeServer(facts: DatabaseServerFacts, uncopied: Settings["uncopied"])
   const server = `PostgreSQL ${version} answers ${within(facts.roundTripMs)}`;
   if (schema === null) {
     if (uncopied !== null) return [fail(name, uncopied.detail, uncopied.advice)];
-    return [warn(name, `${server}, and is empty.`, "Nothing to do for a new installation: serve creates the tables.")];
+    const advice =
+      "For a new installation start serve, which creates them. Otherwise name the right database in DATABASE_URL.";
+    return [fail(name, `${server}, and there are no tables of companiond in ${nameServed(database)}.`, advice)];
   }
   if (schema.applied < schema.known) {
     const detail = `${server}, at schema ${schema.applied} of ${schema.known}.`;

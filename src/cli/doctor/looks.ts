@@ -5,6 +5,7 @@ import { examineBackupStorage } from "./backup-storage.ts";
 import { examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
+import { examineKey } from "./key.ts";
 import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
@@ -16,6 +17,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "configuration", look: () => examineNames(config) },
     { name: "backups off the machine", look: () => examineBackupStorage(config) },
     { name: "database", look: () => examineDatabase(config) },
+    { name: "secret key", look: () => examineKey(config) },
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },

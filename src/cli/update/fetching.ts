@@ -8,6 +8,8 @@ const maxDocumentBytes = 1024 * 1024;
 const maxExecutableBytes = 1024 ** 3;
 const maxRedirects = 5;
 const documentLimitMs = 30_000;
+/** Compressed, an answer would not be as long as it says; an executable is hardly worth it. */
+const headers = { accept: "*/*", "accept-encoding": "identity" };
 /** Without a byte for this long, the connection is dead. */
 const silenceMs = 30_000;
 const executableLimitMs = 60 * 60_000;
@@ -33,13 +35,14 @@ export interface Download {
 /** Resolves with the SHA-256 sum of what is in the file, in hex, once it is on the disk. */
 export async function fetchExecutable({ url, file, onPart }: Download): Promise<string> {
   const signal = AbortSignal.timeout(executableLimitMs);
-  const response = await get(url, signal);
-  if (response.status === 404) throw new CommandFailure(`There is nothing at ${url.href}. Nothing has changed.`);
-  const declared = Number(response.headers.get("content-length") ?? Number.NaN);
-  const totalBytes = Number.isSafeInteger(declared) && declared > 0 ? declared : null;
   const hash = new Bun.CryptoHasher("sha256");
+  // First, so that nothing is fetched where nothing can be written.
   const handle = await open(file, "wx", 0o600);
   try {
+    const response = await get(url, signal);
+    if (response.status === 404) throw new CommandFailure(`There is nothing at ${nameOf(url)}. Nothing has changed.`);
+    const declared = Number(response.headers.get("content-length") ?? Number.NaN);
+    const totalBytes = Number.isSafeInteger(declared) && declared > 0 ? declared : null;
     await consume(url, response, { most: maxExecutableBytes, signal }, async (bytes) => {
       hash.update(bytes);
       await handle.writeFile(bytes);
@@ -74,7 +77,7 @@ async function request(url: URL, signal: AbortSignal): Promise<Response> {
   const quiet = Promise.withResolvers<never>();
   const timer = setTimeout(() => quiet.reject(failure(url, "did not answer in time")), silenceMs);
   try {
-    return await Promise.race([fetch(url, { redirect: "manual", signal, headers: { accept: "*/*" } }), quiet.promise]);
+    return await Promise.race([fetch(url, { redirect: "manual", signal, headers }), quiet.promise]);
   } catch (error) {
     throw error instanceof CommandFailure ? error : failure(url, "cannot be reached", error);
   } finally {
@@ -123,5 +126,10 @@ async function readPart(
 
 function failure(url: URL, what: string, cause?: unknown): CommandFailure {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
-  return new CommandFailure(`${url.origin}${url.pathname} ${what}${reason}. Nothing has changed: try again later.`);
+  return new CommandFailure(`${nameOf(url)} ${what}${reason}. Nothing has changed: try again later.`);
+}
+
+/** Without its query, which can be a pass. */
+export function nameOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
 }

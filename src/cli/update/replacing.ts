@@ -3,8 +3,11 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  constants,
+  copyFileSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   renameSync,
@@ -17,6 +20,7 @@ import { CommandFailure } from "../command.ts";
 
 /** How long the new executable may take to say its version. */
 const trialMs = 30_000;
+const previousName = "companiond.previous";
 
 /** Throws `CommandFailure` where the executable is not ours to replace: before anything is fetched. */
 export async function requireReplaceable(executable: string): Promise<void> {
@@ -26,34 +30,66 @@ export async function requireReplaceable(executable: string): Promise<void> {
       `${executable} belongs to the Debian package ${owner}: update it with the package, dpkg -i or apt.`,
     );
   }
-  const probe = `${executable}.${process.pid}.probe`;
-  try {
-    closeSync(openSync(probe, "wx", 0o600));
-    rmSync(probe);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    const folder = dirname(executable);
+  if (process.platform === "win32") {
     throw new CommandFailure(
-      code === "EROFS"
-        ? `${folder} is on a read-only file system: update the image, or what mounts it.`
-        : `${folder} cannot be written to (${code}). Run it as the user that installed companiond, such as root.`,
+      "Windows does not let a running program be replaced: stop the server, and replace the executable by hand.",
     );
+  }
+  if (basename(executable) === previousName) {
+    throw new CommandFailure(
+      `${executable} is what an update kept. To go back to it, rename it to companiond; then that can be updated.`,
+    );
+  }
+  const previous = previousPath(executable);
+  if (lstatSync(previous, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CommandFailure(`${previous} is a directory, and the old executable goes there: move it away.`);
   }
 }
 
 /** The name of the package that installed the file; null if none did, or there is no dpkg. */
-async function findPackage(executable: string): Promise<string | null> {
+export async function findPackage(executable: string): Promise<string | null> {
   const list = await readFile("/var/lib/dpkg/info/companiond.list", "utf8").catch(() => "");
   return list.split("\n").includes(executable) ? "companiond" : null;
+}
+
+/** What `setcap` gave to the file, such as the right to port 443: it stays with the old one. Null where there is nothing. */
+export async function findCapabilities(executable: string): Promise<string | null> {
+  // Where there is setcap, there is getcap.
+  const getcap = Bun.which("getcap", { PATH: "/usr/sbin:/sbin:/usr/bin:/bin" });
+  if (getcap === null) return null;
+  const child = Bun.spawn([getcap, executable], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+  return /\b(cap_\S+)\s*$/.exec(await new Response(child.stdout).text())?.[1] ?? null;
+}
+
+/** What to say where the file system refuses a step; null for any other error. */
+export function explainRefusal(error: unknown, executable: string): CommandFailure | null {
+  if (!(error instanceof Error && "syscall" in error && "code" in error)) return null;
+  const folder = dirname(executable);
+  switch (error.code) {
+    case "EROFS":
+      return new CommandFailure(`${folder} is on a read-only file system: update the image, or what mounts it.`);
+    case "EACCES":
+    case "EPERM":
+      return new CommandFailure(
+        `${folder} cannot be written to (${error.code}). Run it as the user that installed companiond, such as root.`,
+      );
+    case "ENOSPC":
+    case "EDQUOT":
+      return new CommandFailure(`${folder} has no room for another executable (${error.code}). Nothing has changed.`);
+    default:
+      return new CommandFailure(`${error.message}. The executable is as it was.`);
+  }
 }
 
 /** Removes what updates left that did not end by themselves. */
 export function clearLeftovers(executable: string): void {
   const folder = dirname(executable);
-  const ours = new RegExp(`^${RegExp.escape(basename(executable))}\\.(\\d+)\\.(update|probe|kept)$`);
+  const ours = new RegExp(`^${RegExp.escape(basename(executable))}\\.(\\d+)\\.(update|kept)$`);
   for (const name of readdirSync(folder)) {
     const [, pid] = ours.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
+    // In a container, every run can have the same number.
+    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)));
+    if (isLeft) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -101,19 +137,55 @@ async function askVersion(executable: string): Promise<string | null> {
   }
 }
 
-/** Returns the path of the old executable. At no moment is there no executable. */
-export function replaceExecutable(incoming: string, executable: string): string {
-  const previous = join(dirname(executable), "companiond.previous");
+/** Which file the running program is: by now, its name may be another's. */
+export function identifyRunning(executable: string): string {
+  return identify(process.platform === "linux" ? "/proc/self/exe" : executable);
+}
+
+function identify(file: string): string {
+  const { dev, ino } = statSync(file, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+/**
+ * Returns the path of the old executable. At no moment is there no executable. Throws where it is not the one with this
+ * identity: another update was quicker, and its new executable would be kept as the old one.
+ */
+export function replaceExecutable(incoming: string, executable: string, identity: string): string {
+  if (identify(executable) !== identity) {
+    throw new CommandFailure(`${executable} was replaced meanwhile, such as by another update: it is left as it is.`);
+  }
+  const previous = previousPath(executable);
   const kept = `${executable}.${process.pid}.kept`;
   try {
-    linkSync(executable, kept);
+    keep(executable, kept);
     renameSync(kept, previous);
     renameSync(incoming, executable);
   } finally {
-    rmSync(kept, { force: true });
+    removeQuietly(kept);
   }
   sync(dirname(executable));
   return previous;
+}
+
+/** A file system that refuses has refused the file, too; what it said first is what counts. */
+export function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {}
+}
+
+function previousPath(executable: string): string {
+  return join(dirname(executable), previousName);
+}
+
+function keep(executable: string, kept: string): void {
+  try {
+    linkSync(executable, kept);
+  } catch {
+    // The file system has no links, or the file is another user's: Linux then refuses one (protected_hardlinks).
+    copyFileSync(executable, kept, constants.COPYFILE_EXCL);
+  }
 }
 
 /** Makes the new names durable. */

@@ -12,6 +12,9 @@ export interface Obstacle {
 /** How an operator says where the data is. */
 const howToName = "--data-dir or COMPANIOND_DATA_DIR";
 
+/** What to do where there is nothing yet, which may be as it should be. */
+export const howToBegin = `For a new installation start serve, which creates it. Otherwise name the directory that holds the data with ${howToName}.`;
+
 /** Why a command found no data: where it looked, and how to name another place. */
 export function describeNoDatabase(dataDir: string): string {
   return (
@@ -23,7 +26,7 @@ export function describeNoDatabase(dataDir: string): string {
 /** Null if nothing can be seen that keeps this process from reading and writing there. */
 export function findObstacle(path: string, as: "directory" | "file"): Obstacle | null {
   const facts = look(path);
-  if (facts === "shut") return judgeRights(findSeen(path));
+  if (facts === "shut") return judgeShut(path);
   if (facts === null) return judgeMissing(path);
   if (as === "directory" && !facts.isDirectory()) return notADirectory(path, path);
   if (as === "file" && facts.isDirectory()) {
@@ -52,9 +55,20 @@ function judgeMissing(path: string): Obstacle {
   if (look(above) instanceof Object && !statSync(above).isDirectory()) return notADirectory(above, path);
   const inTheWay = judgeRights(above);
   const detail = `${path} does not exist.`;
-  if (inTheWay !== null) return { ...inTheWay, detail: `${detail} ${inTheWay.detail}` };
-  const advice = `Nothing to do for a new installation: serve creates it. Otherwise name the right one with ${howToName}.`;
-  return { kind: "missing", detail, advice };
+  if (inTheWay?.kind === "read_only") return { ...inTheWay, detail: `${detail} ${inTheWay.detail}` };
+  if (inTheWay !== null) {
+    // Never to be given away: it may be all of /var/lib.
+    const advice = `Let root make it for this user: install -d -m 700 -o ${nameOwn()} ${path}. Or name another with ${howToName}.`;
+    return { kind: inTheWay.kind, detail: `${detail} ${inTheWay.detail}`, advice };
+  }
+  return { kind: "missing", detail, advice: howToBegin };
+}
+
+function judgeShut(path: string): Obstacle | null {
+  const inTheWay = judgeRights(findSeen(path));
+  if (inTheWay === null || inTheWay.kind === "read_only") return inTheWay;
+  const detail = `${path} cannot be looked at. ${inTheWay.detail}`;
+  return { ...inTheWay, detail, advice: `Run this as the user whose data it is, or name another with ${howToName}.` };
 }
 
 function notADirectory(file: string, wanted: string): Obstacle {
@@ -82,11 +96,11 @@ function judgeRights(path: string): Obstacle | null {
         advice: "Mount it for writing, or move the data to one that is. This says nothing against the data.",
       };
     }
-    return judgeOwner(path, facts);
+    return judgeOwner(path, facts, isDirectory);
   }
 }
 
-function judgeOwner(path: string, { uid, mode }: Stats): Obstacle {
+function judgeOwner(path: string, { uid, mode }: Stats, isDirectory: boolean): Obstacle {
   const own = process.geteuid?.() ?? uid;
   const rights = (mode & 0o777).toString(8);
   if (uid === own) {
@@ -95,11 +109,24 @@ function judgeOwner(path: string, { uid, mode }: Stats): Obstacle {
   }
   const detail = `${path} belongs to ${nameUser(uid)}; this is ${nameUser(own)}, who may not read and write it (mode ${rights}).`;
   // What belongs to nobody else's service is what a command of root left behind.
-  const advice =
-    uid === 0
-      ? `Give it to the user of the service: chown ${findUserName(own) ?? own} ${path}`
-      : `Run this as its owner: sudo -u ${findUserName(uid) ?? `#${uid}`} companiond …`;
+  if (uid !== 0) {
+    return {
+      kind: "foreign",
+      detail,
+      advice: `Run this as its owner: sudo -u ${findUserName(uid) ?? `#${uid}`} companiond …`,
+    };
+  }
+  const chown = `chown ${nameOwn()} ${path}`;
+  const advice = isDirectory
+    ? `If it is there for this service alone, give it to its user: ${chown}. Otherwise name another with ${howToName}.`
+    : `Give it to the user of the service: ${chown}`;
   return { kind: "foreign", detail, advice };
+}
+
+/** For a command line. */
+function nameOwn(): string {
+  const own = process.geteuid?.() ?? 0;
+  return findUserName(own) ?? String(own);
 }
 
 function codeOf(error: unknown): unknown {

@@ -29,7 +29,15 @@ export interface SchemaFacts {
   readonly differences: SchemaDifferences;
 }
 
-export interface DatabaseServerFacts {
+/** What the key of sealed secrets is judged by. */
+export interface SealedFacts {
+  /** What the key of sealed secrets must open; null if nothing was sealed yet. */
+  readonly proof: string | null;
+  /** Whether any account has a second factor, or has or had a visitor key, which only that key opens. */
+  readonly hasSealed: boolean;
+}
+
+export interface DatabaseServerFacts extends SealedFacts {
   /** As people write it, such as `15.18`. */
   readonly version: string;
   /** Whether this program works with that version. */
@@ -57,8 +65,4 @@ export interface DatabaseServerFacts {
   /** Null: there is nothing in the database yet. `other`: what is in it is another program's. */
   readonly schema: SchemaFacts | "other" | null;
   readonly instances: readonly LiveInstance[];
-  /** What the key of sealed secrets must open; null if nothing was sealed yet. */
-  readonly proof: string | null;
-  /** Whether any account has a second factor, or has or had a visitor key, which only that key opens. */
-  readonly hasSealed: boolean;
 }

@@ -1,12 +1,13 @@
 /** A stopped SQLite store to copy from: opened for reading, in one transaction. */
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
-import { databasePath } from "../sqlite/connection.ts";
+import { databasePath, hasDatabase } from "../sqlite/connection.ts";
 import { lockDataDir } from "../sqlite/data-lock.ts";
 import { StoreDatabase } from "../sqlite/database.ts";
 import { toStoreError } from "../sqlite/failures.ts";
 import { migrations } from "../sqlite/migrations.ts";
 import { applicationId } from "../sqlite/migrator.ts";
+import { noDatabase } from "../sqlite/open-failure.ts";
 import { requireNoUnfinishedCopy } from "../sqlite/unfinished-copy.ts";
 import type { CopySource } from "./pages.ts";
 import { createSqliteReader } from "./sqlite-pages.ts";
@@ -16,7 +17,7 @@ export async function openSqliteSource(dataDir: string): Promise<CopySource> {
   requireNoUnfinishedCopy(dataDir);
   const path = databasePath(dataDir);
   // Before the lock, which would create the directory.
-  if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
+  if (!hasDatabase(dataDir)) throw noDatabase(dataDir, `There is no database in ${dataDir}.`);
   const lock = lockDataDir(dataDir);
   let database: StoreDatabase | null = null;
   const close = async () => {

@@ -1,6 +1,6 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
 import { AppError } from "../../domain/errors.ts";
-import type { DatabaseServerFacts, LiveInstance } from "../contract/inspection.ts";
+import type { DatabaseServerFacts, LiveInstance, SealedFacts } from "../contract/inspection.ts";
 import { explainConnectFailure, nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
@@ -68,7 +68,7 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   return { ...facts, schema, instances: await listInstances(queries), ...(await readSealed(queries)) };
 }
 
-async function readSealed(queries: Queries): Promise<Pick<DatabaseServerFacts, "proof" | "hasSealed">> {
+async function readSealed(queries: Queries): Promise<SealedFacts> {
   const row = await queries.get<{ proof: string | null; hasSecondFactors: boolean; knowsVisitors: boolean }>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
        EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) AS "hasSecondFactors",

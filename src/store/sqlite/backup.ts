@@ -4,14 +4,14 @@ import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openS
 import { dirname } from "node:path";
 import { AppError } from "../../domain/errors.ts";
 import type { AsCaller, StorageFacts } from "../engine.ts";
-import { databasePath } from "./connection.ts";
+import { databasePath, hasDatabase } from "./connection.ts";
 import { explainOpenFailure, noDatabase } from "./open-failure.ts";
 import { verifySqlite } from "./verify.ts";
 
 /** See `StorageEngine.backup`. Blocks the event loop: use it in a separate process, or during a start. */
 export function backupSqlite(dataDir: string, file: string, asCaller: AsCaller = (work) => work()): StorageFacts {
   const path = databasePath(dataDir);
-  if (!existsSync(path)) throw noDatabase(dataDir);
+  if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
   // The data is opened by its own user, who makes the files beside it; the copy is made by whoever wants it.
   const source = openSource(dataDir, path);
   try {

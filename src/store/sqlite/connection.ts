@@ -9,6 +9,12 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, "companiond.db");
 }
 
+/** A file without a byte is what a start leaves that was killed before its first write. */
+export function hasDatabase(dataDir: string): boolean {
+  const path = databasePath(dataDir);
+  return existsSync(path) && statSync(path).size > 0;
+}
+
 /** Creates directory and file if missing. SQLite gives `-wal` and `-shm` the permissions of the file itself. */
 function preparePath(dataDir: string): string {
   if (!existsSync(dataDir)) {

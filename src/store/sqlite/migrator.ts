@@ -68,6 +68,7 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     // Read again under the lock: another process may have migrated meanwhile.
     const fromVersion = readVersion(database, known);
     const pending = known.slice(fromVersion);
+    if (pending.length > 0 && isForeign(database)) throw foreignDatabase(options.dataDir);
     const names = pending.map((migration) => migration.name);
     if (fromVersion > 0 && pending.length > 0) {
       const path = databasePath(options.dataDir);
@@ -84,6 +85,20 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     if (database.inTransaction) database.run("ROLLBACK");
     throw error;
   }
+}
+
+/** Whether another program made it; a file without tables is nobody's. */
+function isForeign(database: StoreDatabase): boolean {
+  const mark = database.prepare<{ application_id: number }, []>("PRAGMA application_id").get()?.application_id;
+  return mark !== applicationId && database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
+}
+
+function foreignDatabase(dataDir: string): AppError {
+  return new AppError(
+    "unavailable",
+    `The database in ${dataDir} is another program's: nothing was changed. Move that file away, or name an empty ` +
+      "directory with --data-dir.",
+  );
 }
 
 function olderSchema(dataDir: string, version: number, known: number): AppError {

@@ -1,14 +1,25 @@
 /** Says why the files of a data directory cannot be opened, where that can be seen from outside. */
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
 import { describeNoDatabase, findObstacle, type Obstacle } from "../contract/data-place.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 
-export function noDatabase(dataDir: string): AppError {
+export function noDatabase(dataDir: string, sentence = describeNoDatabase(dataDir)): AppError {
   const inTheWay = findObstacle(dataDir, "directory");
-  if (inTheWay === null || inTheWay.kind === "missing" || inTheWay.kind === "read_only") {
-    return new AppError("not_found", describeNoDatabase(dataDir));
-  }
+  if (inTheWay === null || canLook(dataDir, inTheWay)) return new AppError("not_found", sentence);
   return blocked(inTheWay);
+}
+
+/** What keeps it from writing does not keep it from seeing that there is nothing. */
+function canLook(dataDir: string, { kind }: Obstacle): boolean {
+  if (kind === "wrong_kind") return false;
+  try {
+    lstatSync(join(dataDir, "companiond.db"));
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
 }
 
 /** What to throw instead of `error`; `path` is the file that was opened. */

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import {
   closeSync,
+  constants,
   existsSync,
   fchmodSync,
   fstatSync,
@@ -78,7 +79,8 @@ function openGiven(file: string): Given {
 function openToRead(file: string): number | null {
   let descriptor: number | null = null;
   try {
-    descriptor = openSync(file, "r");
+    // Without waiting for whoever writes to a pipe, which no signal would end.
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (fstatSync(descriptor).isFile()) return descriptor;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "no reason given";

@@ -14,7 +14,6 @@
  * - Nothing is ever written to a temporary directory.
  * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
  */
-import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
@@ -22,27 +21,31 @@ import { fileStamp } from "../../lib/clock.ts";
 import type { OpenOptions, StorageEngine, StorageLock } from "../engine.ts";
 import type { Store } from "../store.ts";
 import { backupSqlite } from "./backup.ts";
-import { databasePath } from "./connection.ts";
+import { databasePath, hasDatabase } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
-import { verifyInPlace } from "./verify.ts";
+import { inspectSealed, verifyInPlace } from "./verify.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
   return {
     open: async (options) => ({ store: await open(dataDir, options), shared: null, certificateTexts: null }),
-    exists: () => existsSync(path),
+    exists: () => hasDatabase(dataDir),
     lock: () => lockDataDir(dataDir),
     backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
     restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
     examine: examineSqlite,
     verify() {
-      if (!existsSync(path)) throw noDatabase(dataDir);
+      if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);
+    },
+    inspectSealed() {
+      if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
+      return inspectSealed(dataDir);
     },
     sizes: [
       { file: "database", read: () => sizeOf(path) },
@@ -54,7 +57,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 async function open(dataDir: string, options: OpenOptions): Promise<Store> {
   const { log, erasures, backupDir, clock, isCommand = false, use = "makes" } = options;
   requireNoUnfinishedCopy(dataDir);
-  if (use !== "makes" && !existsSync(databasePath(dataDir))) throw noDatabase(dataDir);
+  if (use !== "makes" && !hasDatabase(dataDir)) throw noDatabase(dataDir);
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({

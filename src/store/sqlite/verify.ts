@@ -3,6 +3,7 @@ import { constants, Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../domain/errors.ts";
+import type { SealedFacts } from "../contract/inspection.ts";
 import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { isBusy } from "./failures.ts";
@@ -20,6 +21,30 @@ export function verifySqlite(file: string, depth: Depth): StorageFacts {
 
 /** The same for the database of the directory. Throws `unavailable` if it cannot be looked at: then it may well be intact. */
 export function verifyInPlace(dataDir: string): StorageFacts {
+  return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
+}
+
+/** See `StorageEngine.inspectSealed`. */
+export function inspectSealed(dataDir: string): SealedFacts | null {
+  return lookInPlace(dataDir, (path, open) => {
+    const database = openOrRefuse(path, open);
+    try {
+      if (Number(readFirst(database, "PRAGMA user_version")) !== migrations.length) return null;
+      const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
+      const hasSealed = readFirst(
+        database,
+        "SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT 1 FROM visitor_keys)",
+      );
+      return { proof: typeof proof === "string" ? proof : null, hasSealed: hasSealed === 1 };
+    } catch (error) {
+      throw refuse(path, "is damaged, or not a database.", error);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Database) => T): T {
   const path = databasePath(dataDir);
   const obstacle = findFileObstacle(dataDir, path);
   const isReadOnly = obstacle?.kind === "read_only";
@@ -31,9 +56,7 @@ export function verifyInPlace(dataDir: string): StorageFacts {
   }
   if (obstacle !== null && !isReadOnly) throw explainOpenFailure(dataDir, path, new Error("it may not be opened"));
   try {
-    return verifyOpened(path, "full", () =>
-      isReadOnly ? openUnchanging(path) : new Database(path, { readonly: true }),
-    );
+    return look(path, () => (isReadOnly ? openUnchanging(path) : new Database(path, { readonly: true })));
   } catch (error) {
     if (!(error instanceof AppError) || !isOutOfReach(error.cause)) throw error;
     throw new AppError("unavailable", `${path} cannot be looked at now.`, { cause: error.cause });
@@ -57,34 +80,46 @@ function isOutOfReach(cause: unknown): boolean {
 }
 
 function verifyOpened(file: string, depth: Depth, open: () => Database): StorageFacts {
-  const refuse = (reason: string, cause?: unknown) =>
-    new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
-  let database: Database;
+  const database = openOrRefuse(file, open);
   try {
-    database = open();
-  } catch (error) {
-    throw refuse("cannot be opened.", error);
-  }
-  try {
-    const read = (pragma: string) => {
-      const statement = database.prepare<Record<string, unknown>, []>(`PRAGMA ${pragma}`);
-      const row = statement.get();
-      statement.finalize();
-      return row === null ? null : Object.values(row)[0];
-    };
-    if (read("application_id") !== applicationId) throw refuse("is not a companiond database.");
+    const read = (pragma: string) => readFirst(database, `PRAGMA ${pragma}`);
+    if (read("application_id") !== applicationId) throw refuse(file, "is not a companiond database.");
     const schemaVersion = Number(read("user_version"));
     if (schemaVersion > migrations.length) {
-      throw refuse(`was written by a newer companiond (schema ${schemaVersion}; this one knows ${migrations.length}).`);
+      const versions = `schema ${schemaVersion}; this one knows ${migrations.length}`;
+      throw refuse(file, `was written by a newer companiond (${versions}).`);
     }
     const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
-    if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
+    if (verdict !== "ok") throw refuse(file, `is damaged: ${String(verdict)}.`);
     if (depth === "full" && read("foreign_key_check") !== null)
-      throw refuse("is damaged: a row refers to a missing one.");
+      throw refuse(file, "is damaged: a row refers to a missing one.");
     return { bytes: statSync(file).size, schemaVersion, differences: findDifferences(database) };
   } catch (error) {
-    throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
+    throw error instanceof AppError ? error : refuse(file, "is damaged, or not a database.", error);
   } finally {
     database.close();
   }
+}
+
+function openOrRefuse(file: string, open: () => Database): Database {
+  try {
+    return open();
+  } catch (error) {
+    throw refuse(file, "cannot be opened.", error);
+  }
+}
+
+/** The first column of the first row; null if there is none. */
+function readFirst(database: Database, sql: string): unknown {
+  const statement = database.prepare<Record<string, unknown>, []>(sql);
+  try {
+    const row = statement.get();
+    return row === null ? null : Object.values(row)[0];
+  } finally {
+    statement.finalize();
+  }
+}
+
+function refuse(file: string, reason: string, cause?: unknown): AppError {
+  return new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
 }
