@@ -19,7 +19,7 @@ export function openNamedFile(user: ProcessUser, path: string): NamedFile {
   // Without waiting for whoever writes to a pipe.
   const file = user.forFile(path, () => open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)));
   const facts = fstatSync(file);
-  if (!facts.isFile()) throw new CommandFailure(`${path}: no regular file. Name the files of a directory.`);
+  if (!facts.isFile()) throw new CommandFailure(`${path}: not a regular file. Name the files of a directory.`);
   return {
     size: facts.size,
     async *stream() {

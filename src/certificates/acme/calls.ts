@@ -61,7 +61,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > maxBytes) throw away("its answer has no end");
+    if (bytes > maxBytes) throw away("its answer is too long");
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

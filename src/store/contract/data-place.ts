@@ -19,7 +19,7 @@ export const howToBegin = `For a new installation start serve, which creates it.
 export function describeNoDatabase(dataDir: string): string {
   return (
     `There is no database in ${dataDir}. Name the directory that holds it with ${howToName}. ` +
-    "A new one is made by serve, account create, restore and copy alone."
+    "Only serve, account create, restore and copy create one."
   );
 }
 
@@ -93,7 +93,7 @@ function judgeRights(path: string): Obstacle | null {
       return {
         kind: "read_only",
         detail: `The file system of ${path} is read-only.`,
-        advice: "Mount it for writing, or move the data to one that is. This says nothing against the data.",
+        advice: "Mount it for writing, or move the data to one that is. The data itself may be fine.",
       };
     }
     return judgeOwner(path, facts, isDirectory);

@@ -88,7 +88,7 @@ function openToRead(file: string): number | null {
     throw new AppError("invalid_request", `${file} cannot be read (${code}).`, { cause: error });
   }
   closeSync(descriptor);
-  throw new AppError("invalid_request", `${file} is no regular file.`);
+  throw new AppError("invalid_request", `${file} is not a regular file.`);
 }
 
 /** Makes a copy, so that exactly what was verified is used, and the backup stays untouched. */
