@@ -69,13 +69,14 @@ async function runGate(): Promise<void> {
     await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
     while (isRunningQuick && inBrowser.length > 0) {
       const files = inBrowser.splice(0, 1);
-      await runTests({ title: `in the browser, beside others: ${files}`, files, isBesideOthers: true });
+      const title = `in the browser, beside others: ${files}`;
+      await runTests({ title, files, isBesideOthers: true, isInBrowser: true });
     }
   };
   await Promise.all([runQuickOnes(), runWaitingOnes()]);
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });
+  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"], isInBrowser: true });
   await runOnceMore();
 }
 

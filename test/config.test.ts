@@ -254,6 +254,8 @@ test("takes where backups are uploaded", () => {
   const { storage } = load({
     COMPANIOND_BACKUP_S3_ENDPOINT: "https://s3.example.com/",
     COMPANIOND_BACKUP_S3_BUCKET: "backups",
+    // What is stored has no slash there, and would never be listed with one.
+    COMPANIOND_BACKUP_S3_PREFIX: "/companiond/",
     COMPANIOND_BACKUP_S3_KEY_ID: "id",
     COMPANIOND_BACKUP_S3_SECRET: "secret",
     COMPANIOND_BACKUP_AGE_RECIPIENT: recipient,
@@ -262,11 +264,21 @@ test("takes where backups are uploaded", () => {
     endpoint: "https://s3.example.com",
     region: null,
     bucket: "backups",
-    prefix: "",
+    prefix: "companiond/",
     keyId: "id",
     secret: "secret",
     ageRecipient: recipient,
   });
+});
+
+test.each(["a//b/", "../a/", "a/./", "a\\b", "a".repeat(257)])("refuses %p as a prefix in the bucket", (prefix) => {
+  const bucket = {
+    COMPANIOND_BACKUP_S3_BUCKET: "b",
+    COMPANIOND_BACKUP_S3_KEY_ID: "i",
+    COMPANIOND_BACKUP_S3_SECRET: "s",
+  };
+  const problems = problemsOf({ ...bucket, COMPANIOND_BACKUP_S3_PREFIX: prefix });
+  expect(problems).toEqual([expect.stringContaining("COMPANIOND_BACKUP_S3_PREFIX must be at most 256 characters")]);
 });
 
 test.each([

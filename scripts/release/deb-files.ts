@@ -23,12 +23,14 @@ export interface PackageFacts {
 export function debFiles(texts: ReleaseTexts, facts: PackageFacts): TarFile[] {
   const doc = "usr/share/doc/companiond";
   return [
-    { path: "etc/companiond/companiond.env", mode: 0o600, content: writeEnvFile() },
+    // Short, so that it stays the same: dpkg would ask whoever edited it with every version that changes it.
+    { path: "etc/companiond/companiond.env", mode: 0o600, content: read("deploy/debian/companiond.env") },
     { path: "usr/lib/systemd/system/companiond.service", mode: 0o644, content: writeUnit() },
     { path: "usr/share/man/man1/companiond.1.gz", mode: 0o644, content: zip(texts.manPage) },
     { path: "usr/share/bash-completion/completions/companiond", mode: 0o644, content: texts.completions.bash },
     { path: "usr/share/zsh/vendor-completions/_companiond", mode: 0o644, content: texts.completions.zsh },
     { path: "usr/share/fish/vendor_completions.d/companiond.fish", mode: 0o644, content: texts.completions.fish },
+    { path: `${doc}/companiond.env.example`, mode: 0o644, content: read(".env.example") },
     { path: `${doc}/copyright`, mode: 0o644, content: writeCopyright() },
     { path: `${doc}/THIRD-PARTY-NOTICES.txt.gz`, mode: 0o644, content: zip(texts.notices) },
     { path: `${doc}/sbom.cdx.json`, mode: 0o644, content: texts.sbom },
@@ -46,15 +48,6 @@ function writeUnit(): string {
   const unit = read("deploy/companiond.service");
   const body = unit.slice(unit.indexOf("[Unit]")).replaceAll("/usr/local/bin/companiond", "/usr/bin/companiond");
   return `# companiond as a system service. For changes: systemctl edit companiond\n\n${body}`;
-}
-
-/** The examples, and the one setting that commands need to know the same data as the service. */
-function writeEnvFile(): string {
-  const opening = "# Read when the service companiond starts; after a change: systemctl restart companiond\n#\n";
-  const example = "#COMPANIOND_DATA_DIR=./companiond-data\n";
-  const [before = "", after] = read(".env.example").split(example);
-  if (after === undefined) throw new Error(`.env.example has no line ${example}`);
-  return `${opening}${before}COMPANIOND_DATA_DIR=/var/lib/companiond\n${after}`;
 }
 
 function writeCopyright(): string {

@@ -20,6 +20,7 @@ const sentences: Readonly<Record<string, string>> = {
   QuotaExceeded: "The storage is full, or its quota is used up. Remove something there, or keep fewer backups.",
   XMinioStorageFull: "The storage is full. Remove something there, or keep fewer backups.",
   EntityTooLarge: "The storage does not take objects of this size. Ask its provider for the limit.",
+  InvalidResponse: `What answers does not speak S3. Check ${variable("ENDPOINT")}.`,
   DNSResolveFailed: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
   ConnectionRefused: `Nothing listens at the address of the storage. Check ${variable("ENDPOINT")}, and whether it runs.`,
   // What comes without a body: all that a HEAD can say.

@@ -58,10 +58,17 @@ export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): B
           const storedAtMs = Date.parse(lastModified ?? "") || 0;
           found.push({ name: key.slice(prefix.length), bytes: size ?? 0, storedAtMs });
         }
-        continuationToken = listed.nextContinuationToken;
-        if (listed.isTruncated !== true || continuationToken === undefined) return found;
+        if (listed.isTruncated !== true) return found;
+        // A part would be taken for all: for backups that are missing, and for names that are free.
+        const next = listed.nextContinuationToken;
+        if (next === undefined || next === continuationToken) break;
+        continuationToken = next;
       }
-      return found;
+      throw new StorageFailure(
+        "The storage's list of what is there does not end, or holds more than 100,000 objects. Check " +
+          "COMPANIOND_BACKUP_S3_ENDPOINT, and set COMPANIOND_BACKUP_S3_PREFIX to a place that is for backups alone.",
+        false,
+      );
     },
 
     async put(name, content, { maxBytes, signal }) {

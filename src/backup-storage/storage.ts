@@ -36,7 +36,7 @@ export interface PutOptions {
 }
 
 export interface BackupStorage {
-  /** All objects whose names begin so, at most 100,000, in no particular order. */
+  /** All objects whose names begin so, in no particular order; fails if there are more than 100,000. */
   list(start: string): Promise<StoredObject[]>;
   /**
    * Reads `content` at the pace at which it is taken, within bounded memory. When this resolves the object is there as a

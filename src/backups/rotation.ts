@@ -23,8 +23,12 @@ export async function removeOldest(storage: BackupStorage, { made, keep, nowMs }
   try {
     const { good, unfinished } = await readCatalog(storage);
     const madeAt = good.findIndex(({ name }) => name === made);
+    if (madeAt === -1) {
+      const problem = `The storage does not list ${made}, which was just uploaded. Look with companiond backups list.`;
+      return { removed, problem };
+    }
     // Those that claim to be newer than the one just made date from a clock that was ahead: they count as the oldest.
-    const newestFirst = madeAt === -1 ? good : [...good.slice(madeAt), ...good.slice(0, madeAt)];
+    const newestFirst = [...good.slice(madeAt), ...good.slice(0, madeAt)];
     for (const { name } of newestFirst.slice(keep)) {
       // In this order: interrupted between them, it is an unfinished one, and not one that seems good.
       await storage.remove(toSumsName(name));

@@ -54,7 +54,9 @@ export async function uploadBackup(storage: BackupStorage, upload: Upload, stop:
     const line = writeSums(name, sums);
     await storage.put(toSumsName(name), once(line), { maxBytes: line.length, signal: stop });
   } catch (error) {
-    // Without its checksum it counts for nothing, and a later success removes it; this only spares the space.
+    // Without its checksum it counts for nothing, and a later success removes it; this only spares the space. The
+    // checksum may be there although its answer was lost, and alone would stay for ever.
+    await storage.remove(toSumsName(name)).catch(() => {});
     await storage.remove(name).catch(() => {});
     throw error;
   }
@@ -85,7 +87,12 @@ async function store(
 /** What was sent may have been changed on its way, or be stored in part. */
 async function requireSame(storage: BackupStorage, name: string, sent: Sums): Promise<void> {
   const differs = new StorageFailure("What the storage gives back is not what was uploaded. Try again later.", true);
-  const found = await storage.find(name);
+  let found = await storage.find(name);
+  // Some answer before the last of it can be read.
+  for (let ms = 100; found?.bytes !== sent.bytes && ms < 3000; ms *= 2) {
+    await Bun.sleep(ms);
+    found = await storage.find(name);
+  }
   if (found?.bytes !== sent.bytes) throw differs;
   const given = sumBytes(storage.get(name, found.bytes));
   for await (const _ of given.content) {

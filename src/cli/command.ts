@@ -46,8 +46,10 @@ export interface Action {
    * action settles; any other action is the owner of the data directory for good as soon as that is known.
    */
   opensAsCaller?: true;
-  /** It has a log, which is JSON unless a person reads it; then its failures are in there and nowhere else. */
+  /** It has a log, which is JSON unless a person reads it; then its failures are lines of it. */
   hasLog?: true;
+  /** It tells itself which variables have no effect; for any other action that is said on standard error. */
+  tellsIdle?: true;
   /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
 }
@@ -107,6 +109,8 @@ export interface CliIo {
   readInput(): Promise<string>;
   /** Whether standard output is a terminal. */
   isTerminal: boolean;
+  /** Where standard error goes: where standard output goes, to a terminal, or elsewhere. */
+  errorPlace: "output" | "terminal" | "elsewhere";
   /** Whether somebody can be asked: standard input and standard error are a terminal. */
   canAsk: boolean;
   /** Writes the question to standard error, and resolves with one line of standard input, without its end. */

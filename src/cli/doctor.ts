@@ -28,6 +28,7 @@ export const doctorCommand = singleCommand({
     "tls-key": { value: "F", about: "As for serve." },
     demo: { about: "As for serve." },
   },
+  tellsIdle: true,
   run: diagnose,
 });
 

@@ -48,18 +48,28 @@ function findCause({ cause }: AppError): string[] {
   return cause instanceof Error ? [cause.message] : [];
 }
 
-/** Whatever the log's level is set to: that may be what is wrong. `isJson` moves the log to standard error. */
-export async function logFailure({ problems, exitCode, error }: Failure, io: CliIo, isJson: boolean): Promise<void> {
+/**
+ * Into the log, which `isJson` moves to standard error, and to whoever reads standard error alone: `serve >log` must not
+ * end without a word.
+ */
+export async function logFailure(failure: Failure, io: CliIo, isJson: boolean): Promise<void> {
+  if (!isJson) await writeLine(failure, io, 1);
+  if (isJson || io.errorPlace === "elsewhere") await writeLine(failure, io, 2);
+  else if (io.errorPlace === "terminal") await io.writeError(failure.text);
+}
+
+/** Whatever the log's level is set to: that may be what is wrong. */
+async function writeLine({ problems, exitCode, error }: Failure, io: CliIo, descriptor: 1 | 2): Promise<void> {
   // Loaded only here: half of what a command would load is for the log.
   const { openLog } = await import("../lib/log.ts");
-  const written: Promise<void>[] = [];
+  let written = Promise.resolve();
   const { log, flush } = openLog({
     level: "error",
     format: "json",
-    write: (lines) => void written.push(isJson ? io.writeError(lines) : io.writeOut(lines)),
-    hasPriorities: isJournal(isJson ? 2 : 1, findJournalStream(io.environment)),
+    write: (line) => (written = descriptor === 1 ? io.writeOut(line) : io.writeError(line)),
+    hasPriorities: isJournal(descriptor, findJournalStream(io.environment)),
   });
   log.error("serve failed", { problems, exitCode, ...(error === undefined ? {} : { error }) });
   flush();
-  await Promise.all(written);
+  await written;
 }

@@ -43,6 +43,10 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     isTerminal: isTerminal(standardOutput),
     writeOut: out,
     writeError: error,
+    get errorPlace() {
+      if (isSameFile(standardOutput, standardError)) return "output";
+      return isTerminal(standardError) ? "terminal" : "elsewhere";
+    },
     get canAsk() {
       return isTerminal(standardInput) && isTerminal(standardError);
     },
@@ -99,6 +103,15 @@ function isTerminal(descriptor: number): boolean {
     return false;
   }
   return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+function isSameFile(one: number, other: number): boolean {
+  try {
+    const [a, b] = [fstatSync(one, { bigint: true }), fstatSync(other, { bigint: true })];
+    return a.dev === b.dev && a.ino === b.ino;
+  } catch {
+    return false;
+  }
 }
 
 function isNullDevice({ rdev }: { rdev: number }): boolean {

@@ -65,6 +65,7 @@ async function runAction(
 ): Promise<number> {
   let config: Config | null = null;
   const opened: Promise<Store>[] = [];
+  let warned = Promise.resolve();
   const input: ActionInput = {
     args,
     isJson: args.has("json"),
@@ -89,6 +90,8 @@ async function runAction(
         if (action.opensAsCaller !== true) io.user.settle();
       }
       config = loaded;
+      const warnings = action.tellsIdle === true ? [] : loaded.warnings;
+      if (warnings.length > 0) warned = io.writeError(warnings.map((one) => `companiond: warning: ${one}\n`).join(""));
       return loaded;
     },
     openStore({ isMigration = false } = {}) {
@@ -116,6 +119,7 @@ async function runAction(
     if (result.isMisuse) return 2;
     return result.isFailure ? 1 : 0;
   } finally {
+    await warned;
     for (const store of opened) await store.then((one) => one.close());
   }
 }

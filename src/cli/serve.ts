@@ -48,6 +48,7 @@ export const serveCommand = singleCommand(
       "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
     },
     hasLog: true,
+    tellsIdle: true,
     run: serve,
   },
   describeSettings,

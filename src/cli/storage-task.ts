@@ -6,7 +6,7 @@ import { ownCommand } from "../lib/own-command.ts";
 import { type CliIo, CommandFailure } from "./command.ts";
 
 /** An upload or a download that takes longer is considered hung. */
-const limitMs = 6 * 60 * 60_000;
+const hungMs = 6 * 60 * 60_000;
 
 /** Throws `CommandFailure` if there is no storage. */
 export function requireStorage({ backup: { storage } }: Config): BackupStorageConfig {
@@ -22,13 +22,17 @@ export async function askStorage<Kind extends keyof StorageTasks>(
   place: BackupStorageConfig,
   kind: Kind,
   asked: StorageTasks[Kind]["asked"],
+  limitMs = hungMs,
 ): Promise<StorageTasks[Kind]["answer"]> {
   const signal = AbortSignal.timeout(limitMs);
   const network = readNetworkVariables(environment);
   try {
     return await runStorageTask({ command: ownCommand(), network, place, signal }, kind, asked);
   } catch (error) {
-    if (signal.aborted) throw new CommandFailure("It took more than 6 hours, and was stopped. Check the network.");
+    if (signal.aborted) {
+      const limit = limitMs === hungMs ? "6 hours" : `${limitMs / 1000} s`;
+      throw new CommandFailure(`The storage was not done within ${limit}. Check the network, and try again later.`);
+    }
     throw new CommandFailure(error instanceof Error ? error.message : String(error));
   }
 }

@@ -30,7 +30,7 @@ export async function uploadNow(input: ActionInput): Promise<Uploaded> {
   const { ageRecipient } = place;
   const nowMs = input.clock.nowMs();
   if (!existsSync(config.dataDir)) throw new CommandFailure(`There is no database in ${config.dataDir}.`);
-  return await inWorkspace(config.dataDir, nowMs, async (dir) => {
+  return await inWorkspace(config.dataDir, async (dir) => {
     const file = join(dir, "database");
     storageOf(config).backup(file);
     const upload = { file, madeAtMs: nowMs, keep: config.backup.keep, ageRecipient, nowMs };
@@ -48,7 +48,7 @@ export async function withFetched<Result>(
   const place = requireStorage(config);
   const identityText = readIdentity(input);
   input.io.user.settle();
-  return await inWorkspace(config.dataDir, input.clock.nowMs(), async (dir) => {
+  return await inWorkspace(config.dataDir, async (dir) => {
     return work(await askStorage(input.io.environment, place, "fetch", { name, dir, identityText }));
   });
 }

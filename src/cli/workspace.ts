@@ -1,22 +1,23 @@
 /**
  * A directory for files that a command needs for a while: in the data directory, so that a database never leaves the
  * file system that the operator chose for it. It is removed with the command, however that ends; what a killed one
- * leaves is removed by the next.
+ * leaves is removed by the next: nobody holds its lock any more.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs } from "../lib/instant.ts";
+import { AppError } from "../domain/errors.ts";
+import { storageOf } from "../services.ts";
+import type { StorageLock } from "../store/engine.ts";
 import { CommandFailure } from "./command.ts";
 
 const start = "unfinished-backup-";
 
-export async function inWorkspace<Result>(
-  dataDir: string,
-  nowMs: number,
-  work: (dir: string) => Promise<Result>,
-): Promise<Result> {
-  const dir = make(dataDir, nowMs);
-  const remove = () => rmSync(dir, { recursive: true, force: true });
+export async function inWorkspace<Result>(dataDir: string, work: (dir: string) => Promise<Result>): Promise<Result> {
+  const { dir, lock } = make(dataDir);
+  const remove = () => {
+    rmSync(dir, { recursive: true, force: true });
+    lock.release();
+  };
   // A signal ends the process at once.
   process.on("exit", remove);
   try {
@@ -27,17 +28,29 @@ export async function inWorkspace<Result>(
   }
 }
 
-function make(dataDir: string, nowMs: number): string {
+function make(dataDir: string): { dir: string; lock: StorageLock } {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    for (const entry of readdirSync(dataDir)) {
-      const left = join(dataDir, entry);
-      // No command takes a day.
-      if (entry.startsWith(start) && nowMs - statSync(left).mtimeMs > dayMs) rmSync(left, { recursive: true });
-    }
-    return mkdtempSync(join(dataDir, start));
+    for (const entry of readdirSync(dataDir)) if (entry.startsWith(start)) removeAbandoned(join(dataDir, entry));
+    const dir = mkdtempSync(join(dataDir, start));
+    return { dir, lock: lockOf(dir) };
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new CommandFailure(`Nothing can be written to the data directory ${dataDir} (${reason}).`);
   }
 }
+
+function removeAbandoned(dir: string): void {
+  let lock: StorageLock;
+  try {
+    lock = lockOf(dir);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") return;
+    throw error;
+  }
+  rmSync(dir, { recursive: true, force: true });
+  lock.release();
+}
+
+/** The one that a database there would have. */
+const lockOf = (dir: string) => storageOf({ dataDir: dir }).lock();

@@ -11,6 +11,11 @@ export interface EnvFile {
   problems: string[];
 }
 
+/** No word of it is as long as a secret: the last line of a key in PEM, or a code in base32, looks like a name too. */
+export function mayRepeat(name: string): boolean {
+  return /^(?:[A-Z0-9_]+|[a-z0-9_]+)$/.test(name) && name.split("_").every((word) => word.length <= 15);
+}
+
 const linePattern = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/s;
 const doubleQuotedPattern = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
 const singleQuotedPattern = /^'([^']*)'\s*(?:#.*)?$/s;
@@ -36,9 +41,10 @@ export function parseEnvFile(text: string): EnvFile {
       continue;
     }
     const value = readValue(raw);
+    const told = mayRepeat(name) ? name : "what is before the =";
     const earlier = lines.get(name);
-    if (value === null) problems.push(`line ${number}: the quotes around the value of ${name} do not match.`);
-    else if (earlier !== undefined) problems.push(`line ${number}: ${name} is already set on line ${earlier}.`);
+    if (value === null) problems.push(`line ${number}: the quotes around the value of ${told} do not match.`);
+    else if (earlier !== undefined) problems.push(`line ${number}: ${told} is already set on line ${earlier}.`);
     else {
       values.set(name, value);
       lines.set(name, number);

@@ -1,7 +1,7 @@
 /** What operators set: secrets, metrics, the database, backups and the log. */
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
-import { ageRecipient, releasesKey, releasesUrl } from "./operator-values.ts";
+import { ageRecipient, keyPrefix, releasesKey, releasesUrl } from "./operator-values.ts";
 import { databaseUrl, redisUrl } from "./server-urls.ts";
 import { optional, plain, type Setting } from "./setting.ts";
 import {
@@ -104,7 +104,7 @@ export const operationSettings = {
   }),
   backupS3Prefix: optional({
     variable: "COMPANIOND_BACKUP_S3_PREFIX",
-    parse: word,
+    parse: keyPrefix,
     about: "What the names of backups in the bucket begin with, such as companiond/.",
   }),
   backupS3KeyId: optional({

@@ -1,7 +1,7 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
 import type { JsonValue } from "../domain/companion.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
-import { BadValue, isJsonObject, type ParseValue, quote } from "./values.ts";
+import { BadValue, isJsonObject, type ParseValue, quote, word } from "./values.ts";
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const domainPattern = new RegExp(`^(${label}\\.)+${label}$`);
@@ -26,6 +26,18 @@ const ownHeaders = [
   "trailer",
   "upgrade",
 ];
+
+/**
+ * What names of objects begin with. A leading slash goes: the client of S3 leaves it out of names, and not out of what it
+ * lists. The other forms, too, would be stored under one name and listed under another, or not at all.
+ */
+export const keyPrefix: ParseValue<string> = (text) => {
+  const prefix = word(text).replace(/^\/+/, "");
+  if (prefix.length <= 256 && !/\/\/|\\|(^|\/)\.\.?(\/|$)/.test(prefix)) return prefix;
+  throw new BadValue(
+    `must be at most 256 characters, without //, backslashes and parts that are only dots, like companiond/: ${quote(text)}.`,
+  );
+};
 
 /** Lower-case names without duplicates, in the order given; each is a name and no address. */
 export const domainNames: ParseValue<readonly string[]> = (text) => {

@@ -1,5 +1,6 @@
 /** Which names of variables are settings, and what is said of those that are not. */
 import { findNearest } from "../lib/edit-distance.ts";
+import { mayRepeat } from "./env-file.ts";
 import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
 
@@ -47,8 +48,7 @@ export function judgeOfEnvironment(name: string): NameVerdict | null {
 
 /** Null for settings. Whatever else is in an env file is a mistake: nobody else reads it. */
 export function judgeOfEnvFile(name: string): NameVerdict | null {
-  // The last line of a key in PEM looks like a name too: only what has the shape of one is repeated.
-  if (!/^(?:[A-Z0-9_]+|[a-z0-9_]+)$/.test(name)) return problem("what is before the = is no setting.");
+  if (!mayRepeat(name)) return problem("what is before the = is no setting.");
   if (!namesOfRuntime.test(name)) return judge(name);
   return problem(
     `${name} has no effect in an env file, which only companiond reads. Set it in the environment of the process: ` +

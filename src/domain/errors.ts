@@ -45,6 +45,8 @@ export interface AppErrorOptions {
   headers?: Readonly<Record<string, string>>;
   /** Further members of the problem's body. */
   members?: Readonly<Record<string, unknown>>;
+  /** True: somebody asked for this state, so it is worth no line in the log. */
+  isWanted?: boolean;
 }
 
 /** A failure with a public sentence (`message`) and a private cause. Any other error becomes `internal`. */
@@ -54,6 +56,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly members: Readonly<Record<string, unknown>> | undefined;
+  readonly isWanted: boolean;
 
   constructor(code: ErrorCode, publicSentence: string, options: AppErrorOptions = {}) {
     super(publicSentence, options.cause === undefined ? undefined : { cause: options.cause });
@@ -63,6 +66,7 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers;
     this.members = options.members;
+    this.isWanted = options.isWanted ?? false;
   }
 }
 

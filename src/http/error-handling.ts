@@ -42,7 +42,7 @@ export function describeFailure(dependencies: ErrorDependencies, error: AppError
   const facts = contextOf(request, dependencies.ids);
   // The visitor has left: nobody reads the response, and it is not our failure.
   if (request.signal.aborted) return { status: 499, headers: {}, body: null };
-  if (errorCodes[error.code].status >= 500) {
+  if (errorCodes[error.code].status >= 500 && !error.isWanted) {
     const cause = error.cause ?? error;
     const fields = { requestId: facts.requestId, code: error.code, error: cause };
     if (error.code === "internal") dependencies.log.error("request failed", fields);

@@ -29,6 +29,7 @@ export function editDistance(from: string, to: string): number {
 export function findNearest(word: string, candidates: Iterable<string>): string | null {
   let nearest: string | null = null;
   let least = Number.POSITIVE_INFINITY;
+  if (word === "") return null;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);
     const isNear = distance * 3 <= word.length || candidate.startsWith(word) || word.startsWith(candidate);

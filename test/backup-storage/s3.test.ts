@@ -127,6 +127,27 @@ test("a list of more objects than one answer holds is read to its end", async ()
   expect(asked).toEqual(["p/companiond- 0", "p/companiond- 1"]);
 });
 
+test.each([
+  [
+    "a list that never ends",
+    "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken></ListBucketResult>",
+    "does not end",
+  ],
+  ["a page of another kind", "<html></html>", "does not speak S3"],
+])("refuses %s", async (_, answer, sentence) => {
+  let asked = 0;
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      asked++;
+      return new Response(answer, { headers: { "content-type": "application/xml" } });
+    },
+  });
+  await expect(createS3(at(server.url.origin), quick).list("companiond-")).rejects.toThrow(sentence);
+  expect(asked).toBeLessThan(3);
+});
+
 const secret = "the-secret-itself";
 
 function at(endpoint: string): StoragePlace {

@@ -115,27 +115,34 @@ test("a server that stops ends an upload at once, and neither logs nor counts it
   await eventually(() => world.s3.requests.some((one) => one.startsWith("DELETE ") && one.includes("uploadId=")));
 });
 
-test("an interrupted verify leaves nothing, and no variables of AWS reach the storage", async () => {
-  await using world = await startBackupsWorld();
-  enlarge(world.data.path, 12 * 1024 * 1024);
-  const name = await world.upload();
-  const { place, held } = await startHoldingLine(world, (request) => request === `GET /backups/companiond/${name}`);
-  const child = Bun.spawn([...command, "backups", "verify", name, "--data-dir", world.data.path], {
-    env: {
-      ...world.s3.environment,
-      COMPANIOND_BACKUP_S3_ENDPOINT: String(place.endpoint),
-      AWS_SESSION_TOKEN: "somebody-else's",
-      S3_SESSION_TOKEN: "somebody-else's",
-    },
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  const find = () => findLeftovers(world.data.path).map((one) => world.data.file(one));
-  await inTime(held, { what: "the download" });
-  expect(find().map((dir) => readdirSync(dir))).toEqual([["stored"]]);
-  child.kill("SIGTERM");
-  await child.exited;
-  expect(child.exitCode).toBe(143);
-  expect(find()).toEqual([]);
-  expect(world.s3.sessionTokens).toEqual([]);
-});
+test.each([
+  ["SIGTERM", 143],
+  ["SIGKILL", 137],
+] as const)(
+  "a verify ended by %s leaves nothing after the next, and AWS's variables have no effect",
+  async (signal, exitCode) => {
+    await using world = await startBackupsWorld();
+    enlarge(world.data.path, 12 * 1024 * 1024);
+    const name = await world.upload();
+    const { place, held } = await startHoldingLine(world, (request) => request === `GET /backups/companiond/${name}`);
+    const child = Bun.spawn([...command, "backups", "verify", name, "--data-dir", world.data.path], {
+      env: {
+        ...world.s3.environment,
+        COMPANIOND_BACKUP_S3_ENDPOINT: String(place.endpoint),
+        AWS_SESSION_TOKEN: "somebody-else's",
+        S3_SESSION_TOKEN: "somebody-else's",
+      },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const find = () => findLeftovers(world.data.path).map((one) => world.data.file(one));
+    await inTime(held, { what: "the download" });
+    expect(find().map((dir) => readdirSync(dir))).toEqual([["serve.lock", "stored"]]);
+    child.kill(signal);
+    expect(await child.exited).toBe(exitCode);
+    expect(find()).toHaveLength(signal === "SIGKILL" ? 1 : 0);
+    if (signal === "SIGKILL") expect(await world.run(["backups", "verify"])).toMatchObject({ exitCode: 0 });
+    expect(find()).toEqual([]);
+    expect(world.s3.sessionTokens).toEqual([]);
+  },
+);

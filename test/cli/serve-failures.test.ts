@@ -35,13 +35,26 @@ describe("a failure to start", () => {
     'COMPANIOND_LOG must be one of debug, info, warn, error, not "loud".',
   ];
 
-  test("is one line of JSON where the log is JSON, and nowhere else", async () => {
+  test("is one line of JSON where the log is JSON, and nothing else", async () => {
     const { exitCode, stdout, stderr } = await serve([], { environment });
     expect({ exitCode, stderr, lines: linesOf(stdout) }).toEqual({
       exitCode: 2,
       stderr: "",
       lines: [failed(2, ...problems)],
     });
+  });
+
+  test("is on standard error as well where that goes elsewhere: as the line, or at a terminal as text", async () => {
+    const elsewhere = await serve([], { environment, errorPlace: "elsewhere" });
+    expect([linesOf(elsewhere.stdout), linesOf(elsewhere.stderr)]).toEqual([
+      [failed(2, ...problems)],
+      [failed(2, ...problems)],
+    ]);
+    const terminal = await serve([], { environment, errorPlace: "terminal" });
+    expect([linesOf(terminal.stdout), terminal.stderr]).toEqual([
+      [failed(2, ...problems)],
+      ["companiond: the configuration has problems:", ...problems, ""].join("\n"),
+    ]);
   });
 
   test("is in the log's stream with --json too, at a terminal and elsewhere", async () => {
@@ -157,6 +170,17 @@ describe("without a language model", () => {
       expect(stdout).not.toContain("demo");
     }
   });
+});
+
+test("any other command says on standard error which variables have no effect, and does its work", async () => {
+  const environment = { OPENAI_ORG_ID: "org-secret" };
+  const words = ["account", "create", "--email", "e@shop.example", "--data-dir", dir.file("told"), "--json"];
+  const { exitCode, stdout, stderr } = await runCommand(words, { environment });
+  expect([exitCode, JSON.parse(stdout).email]).toEqual([0, "e@shop.example"]);
+  expect(stderr).toMatch(/^companiond: warning: OPENAI_ORG_ID has no effect: .*\n$/);
+  expect(stderr).not.toContain("org-secret");
+  const examined = await runCommand(["doctor", "--data-dir", dir.file("told")], { environment });
+  expect([examined.stderr, examined.stdout.match(/OPENAI_ORG_ID has no effect/g)?.length]).toEqual(["", 1]);
 });
 
 test("a server logs which variables have no effect, without their values", async () => {

@@ -66,6 +66,22 @@ test("while systemd does not read, messages wait in order, and signs of life do 
   expect(taken.slice(0, 3).map((text) => text.split("=")[0])).toEqual(["EXTEND_TIMEOUT_USEC", "READY", "STOPPING"]);
 });
 
+test("a socket that takes nothing is in the log once, however many signs of life are due", async () => {
+  const own = createCapturedLog();
+  let isReading = false;
+  let tries = 0;
+  const send = () => ++tries > 0 && isReading;
+  const supervisor = supervise({ send, nowUs: () => 7n }, { watchdogMs: 2, log: own, retryMs: 0 });
+  supervisor.serving(serving);
+  // Each message is tried 51 times, and then given up.
+  await eventually(() => tries > 3 * 51);
+  expect(own.events).toMatchObject([{ level: "warn", event: "systemd did not take a message" }]);
+  isReading = true;
+  const before = tries;
+  await eventually(() => tries > before + 2);
+  expect(own.events).toHaveLength(1);
+});
+
 test("a name that cannot be used is in the log, and the server goes on without", async () => {
   const own = createCapturedLog();
   const supervisor = await openSupervisor({ notifySocket: "vsock:2:1234", watchdogMs: 1, journalStream: null }, own);

@@ -84,6 +84,11 @@ describe("in an env file", () => {
   test("repeats nothing that may be the end of a key", () => {
     const { problems } = read({}, 'PORT="1"\nTmV2ZXIgc2hvd24K==\n');
     expect(problems).toEqual([`${envFilePath} line 2: what is before the = is no setting.`]);
+    for (const secret of ["JBSWY3DPEHPK3PXP=", 'TmV2ZXIgc2hvd24K="', "TmV2ZXI=1\nTmV2ZXI=2"]) {
+      const told = read({}, secret).problems;
+      expect(told).not.toBeEmpty();
+      expect(told.join()).not.toContain(secret.split("=")[0] ?? "");
+    }
   });
 
   test("says where to put what the runtime reads", () => {

@@ -23,5 +23,6 @@ test("finds the nearest of several, the first of equals, and null if there are n
 test("finds what begins as the word does, and nothing that is far from it", () => {
   expect(findNearest("n", ["loud", "name"])).toBe("name");
   expect(findNearest("serve-all", ["migrate", "serve"])).toBe("serve");
+  expect(findNearest("", ["key", "serve"])).toBeNull();
   expect(findNearest("nosuch", ["doctor", "serve"])).toBeNull();
 });

@@ -11,7 +11,9 @@ import { eventually } from "../support/eventually.ts";
 
 test("says so on /readyz and still answers, before it accepts nothing more", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-test-"));
-  const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0" } });
+  const config = loadConfig({
+    environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" },
+  });
   const log = createCapturedLog();
   const services = await openServices(config, { log });
   const server = startServer(services, { host: "127.0.0.1", port: 0 });
@@ -31,5 +33,6 @@ test("says so on /readyz and still answers, before it accepts nothing more", asy
   );
   const requests = log.events.filter(({ event }) => event === "request").map(({ fields }) => fields);
   expect(requests).toMatchObject([{ route: "/healthz", status: 200 }]);
+  expect(log.events.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
   rmSync(dataDir, { recursive: true, force: true });
 });

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/temporary.ts";
 test("refuses a data directory that another server serves from, with a sentence", async () => {
   await using server = await startExecutable();
   const { exitCode, stdout, stderr } = await runExecutable(["serve", "--port", "0", "--data-dir", server.dataDir]);
-  expect([exitCode, stderr]).toEqual([1, ""]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/"event":"serve failed".*\n$/)]);
   expect(JSON.parse(stdout)).toMatchObject({
     event: "serve failed",
     problems: [`another companiond serves from ${server.dataDir}. Stop it first, or choose another data directory.`],

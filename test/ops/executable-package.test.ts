@@ -86,6 +86,7 @@ test("the package for the other architecture says what it is, and has every file
       ["-rw-r--r--", "./usr/share/doc/companiond/CHANGELOG.md.gz"],
       ["-rw-r--r--", "./usr/share/doc/companiond/THIRD-PARTY-NOTICES.txt.gz"],
       ["-rw-r--r--", "./usr/share/doc/companiond/changelog.gz"],
+      ["-rw-r--r--", "./usr/share/doc/companiond/companiond.env.example"],
       ["-rw-r--r--", "./usr/share/doc/companiond/copyright"],
       ["-rw-r--r--", "./usr/share/doc/companiond/sbom.cdx.json"],
       ["-rw-r--r--", "./usr/share/fish/vendor_completions.d/companiond.fish"],

@@ -55,6 +55,16 @@ test("a new file and one that went through every version are told nothing, nor i
   }
 });
 
+test("what Litestream and ANALYZE leave in a file is nothing to tell of", async () => {
+  using directory = temporaryDirectory();
+  await migrateSqlite({ dataDir: directory.path });
+  using database = new Database(directory.file("companiond.db"));
+  database.run("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+  database.run("CREATE TABLE _litestream_lock (id INTEGER)");
+  database.run("ANALYZE");
+  expect(findDifferences(database)).toEqual({ changed: [], added: [] });
+});
+
 test("a file that was changed is told of by doctor and at the start, by its tables", async () => {
   using directory = temporaryDirectory();
   await migrateSqlite({ dataDir: directory.path });
@@ -80,6 +90,11 @@ test("a database of PostgreSQL's is told of by its tables and functions", async 
     return schema === null || schema === "other" ? null : schema.differences;
   };
   try {
+    expect(await differences()).toEqual({ changed: [], added: [] });
+    // As PostGIS has: a table of an extension's.
+    await queryRows(url, "CREATE TABLE spatial_ref_sys (srid int PRIMARY KEY)");
+    await queryRows(url, "CREATE EXTENSION pg_trgm");
+    await queryRows(url, "ALTER EXTENSION pg_trgm ADD TABLE spatial_ref_sys");
     expect(await differences()).toEqual({ changed: [], added: [] });
     await queryRows(url, "CREATE INDEX by_hand ON companions (name)");
     await queryRows(url, "CREATE TABLE notes (text text)");

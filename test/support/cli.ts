@@ -16,6 +16,8 @@ export interface CliOptions {
   input?: string;
   /** Whether a person reads standard output; nobody does unless told. */
   isTerminal?: boolean;
+  /** Where standard error goes; with standard output unless told. */
+  errorPlace?: CliIo["errorPlace"];
   /** What somebody at the terminal answers; without it, nobody is there. */
   answer?: string;
   /** Additional commands, before the real ones. */
@@ -29,6 +31,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const io: CliIo = {
     environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
     isTerminal: options.isTerminal ?? false,
+    errorPlace: options.errorPlace ?? "output",
     canAsk: options.answer !== undefined,
     async ask(question) {
       stderr += question;

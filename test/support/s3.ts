@@ -1,7 +1,8 @@
 /** S3 on loopback, in the test's process: s3rver, with its objects in a directory of its own. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import S3rver from "s3rver";
 import type { StoragePlace } from "../../src/backup-storage/storage.ts";
+import { eventually } from "./eventually.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 /** It knows one access key, and no signatures of today's: only another id is refused. */
@@ -35,6 +36,7 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     vhostBuckets: false,
     configureBuckets: [{ name: "backups" }],
   });
+  finishWriting(server);
   const { port } = await server.run();
   const requests: string[] = [];
   const { httpServer } = server;
@@ -71,6 +73,19 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     },
   };
   return started;
+}
+
+/** It answers when it has read what it is sent; on a busy machine, the file is still empty then. */
+function finishWriting({ store }: S3rver): void {
+  const putObject = store.putObject.bind(store);
+  store.putObject = async (object) => {
+    const file = store.getResourcePath(object.bucket, object.key, "object");
+    // Otherwise the one before could be taken for this one.
+    rmSync(file, { force: true });
+    const put = await putObject(object);
+    await eventually(() => statSync(file, { throwIfNoEntry: false })?.size === put.size, { what: `writing ${file}` });
+    return put;
+  };
 }
 
 export function toEnvironment({ endpoint, bucket, prefix, keyId, secret }: StoragePlace): Record<string, string> {

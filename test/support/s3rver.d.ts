@@ -13,6 +13,10 @@ declare module "s3rver" {
       configureBuckets: { name: string }[];
     });
     readonly httpServer: Server;
+    readonly store: {
+      getResourcePath(bucket: string, key: string, resource: "object"): string;
+      putObject(object: { bucket: string; key: string }): Promise<{ size: number; md5: string }>;
+    };
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }

@@ -4,6 +4,9 @@ import type { Config } from "../../config.ts";
 import { askStorage } from "../storage-task.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
+/** Whoever asks a running server waits for all of its checks together. */
+const limitMs = 20_000;
+
 export async function examineBackupStorage(config: Config): Promise<Finding[]> {
   const name = "backups off the machine";
   const { cron, storage } = config.backup;
@@ -14,7 +17,8 @@ export async function examineBackupStorage(config: Config): Promise<Finding[]> {
     return [ok(name, "None are uploaded. Copy them elsewhere by other means, or set COMPANIOND_BACKUP_S3_BUCKET.")];
   }
   try {
-    const [newest, ...older] = await askStorage(undefined, storage, "list", { ageRecipient: storage.ageRecipient });
+    const asked = { ageRecipient: storage.ageRecipient };
+    const [newest, ...older] = await askStorage(undefined, storage, "list", asked, limitMs);
     const encryption = storage.ageRecipient === null ? "Uploads are not encrypted." : "Uploads are encrypted with age.";
     if (newest === undefined) {
       const advice = "Upload one now, to see that it works: companiond backup s3:";

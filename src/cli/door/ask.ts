@@ -49,7 +49,10 @@ async function askOne(path: string, dataDir: string, limitMs: number): Promise<A
   try {
     const facts = readFacts(await ask(path, "GET", paths.facts, limitMs));
     if (facts !== null) return { kind: "answered", facts, path };
-    return unknown(`What answers at ${path} does not answer as companiond does.`, "Restart the server, then try again.");
+    return unknown(
+      `What answers at ${path} does not answer as companiond does.`,
+      "Restart the server, then try again.",
+    );
   } catch (error) {
     const code = codeOf(error);
     if (code === "ECONNREFUSED" || code === "ENOENT") return null;

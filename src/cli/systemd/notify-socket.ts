@@ -12,7 +12,7 @@ const [localFamily, datagramType, closeOnExec] = [1, 2, 0o2000000];
 /** Never waits, and no signal for a reader that has left. */
 const sendFlags = 0x40 | 0x4000;
 const monotonicClock = 1;
-/** Of `sockaddr_un`: two bytes for the family, and the path with its end. */
+/** Of `sockaddr_un`: two bytes for the family, and the path, which the kernel ends itself. */
 const [pathAt, longestPath] = [2, 108];
 
 /** Null where this cannot be done: no C library, or an address of another kind. */
@@ -40,11 +40,11 @@ export function openNotifySocket(name: string): NotifySocket | null {
   };
 }
 
-/** A path, or after `@` a name that is in no directory: there the first byte is zero, and none comes last. */
+/** A path, or after `@` a name that is in no directory: there the first byte is zero. */
 function makeAddress(name: string): Uint8Array | null {
   const isAbstract = name.startsWith("@");
   if (!isAbstract && !name.startsWith("/")) return null;
-  const path = Buffer.from(isAbstract ? `\0${name.slice(1)}` : `${name}\0`);
+  const path = Buffer.from(isAbstract ? `\0${name.slice(1)}` : name);
   if (path.length > longestPath) return null;
   const address = Buffer.alloc(pathAt + path.length);
   address.writeUInt16LE(localFamily, 0);

@@ -32,6 +32,7 @@ const storeHungAfterMs = 30_000;
 interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
   log: Log;
   hungAfterMs?: number;
+  retryMs?: number;
 }
 
 const nobody: Supervisor = { starting() {}, serving() {}, reload: async (run) => run(), stopping() {} };
@@ -48,11 +49,12 @@ export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFac
 /** Exported for tests, which bring a socket of their own. */
 export function supervise(
   socket: NotifySocket,
-  { watchdogMs, log, hungAfterMs = storeHungAfterMs }: SupervisorOptions,
+  { watchdogMs, log, hungAfterMs = storeHungAfterMs, retryMs = retry.everyMs }: SupervisorOptions,
 ): Supervisor {
   const waiting: string[] = [];
   let retriesLeft = retry.times;
   let isRetrying = false;
+  let isLost = false;
   let serving: ServingNow | null = null;
   let isStopping = false;
 
@@ -68,11 +70,13 @@ export function supervise(
       if (!socket.send(text)) {
         if (retriesLeft-- > 0) {
           isRetrying = true;
-          setTimeout(sendWaiting, retry.everyMs).unref();
+          setTimeout(sendWaiting, retryMs).unref();
           return;
         }
-        log.warn("systemd did not take a message", { message: text.split("\n")[0] });
-      }
+        // Once, and not again with each sign of life that nobody takes.
+        if (!isLost) log.warn("systemd did not take a message", { message: text.split("\n")[0] });
+        isLost = true;
+      } else isLost = false;
       retriesLeft = retry.times;
       waiting.shift();
     }

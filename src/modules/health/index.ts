@@ -34,7 +34,9 @@ export const healthRoutes: readonly Route[] = [
     }),
     async handle({ services, set }) {
       set.headers["cache-control"] = "no-store";
-      if (services.lifecycle.isDraining) throw new AppError("unavailable", "The server is shutting down.");
+      if (services.lifecycle.isDraining) {
+        throw new AppError("unavailable", "The server is shutting down.", { isWanted: true });
+      }
       await services.store.check();
       return Response.json({ status: "ready" });
     },

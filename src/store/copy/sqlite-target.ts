@@ -7,7 +7,7 @@ import { lockDataDir } from "../sqlite/data-lock.ts";
 import type { StoreDatabase } from "../sqlite/database.ts";
 import { toStoreError } from "../sqlite/failures.ts";
 import { migrations } from "../sqlite/migrations.ts";
-import { migrateDatabase } from "../sqlite/migrator.ts";
+import { applicationId, migrateDatabase } from "../sqlite/migrator.ts";
 import { unfinishedCopyDir } from "../sqlite/unfinished-copy.ts";
 import type { CopyTarget, TableProgress } from "./pages.ts";
 import { createSqliteReader } from "./sqlite-pages.ts";
@@ -77,6 +77,8 @@ async function prepare(database: StoreDatabase, dataDir: string, sourceName: str
 /** Before the migration: a migrated database without these tables is a whole one. */
 function begin(database: StoreDatabase, sourceName: string): void {
   inTransaction(database, () => {
+    // With tables and without this mark, the migration would take it for another program's.
+    database.run(`PRAGMA application_id = ${applicationId}`);
     database.run("DROP TABLE IF EXISTS copy_source");
     database.run("CREATE TABLE copy_source (name text PRIMARY KEY NOT NULL)");
     database.run("INSERT INTO copy_source VALUES (?)", [sourceName]);

@@ -4,11 +4,16 @@ import { compareSchema, printSchema, type SchemaObject, type SchemaPrints } from
 import type { Queries } from "./queries.ts";
 import { schemaPrints } from "./schema-prints.ts";
 
-/** Names, types and columns alone: how expressions are written out depends on the server's version. */
+/**
+ * Names, types and columns alone: how expressions are written out depends on the server's version. What belongs to an
+ * extension in the same schema is nobody's change.
+ */
 const objectsQuery = `
   WITH tables AS (
     SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')
+      AND NOT EXISTS (SELECT FROM pg_depend d
+        WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   )
   SELECT t.relname AS "table", t.relname AS name,
     (SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull, ', '
@@ -27,7 +32,8 @@ const objectsQuery = `
   SELECT p.proname || '()', p.proname || '()', string_agg(p.prosrc, ';' ORDER BY p.prosrc)
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE n.nspname = current_schema()
-    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+    AND NOT EXISTS (SELECT FROM pg_depend d
+      WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
   GROUP BY p.proname`;
 
 export async function readPrints(queries: Queries): Promise<SchemaPrints> {

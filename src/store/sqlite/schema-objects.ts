@@ -8,10 +8,11 @@ import { schemaPrints, wholePrint } from "./schema-prints.ts";
 
 type Reader = Pick<Database, "prepare">;
 
-/** Without what SQLite makes by itself, and in no version's way of quoting and breaking lines. */
+/** Without what SQLite and Litestream make by themselves, and in no version's way of quoting and breaking lines. */
 export function readPrints(database: Reader): SchemaPrints {
   const statement = database.prepare<{ table: string; name: string; text: string }, []>(
-    "SELECT tbl_name AS \"table\", name, sql AS text FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    'SELECT tbl_name AS "table", name, sql AS text FROM sqlite_schema ' +
+      "WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_litestream\\_%' ESCAPE '\\'",
   );
   const objects = statement.all();
   statement.finalize();
