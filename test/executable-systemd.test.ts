@@ -87,7 +87,7 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
       status: "ok",
       detail: expect.stringContaining(`pid ${service.pid}, user `),
     });
-    expect(find("configuration")?.detail).toContain("OPENAI_API_KEY, OPENAI_BASE_URL");
+    expect(find("settings")?.detail).toContain("OPENAI_API_KEY, OPENAI_BASE_URL");
     // Asked by root, who must not be told that the directory ought to be root's.
     expect(find("data directory")).toMatchObject({
       status: "ok",

@@ -58,10 +58,7 @@ async function choose(storage: BackupStorage, name: string | null): Promise<Stor
   if (name === null)
     throw new AppError("not_found", "There is no backup in the storage. Make one: companiond backup s3:");
   if (unfinished.some((one) => one.name === name)) {
-    throw new AppError(
-      "invalid_request",
-      `The upload of ${name} did not finish: it has no ${toSumsName(name)}.`,
-    );
+    throw new AppError("invalid_request", `The upload of ${name} did not finish: it has no ${toSumsName(name)}.`);
   }
   throw new AppError("not_found", `There is no backup ${name} in the storage. Look with companiond backups list.`);
 }

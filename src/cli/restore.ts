@@ -1,5 +1,7 @@
 /** `companiond restore`: replaces the database with a backup. */
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { storageOf } from "../services.ts";
 import type { AsCaller, Restored } from "../store/engine.ts";
@@ -32,13 +34,16 @@ export const restoreCommand = singleCommand({
     const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
     return {
       json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },
-      text: `Restored ${path} from ${isStored ? named : file}, ${bytes} bytes.${kept}${isStored ? reminder : ""}`,
+      text: `Restored ${path} from ${isStored ? named : file}, ${bytes} bytes.${kept}${isStored ? remind(input.loadConfig()) : ""}`,
     };
   },
 });
 
-const reminder =
-  "\nThe key of sealed secrets is in no backup: put secret.key beside the database, or set COMPANIOND_SECRET_KEY.";
+/** A backup from elsewhere comes without the key, and so does a machine that begins with it. */
+function remind({ dataDir, secretKey }: Config): string {
+  if (secretKey !== null || existsSync(join(dataDir, "secret.key"))) return "";
+  return "\nThe key of sealed secrets is in no backup: put secret.key beside the database, or set COMPANIOND_SECRET_KEY.";
+}
 
 async function restoreStored(input: ActionInput, name: string): Promise<Restored> {
   const config = input.loadConfig();

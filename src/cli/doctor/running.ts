@@ -56,13 +56,13 @@ function describeServer({ version, pid, user, uptimeSeconds, isDraining, openRep
 }
 
 function describeSettings({ settings }: RunningFacts): Finding {
-  if (settings.length === 0) return ok("configuration", "No settings are given: it runs with the defaults.");
+  if (settings.length === 0) return ok("settings", "No settings are given: it runs with the defaults.");
   const sources = [...new Set(settings.map(({ source }) => source))];
   const lists = sources.map((source) => {
     const names = settings.filter((one) => one.source === source).map(({ name }) => name);
     return `${names.join(", ")} (${source})`;
   });
-  return ok("configuration", `These settings are given: ${lists.join("; ")}.`);
+  return ok("settings", `These settings are given: ${lists.join("; ")}.`);
 }
 
 function describeTime(seconds: number): string {

@@ -1,6 +1,7 @@
 /** What keeps a process from working in a data directory or with a file in it, told apart, with what to do about it. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
 import { findUserName, nameUser } from "../../lib/user-name.ts";
 
 export interface Obstacle {
@@ -127,8 +128,4 @@ function judgeOwner(path: string, { uid, mode }: Stats, isDirectory: boolean): O
 function nameOwn(): string {
   const own = process.geteuid?.() ?? 0;
   return findUserName(own) ?? String(own);
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
 }
