@@ -2,12 +2,10 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
   constants,
   copyFileSync,
   linkSync,
   lstatSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
