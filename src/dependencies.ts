@@ -29,6 +29,8 @@ import type { Voice } from "./voice/voice.ts";
 export interface Settings {
   /** Without a trailing slash. If null, links are created only where the address is certain; see `base-url.ts`. */
   publicUrl: string | null;
+  /** Where else the server answers under a certificate of its own: its pages there are its own, links never lead there. */
+  otherUrls: readonly string[];
   /** Whether only this machine can reach the address that the server listens on. */
   isLoopback: boolean;
   /** How many proxies in front are trusted for address, protocol and host. */

@@ -100,7 +100,7 @@ export function openListener(options: ListenerOptions): Listener {
       const opened = Bun.serve({
         hostname,
         port,
-        ...(tls === null ? {} : { tls: { ...tls, ciphers }, http2: true }),
+        ...(tls === null ? {} : { tls: { ...tls, ciphers } }),
         routes: direct,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,

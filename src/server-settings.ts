@@ -8,6 +8,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 export function toSettings(config: Config): Settings {
   return {
     publicUrl: config.publicUrl,
+    otherUrls: listOtherUrls(config),
     isLoopback: isLoopbackAddress(config.server.host),
     trustedProxies: config.server.trustProxy,
     isTls: config.server.tls !== null || config.server.acme !== null,
@@ -21,4 +22,13 @@ export function toSettings(config: Config): Settings {
     requireTotp: config.requireTotp,
     version: buildInfo.version,
   };
+}
+
+/** Of the domains, on the port of the public URL: a router may pass another one on to ours. */
+function listOtherUrls({ publicUrl, server: { acme, port } }: Config): string[] {
+  const { hostname = "", port: publicPort = "" } = publicUrl === null ? {} : new URL(publicUrl);
+  const domains = acme?.domains ?? [];
+  const visiblePort = domains.includes(hostname) ? publicPort : String(port);
+  const urls = domains.map((domain) => new URL(`https://${domain}:${visiblePort || 443}`).origin);
+  return urls.filter((url) => url !== publicUrl);
 }

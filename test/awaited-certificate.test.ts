@@ -1,7 +1,6 @@
 /** HTTPS before its first certificate, and streams that go on while certificates are replaced. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { connect as connectHttp2, constants } from "node:http2";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import type { Certificate } from "../src/lib/certificate.ts";
@@ -49,15 +48,9 @@ interface OpenStream {
   ended: Promise<void>;
 }
 
-async function streamOverHttp1(listener: Listener): Promise<OpenStream> {
+async function openStream(listener: Listener): Promise<OpenStream> {
   const response = await fetch(`https://127.0.0.1:${listener.port}/stream`, { tls: { rejectUnauthorized: false } });
   return follow(response.body ?? new ReadableStream());
-}
-
-async function streamOverHttp2(listener: Listener): Promise<OpenStream> {
-  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
-  const stream = session.request({ [constants.HTTP2_HEADER_PATH]: "/stream" });
-  return follow(stream.once("close", () => session.close()));
 }
 
 function follow(source: AsyncIterable<Uint8Array>): OpenStream {
@@ -82,10 +75,7 @@ function follow(source: AsyncIterable<Uint8Array>): OpenStream {
   };
 }
 
-describe.each([
-  ["HTTP/1.1", streamOverHttp1],
-  ["HTTP/2", streamOverHttp2],
-] as const)("over %s", (_, openStream) => {
+describe("from no certificate to the third", () => {
   let listener: Listener;
   beforeAll(() => {
     listener = open();

@@ -24,7 +24,7 @@ export function debFiles(texts: ReleaseTexts, facts: PackageFacts): TarFile[] {
   const doc = "usr/share/doc/companiond";
   return [
     // Short, so that it stays the same: dpkg would ask whoever edited it with every version that changes it.
-    { path: "etc/companiond/companiond.env", mode: 0o600, content: read("deploy/debian/companiond.env") },
+    { path: "etc/companiond/companiond.env", mode: 0o600, content: read("deploy/debian/env-file") },
     { path: "usr/lib/systemd/system/companiond.service", mode: 0o644, content: writeUnit() },
     { path: "usr/share/man/man1/companiond.1.gz", mode: 0o644, content: zip(texts.manPage) },
     { path: "usr/share/bash-completion/completions/companiond", mode: 0o644, content: texts.completions.bash },

@@ -1,13 +1,12 @@
 /** `companiond companion`: manages companions and their embed tokens. */
 import type { Companion, EmbedToken } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
-import { AppError } from "../domain/errors.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { toWireCompanion, toWireEmbedToken } from "../modules/companions/model.ts";
 import { readNewCompanion } from "../modules/companions/read-settings.ts";
 import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type ActionInput, type Command, CommandFailure, Misuse } from "./command.ts";
+import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { importAction } from "./companion-import.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
 import { openAccount } from "./find-account.ts";
@@ -23,7 +22,7 @@ const create: Action = {
     const body = readCompanionBody(args);
     const { store, account } = await openAccount(input, args.text("account"));
     const rules = { ...llm, dailyMessages: messagesPerDay[account.plan], voice: store.voice, accountId: account.id };
-    const settings = await readNewCompanion(body, rules).catch(refuseOptions);
+    const settings = await readNewCompanion(body, rules);
     const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
     const made = { ...settings, id: ids.uuid(), createdByKeyId: null, embedToken };
     const companion = await store.companions.create(account.id, made, audit());
@@ -72,12 +71,6 @@ export const companionCommand: Command = {
   about: "Create or import companions and show their embed tokens.",
   actions: [create, list, token, importAction],
 };
-
-/** What an option may not say is wrong use, as where the command line alone tells. */
-function refuseOptions(error: unknown): never {
-  if (!(error instanceof AppError) || error.errors === undefined) throw error;
-  throw new Misuse([error.message, ...error.errors.map(({ param, detail }) => `${param}: ${detail}`)].join("\n  "));
-}
 
 async function listAll(store: Store, accountId: string): Promise<Companion[]> {
   const all: Companion[] = [];

@@ -157,7 +157,7 @@ function isOwnPage({ settings }: EmbedDependencies, request: Request, origin: st
   const own = knownBaseUrlOf(settings, request);
   if (own === null) return false;
   if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
-  if (settings.publicUrl !== null) return origin === own;
+  if (settings.publicUrl !== null) return origin === own || settings.otherUrls.includes(origin);
   // On this machine, TLS may end before us.
   return hostOf(origin) === hostOf(own);
 }

@@ -15,7 +15,7 @@ import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
-import { openResponse, sseHeaders } from "./stream-response.ts";
+import { openResponse, sseHeaders, whileSilent } from "./stream-response.ts";
 
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
@@ -108,8 +108,9 @@ export async function respondWithReply(
   // Its first byte takes the head along.
   if (isFollowing) stream.comment("ping");
   run(() => stream.follow(follower));
-  if (!isFollowing) await reply.begun;
-  return openResponse(stream, {}, contextOf(request, ids));
+  const facts = contextOf(request, ids);
+  if (!isFollowing) await whileSilent(facts, reply.begun);
+  return openResponse(stream, {}, facts);
 }
 
 /** The response of the instance at `url`; null and failures as `OtherInstances.pass` has them. */
@@ -119,7 +120,8 @@ export async function passOn(
   call: ReplyCall,
   request: Request,
 ): Promise<Response | null> {
-  const response = await instances.pass(url, call, request.signal);
+  const facts = contextOf(request, ids);
+  const response = await whileSilent(facts, instances.pass(url, call, request.signal));
   if (response?.body == null) return response;
   if (request.method === "HEAD") {
     await response.body.cancel();
@@ -129,7 +131,7 @@ export async function passOn(
   const stream = new PassedStream(request.signal, heartbeats);
   stream.onOpen = () => void reply.start();
   stream.follow(reply);
-  return openResponse(stream, {}, contextOf(request, ids));
+  return openResponse(stream, {}, facts);
 }
 
 /** A name belongs to one message. */

@@ -19,11 +19,27 @@ export async function respondWithTurn(
   facts: RequestContext,
 ): Promise<Response> {
   stream.follow(turn);
-  await turn.begin();
+  await whileSilent(facts, turn.begin());
   const headers = set.headers as HeaderBag;
   // Elysia returns a Response unchanged only if nothing else was set.
   set.headers = {};
   return openResponse(stream, headers, facts);
+}
+
+/**
+ * For what may take longer than a connection may be silent, and has a deadline of its own. Over TLS, Bun counts the time
+ * before a response begins as silence; over plain HTTP it does not.
+ */
+export async function whileSilent<Outcome>(
+  { allowSilence }: Pick<RequestContext, "allowSilence">,
+  waiting: Promise<Outcome>,
+): Promise<Outcome> {
+  allowSilence(0);
+  try {
+    return await waiting;
+  } finally {
+    allowSilence(idleSeconds);
+  }
 }
 
 /** Adds what the guards have said to a response that is made already. */

@@ -97,6 +97,23 @@ test.each([
   pebble.intercept(null);
 });
 
+const page = () => new Response("<html>", { headers: { "content-type": "text/html" } });
+const inTheClear = () => Response.json({ newNonce: "http://127.0.0.1:1/", newAccount: "http://127.0.0.1:1/" });
+const badNonce = { type: "urn:ietf:params:acme:error:badNonce", detail: "no" };
+
+test.each([
+  ["is a web page", "/dir", page, '"newAccount"'],
+  ["names addresses without HTTPS", "/dir", inTheClear, "without HTTPS"],
+  ["takes no nonce", "/sign-me-up", () => Response.json(badNonce, { status: 400 }), "no"],
+])("what %s is no authority, and is not asked for long", async (_, path, answer, detail) => {
+  pebble.requests.length = 0;
+  pebble.intercept(({ url }) => (url.endsWith(path) ? answer() : null));
+  const failure = await failureOf(order(["chat.example.com"]));
+  expect(failure).toMatchObject({ kind: "unusable", detail: expect.stringContaining(detail) });
+  expect(pebble.requests.length).toBeLessThan(20);
+  pebble.intercept(null);
+});
+
 test("an authority that does not listen is away", async () => {
   const back = pebble.leave();
   expect(await failureOf(order(["chat.example.com"]))).toMatchObject({ kind: "away", detail: "connection refused" });

@@ -86,7 +86,7 @@ test("refuses what the management API refuses, naming every field, and creates n
     [...words, "--model", "other", "--allowed-origin", "shop.example"],
     options,
   );
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   for (const field of ["theme_color:", "model:", "allowed_origins"]) expect(stderr).toContain(field);
   expect(await runJson(["companion", "list", "--account", email], options)).toEqual(before);
 });

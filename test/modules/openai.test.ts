@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, streamText } from "ai";
 import OpenAI, { APIError } from "openai";
+import { createApp } from "../../src/app.ts";
+import { contextOf, noteContext } from "../../src/http/request-context.ts";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 
@@ -385,4 +387,19 @@ test("long prompts that are being answered have a bound, and leave it when they 
   server.mockLlm.respond(null);
   expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([429, "1"]);
   expect((await complete(say("Hello"))).status).toBe(200);
+});
+
+test("a completion that takes long holds its connection, and a streamed one until it begins", async () => {
+  const silences: number[] = [];
+  for (const stream of [false, true]) {
+    const request = new Request("http://localhost/v1/chat/completions", {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...say("Hello"), stream }),
+    });
+    const facts = contextOf(request, server.services.ids);
+    noteContext(request, { ...facts, allowSilence: (seconds) => silences.push(seconds) });
+    await (await createApp(server.services).fetch(request)).text();
+  }
+  expect(silences).toEqual([0, 10, 0, 10, 30, 10]);
 });

@@ -44,3 +44,22 @@ test("links carry it", async () => {
   const link = await operator.call("POST", `/api/accounts/${id}/reset-link`);
   expect(String(link.json.url)).toStartWith("https://companions.example/app/reset#");
 });
+
+test("under several domains, visitors' pages of all of them are our own, whatever origins the companion allows", async () => {
+  const environment = {
+    COMPANIOND_PUBLIC_URL: "https://companions.example:8443",
+    COMPANIOND_DOMAIN: "companions.example,www.test",
+  };
+  const domains = await startTestServer({ environment });
+  const { embedToken } = await domains.createCompanion({ allowedOrigins: ["https://shop.example"] });
+  const ask = async (origin: string) =>
+    (await fetch(`${domains.url}/api/embed/${embedToken}`, { headers: { origin } })).status;
+  const origins = [
+    "https://companions.example:8443",
+    "https://www.test:8443",
+    "https://www.test",
+    "http://www.test:8443",
+  ];
+  expect(await Promise.all(origins.map(ask))).toEqual([200, 200, 403, 403]);
+  await domains.close();
+});

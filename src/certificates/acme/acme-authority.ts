@@ -32,6 +32,17 @@ export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fet
   };
 }
 
+/** The library's own failures are about answers that it cannot use. */
+async function understand<Answer>(asking: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof AuthorityFailure || signal.aborted) throw error;
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new AuthorityFailure({ kind: "unusable", detail }, error);
+  }
+}
+
 /** Loaded for an order: most starts need none. By its parts, since the whole has twice as much that is not used. */
 async function loadLibrary(): Promise<Pick<typeof import("acme-client"), "Client" | "crypto">> {
   const [client, crypto] = await Promise.all([
@@ -46,10 +57,10 @@ async function fulfil(directory: string, order: CertificateOrder, line: Line) {
   const { Client, crypto } = await loadLibrary();
   const { names, accountKey, email } = order;
   const client = new Client({ directoryUrl: directory, accountKey });
-  takeOverRequests(client, line);
-  await openAccount(client, email);
+  takeOverRequests(client, line, directory.startsWith("https://"));
+  await understand(openAccount(client, email), signal);
   const identifiers = names.map((value) => ({ type: "dns", value }));
-  const placed = await client.createOrder({ identifiers });
+  const placed = await understand(client.createOrder({ identifiers }), signal);
   await proveNames(client, placed, order, signal);
   const key = await crypto.createPrivateEcdsaKey("P-256");
   const [, csr] = await crypto.createCsr({ altNames: [...names] }, key);
@@ -60,10 +71,15 @@ async function fulfil(directory: string, order: CertificateOrder, line: Line) {
 }
 
 /** The library's own repeat for minutes whatever fails, know no signal, and keep of a refusal nothing but its text. */
-function takeOverRequests(client: Client, line: Line): void {
+function takeOverRequests(client: Client, line: Line, isEncrypted: boolean): void {
   const { http } = client as unknown as { http: { request: unknown } };
-  http.request = (url: string, method: string, { data }: Partial<AuthorityCall> = {}) =>
-    callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, line);
+  http.request = (url: string, method: string, { data }: Partial<AuthorityCall> = {}) => {
+    // An authority names the addresses itself (RFC 8555, section 6.1).
+    if (isEncrypted && !url.startsWith("https://")) {
+      throw new AuthorityFailure({ kind: "unusable", detail: "it names an address without HTTPS" });
+    }
+    return callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, line);
+  };
 }
 
 /**
@@ -81,7 +97,7 @@ async function openAccount(client: Client, email: string | null): Promise<void> 
 }
 
 async function proveNames(client: Client, placed: Order, order: CertificateOrder, signal: AbortSignal): Promise<void> {
-  const authorizations = await client.getAuthorizations(placed);
+  const authorizations = await understand(client.getAuthorizations(placed), signal);
   // One that was proven for an earlier order holds for a while.
   const open = authorizations.filter(({ status }) => status !== "valid");
   const challenges = open.map((authorization) => findHttpChallenge(authorization));

@@ -12,7 +12,7 @@ import { requireJsonContentType, uncheckedBody } from "../../http/json-body.ts";
 import { type QueryReader, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { respondWithTurn } from "../../http/stream-response.ts";
+import { respondWithTurn, whileSilent } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { PromptMemory } from "../../turns/prompt-memory.ts";
@@ -112,7 +112,7 @@ export const openAiRoutes: readonly Route[] = [
           respondWithTurn(turn, new CompletionStream(request.signal, heartbeats, options), set, context),
         );
       }
-      const end = await hold(runWhole(turn, request.signal));
+      const end = await whileSilent(context, hold(runWhole(turn, request.signal)));
       const { result } = keeper;
       if (end.outcome === "complete" && result !== null) return toWireCompletion(head, result);
       throw toCompletionError(end.outcome === "broken" ? end.code : "unavailable");

@@ -77,7 +77,7 @@ async function prepare(database: StoreDatabase, dataDir: string, sourceName: str
 /** Before the migration: a migrated database without these tables is a whole one. */
 function begin(database: StoreDatabase, sourceName: string): void {
   inTransaction(database, () => {
-    // With tables and without this mark, the migration would take it for another program's.
+    // A file with tables and without this mark is another program's, and not migrated.
     database.run(`PRAGMA application_id = ${applicationId}`);
     database.run("DROP TABLE IF EXISTS copy_source");
     database.run("CREATE TABLE copy_source (name text PRIMARY KEY NOT NULL)");
