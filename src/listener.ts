@@ -4,6 +4,7 @@ import { maxUploadBytes } from "./domain/knowledge.ts";
 import { type HeldPort, holdPort } from "./held-port.ts";
 import { idleSeconds } from "./http/heartbeats.ts";
 import type { Certificate } from "./lib/certificate.ts";
+import { codeOf } from "./lib/error-code.ts";
 
 export interface ListenerOptions {
   host: string;
@@ -47,7 +48,7 @@ export class ListenFailure extends Error {
     this.name = "ListenFailure";
     this.host = host;
     this.port = port;
-    this.code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    this.code = codeOf(cause);
   }
 }
 

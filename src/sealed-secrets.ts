@@ -180,7 +180,7 @@ function readKeyFile(path: string): string | null {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return null;
   // Reading a pipe would wait for ever, and no signal would end it.
-  if (!facts.isFile()) throw new Error(`${path} is no regular file`);
+  if (!facts.isFile()) throw new Error(`${path} is not a regular file`);
   return readFileSync(path, "utf8").trim();
 }
 

@@ -57,7 +57,7 @@ test.each([
   ["older", { version: "0.0.1" }, "only newer releases are installed"],
   ["the same", { version: current }, "only newer releases are installed"],
   ["for other machines only", { change: (offer) => delete offer["url"] }, "does not say where"],
-  ["fetched in the clear", { change: (offer) => (offer["url"] = "http://releases.example/x") }, "no safe source"],
+  ["fetched in the clear", { change: (offer) => (offer["url"] = "http://releases.example/x") }, "not a safe source"],
   ["that does not run here", { body: new TextEncoder().encode("\x7fELF cut") }, "does not run on this machine"],
   ["that is another version", { body: makeProgram("98.0.0") }, "says that it is 98.0.0, not 99.1.0"],
 ] satisfies [string, Offer, string][])("refuses a release %s, and keeps the old file", async (_, offer, sentence) => {
@@ -92,7 +92,7 @@ test("refuses a file that was cut or changed on the way", async () => {
 test("follows a redirect only to where it is safe", async () => {
   publish();
   pages.set("/files/companiond-99.1.0", () => Response.redirect("http://releases.example/companiond"));
-  expect(await run([])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no safe source") });
+  expect(await run([])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not a safe source") });
   pages.set("/files/companiond-99.1.0", () => Response.redirect("/files/companiond-99.1.0"));
   expect(await run([])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("redirects more than 5 times") });
   expectUnchanged();

@@ -171,5 +171,5 @@ test("doctor tells of a key that is missing, that it may not read, and that does
   rmSync(keyFile);
   expect(await look()).toStartWith(`${wrong} ${keyFile} is missing`);
   expect(Bun.spawnSync(["mkfifo", keyFile]).exitCode).toBe(0);
-  expect(await look()).toBe(`${wrong} ${keyFile} is no regular file.`);
+  expect(await look()).toBe(`${wrong} ${keyFile} is not a regular file.`);
 });

@@ -1,4 +1,5 @@
 /** What S3 and the way to it can refuse, as sentences for whoever set it up. */
+import { codeOf } from "../lib/error-code.ts";
 import { StorageFailure } from "./storage.ts";
 
 const variable = (name: string) => `COMPANIOND_BACKUP_S3_${name}`;
@@ -60,7 +61,7 @@ const ofTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/;
 /** Whatever was thrown; failures stay as they are. Only the code is told: texts of servers can hold the key's id. */
 export function toStorageFailure(error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
-  const told = error instanceof Error && "code" in error ? String(error.code) : "";
+  const told = codeOf(error);
   const code = /^\w{1,64}$/.test(told) ? told : "an unknown failure";
   const sentence = sentences[code];
   if (sentence !== undefined) return new StorageFailure(sentence, passing.has(code));

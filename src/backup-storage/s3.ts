@@ -4,6 +4,7 @@
  * in a process whose environment has none of them.
  */
 import { S3Client } from "bun";
+import { codeOf } from "../lib/error-code.ts";
 import { watchContent } from "./s3-content.ts";
 import { lateFailure, toStorageFailure } from "./s3-failures.ts";
 import { type BackupStorage, StorageFailure, type StoragePlace, type StoredObject } from "./storage.ts";
@@ -111,7 +112,7 @@ export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): B
 }
 
 function nullIfMissing(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "NoSuchKey") return null;
+  if (codeOf(error) === "NoSuchKey") return null;
   throw error;
 }
 

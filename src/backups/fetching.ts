@@ -58,10 +58,7 @@ async function choose(storage: BackupStorage, name: string | null): Promise<Stor
   if (name === null)
     throw new AppError("not_found", "There is no backup in the storage. Make one: companiond backup s3:");
   if (unfinished.some((one) => one.name === name)) {
-    throw new AppError(
-      "invalid_request",
-      `The upload of ${name} did not come to its end: it has no ${toSumsName(name)}.`,
-    );
+    throw new AppError("invalid_request", `The upload of ${name} did not finish: it has no ${toSumsName(name)}.`);
   }
   throw new AppError("not_found", `There is no backup ${name} in the storage. Look with companiond backups list.`);
 }
@@ -79,7 +76,7 @@ async function download(storage: BackupStorage, { name, bytes }: StoredBackup, f
   if (summed.read().sha256 !== sha256) {
     throw new AppError(
       "invalid_request",
-      "It does not match its checksum: it was changed or damaged. Take another one.",
+      "It does not match its checksum: it was changed or damaged. Use another backup.",
     );
   }
 }

@@ -1,6 +1,7 @@
 /** The shelf of a data directory: files that only the server's user reads, each replaced as a whole. */
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../lib/error-code.ts";
 import { type CertificateShelf, type ShelfItem, shelfItems, type UnreadableItem } from "./shelf.ts";
 
 const files: Readonly<Record<ShelfItem, string>> = {
@@ -63,7 +64,7 @@ async function readItem(path: string): Promise<string | UnreadableItem | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
+    const code = codeOf(error);
     if (code === "ENOENT") return null;
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }

@@ -45,7 +45,7 @@ async function readItem<Value>(
   if (!mayTidy) return null;
   const keptAs = await shelf.setAside(item);
   const what = item === "account" ? "account key" : "certificate";
-  log.warn(`the stored ${what} is of no use: a new one is made`, {
+  log.warn(`the stored ${what} cannot be used: a new one is made`, {
     reason,
     ...(keptAs === null ? {} : { keptAs }),
   });

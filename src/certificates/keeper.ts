@@ -114,7 +114,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   }
 
   function note(sentence: string, error: unknown): void {
-    if (problem !== sentence) log.warn("certificate not looked after", { error });
+    if (problem !== sentence) log.warn("certificate check failed", { error });
     problem = sentence;
     nextMs = clock.nowMs() + sharedLookEveryMs;
   }
@@ -123,7 +123,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     try {
       await look();
     } catch (error) {
-      if (!stopping.signal.aborted) note(`The certificate cannot be looked after: ${describe(error)}.`, error);
+      if (!stopping.signal.aborted) note(`The certificate could not be checked: ${describe(error)}.`, error);
     }
     looking = null;
     if (isAsked) return wake();

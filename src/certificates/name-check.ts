@@ -1,6 +1,7 @@
 /** What this server can see of a name by itself before an authority is asked: attempts that fail are counted there. */
 import { lookup } from "node:dns/promises";
 import { unlessAborted } from "../lib/deadline.ts";
+import { codeOf } from "../lib/error-code.ts";
 
 export interface NameFinding {
   /** False only if nobody can reach the name. A network that cannot reach its own public address proves nothing. */
@@ -51,7 +52,7 @@ async function resolve(name: string, lookUp: LookUp): Promise<string> {
     const texts = [...new Set(addresses.map(({ address }) => address))];
     return texts.length === 0 ? "missing" : texts.slice(0, mostAddresses).join(" and ");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
+    const code = codeOf(error);
     return code === "ENOTFOUND" || code === "DNS_ENOTFOUND" ? "missing" : "unknown";
   }
 }

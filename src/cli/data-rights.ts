@@ -3,6 +3,7 @@
  * or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";
+import { codeOf } from "../lib/error-code.ts";
 import { findObstacle } from "../store/contract/data-place.ts";
 import { CommandFailure } from "./command.ts";
 
@@ -18,7 +19,7 @@ export function makeDataDir(dataDir: string): void {
   } catch (error) {
     const found = findObstacle(dataDir, "directory");
     if (found !== null && found.kind !== "missing") throw new CommandFailure(`${found.detail} ${found.advice}`);
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = codeOf(error) || String(error);
     throw new CommandFailure(`The data directory ${dataDir} cannot be created (${reason}).`);
   }
 }

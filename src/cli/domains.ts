@@ -16,7 +16,7 @@ export interface Domains {
   close(): Promise<void>;
 }
 
-interface DomainsOptions {
+export interface DomainsOptions {
   config: Pick<Config, "publicUrl" | "server">;
   services: Pick<OpenedServices, "log" | "ids" | "measurements" | "selfChecks">;
   server: Pick<RunningServer, "port" | "replaceCertificate">;
@@ -80,12 +80,6 @@ export function serveDomains({ config, services, server, keeper, user, ...rest }
 /** An error's message is not among what is spread. */
 function pick({ host, port, code, message }: ListenFailure) {
   return { host, port, code, message };
-}
-
-/** Whether the server listens below 1024, and will again: with each certificate, and when a port becomes free. */
-export function needsLowPorts({ server: { port, tls, acme } }: Pick<Config, "server">): boolean {
-  const isLow = (one: number) => one > 0 && one < 1024;
-  return (isLow(port) && (tls !== null || acme !== null)) || (acme !== null && isLow(acme.httpPort));
 }
 
 /** Never rejects. */

@@ -1,7 +1,6 @@
 /** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
 import { ConfigError, findJournalStream } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
-import { openLog } from "../lib/log.ts";
 import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
 import { isJournal } from "./systemd/journal.ts";
 
@@ -61,6 +60,8 @@ export async function logFailure(failure: Failure, io: CliIo, isJson: boolean): 
 
 /** Whatever the log's level is set to: that may be what is wrong. */
 async function writeLine({ problems, exitCode, error }: Failure, io: CliIo, descriptor: 1 | 2): Promise<void> {
+  // Loaded only here: half of what a command would load is for the log.
+  const { openLog } = await import("../lib/log.ts");
   let written = Promise.resolve();
   const { log, flush } = openLog({
     level: "error",

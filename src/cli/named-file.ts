@@ -1,5 +1,6 @@
 /** Files that the command line names: opened once as the caller, and read from there as often as needed. */
 import { constants, fstatSync, openSync, readSync } from "node:fs";
+import { codeOf } from "../lib/error-code.ts";
 import { CommandFailure } from "./command.ts";
 import type { ProcessUser } from "./process-user.ts";
 
@@ -18,7 +19,7 @@ export function openNamedFile(user: ProcessUser, path: string): NamedFile {
   // Without waiting for whoever writes to a pipe.
   const file = user.forFile(path, () => open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)));
   const facts = fstatSync(file);
-  if (!facts.isFile()) throw new CommandFailure(`${path}: no regular file. Name the files of a directory.`);
+  if (!facts.isFile()) throw new CommandFailure(`${path}: not a regular file. Name the files of a directory.`);
   return {
     size: facts.size,
     async *stream() {
@@ -47,7 +48,7 @@ function open(path: string, flags: number): number {
   try {
     return openSync(path, flags);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "no reason given";
+    const code = codeOf(error) || "no reason given";
     if (code === "ENOENT") throw new CommandFailure(`file not found: ${path}.`);
     throw new CommandFailure(`${path}: cannot be read (${code}).`);
   }

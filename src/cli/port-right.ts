@@ -1,9 +1,16 @@
 /** Gives up root, and keeps of its rights only that to listen below 1024: each new certificate needs a new listener. */
+import type { Config } from "../config.ts";
 import { findInC, ptr } from "../lib/c-library.ts";
 
 const keepCapabilities = 8;
 const version3 = 0x20080522;
 const netBindService = 1 << 10;
+
+/** Whether the server listens below 1024, and will again: with each certificate, and when a port becomes free. */
+export function needsLowPorts({ server: { port, tls, acme } }: Pick<Config, "server">): boolean {
+  const isLow = (one: number) => one > 0 && one < 1024;
+  return (isLow(port) && (tls !== null || acme !== null)) || (acme !== null && isLow(acme.httpPort));
+}
 
 /** `giveUp` changes the user for good. Throws if more rights than that would be left. Without a C library, none are. */
 export function giveUpAllButPorts(giveUp: () => void): void {

@@ -14,12 +14,12 @@ import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeRefusal, judgeDemo, modelSettings } from "./demo-place.ts";
-import { needsLowPorts, serveDomains } from "./domains.ts";
+import type { Domains, DomainsOptions } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
 import { listIdlePrices } from "./idle-prices.ts";
-import { explainListenFailure } from "./listen-failure.ts";
+import { needsLowPorts } from "./port-right.ts";
 import type { ProcessUser } from "./process-user.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
@@ -88,8 +88,10 @@ async function serve(input: ActionInput): Promise<null> {
       : null;
     const keeper = services.certificates;
     const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
+    // Before the ports open, so that between them and the end of root's rights nothing waits.
+    const openDomains = keeper === null ? null : await loadDomains({ config, services, keeper, user: io.user });
     const server = await closeOnFailure(services, () => listen(services, config, { tls, user: io.user }));
-    const domains = keeper === null ? null : serveDomains({ config, services, server, keeper, user: io.user });
+    const domains = openDomains?.(server);
     // The ports are open: nothing that comes in through them meets the rights of root.
     io.user.settle(needsLowPorts(config));
     if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
@@ -153,6 +155,11 @@ function toBackupPlan({ backup: { storage, ...backup }, dataDir }: Config, { io 
   return { ...backup, dataDir, upload: storage === null ? null : { storage, network } };
 }
 
+async function loadDomains(options: Omit<DomainsOptions, "server">): Promise<(server: RunningServer) => Domains> {
+  const { serveDomains } = await import("./domains.ts");
+  return (server) => serveDomains({ ...options, server });
+}
+
 /** Only the lock's holder opens it; servers that share a database share no lock, so each has a name of its own. */
 async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Door | null> {
   const { dataDir, database } = asked.config;
@@ -198,6 +205,7 @@ async function listen(
     return user.asCaller(() => startServer(services, options));
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
+    const { explainListenFailure } = await import("./listen-failure.ts");
     const { wrong, advice } = await explainListenFailure({
       ...{ host: error.host, port: error.port, code: error.code, message: error.message },
       ...(acme !== null && error.port === port ? { purpose: "https" as const } : {}),

@@ -23,7 +23,7 @@ export const updateCommand = singleCommand({
   name: "update",
   about:
     "Replace this executable with a newer release, if its signature is good; the old one stays as companiond.previous. " +
-    "A running server goes on until it is restarted.",
+    "A running server keeps the old version until it is restarted.",
   data: "none",
   options: {
     check: { about: "Only say whether there is a newer release." },

@@ -6,6 +6,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../domain/errors.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { storageOf } from "../services.ts";
 import type { StorageLock } from "../store/engine.ts";
 import { CommandFailure } from "./command.ts";
@@ -35,7 +36,7 @@ function make(dataDir: string): { dir: string; lock: StorageLock } {
     const dir = mkdtempSync(join(dataDir, start));
     return { dir, lock: lockOf(dir) };
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = codeOf(error) || String(error);
     throw new CommandFailure(`Nothing can be written to the data directory ${dataDir} (${reason}).`);
   }
 }

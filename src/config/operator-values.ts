@@ -42,13 +42,13 @@ export const keyPrefix: ParseValue<string> = (text) => {
 /** Lower-case names without duplicates, in the order given; each is a name and no address. */
 export const domainNames: ParseValue<readonly string[]> = (text) => {
   const names = text.split(",").map((part) => readDomain(part.trim()));
-  if (names.length > maxDomains) throw new BadValue(`must be at most ${maxDomains} names.`);
+  if (names.length > maxDomains) throw new BadValue(`must contain at most ${maxDomains} names.`);
   return Object.freeze([...new Set(names)]);
 };
 
 function readDomain(text: string): string {
   const name = text.toLowerCase().replace(/\.$/, "");
-  if (name.startsWith("*.")) throw new BadValue("must not contain *: each name is listed by itself.");
+  if (name.startsWith("*.")) throw new BadValue("must not contain *: list each name.");
   const isAddress = /^[\d.]+$/.test(name) || name.includes(":");
   if (isAddress || name.length > 253 || !domainPattern.test(name)) {
     throw new BadValue(`must be a domain name such as chat.example.com, or several by commas, not ${quote(text)}.`);
@@ -107,7 +107,7 @@ export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text)
 export function readHeaderFields(value: JsonValue): Readonly<Record<string, string>> {
   if (!isJsonObject(value)) throw new BadValue("must be a JSON object.");
   const fields = Object.entries(value);
-  if (fields.length > 32) throw new BadValue("must be at most 32 headers.");
+  if (fields.length > 32) throw new BadValue("must contain at most 32 headers.");
   const seen = new Set<string>();
   for (const [name, content] of fields) {
     const lower = name.toLowerCase();

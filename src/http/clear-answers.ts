@@ -44,7 +44,7 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
 
   async function answerChallenge(token: string): Promise<ClearAnswer> {
     const body = challengeToken.test(token) ? await findChallenge(token) : null;
-    if (body === null) return { outcome: "missed", response: end(404, {}, "Nobody waits for this challenge.\n") };
+    if (body === null) return { outcome: "missed", response: end(404, {}, "There is no such challenge here.\n") };
     const headers = { "content-type": "application/octet-stream", "cache-control": "no-store" };
     return { outcome: "challenge", response: end(200, headers, body) };
   }

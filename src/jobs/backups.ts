@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { Services } from "../dependencies.ts";
 import { fileStamp } from "../lib/clock.ts";
 import { ownCommand } from "../lib/own-command.ts";
-import { type UploadPlan, uploadScheduled } from "./backup-upload.ts";
+import type { UploadPlan } from "./backup-upload.ts";
 import type { Jobs } from "./jobs.ts";
 import { startSchedule } from "./schedule.ts";
 
@@ -64,6 +64,7 @@ export async function runBackup(
 ): Promise<void> {
   const file = await makeBackup(services, plan, command, stopping);
   if (file === null || !plan.upload || stopping.aborted) return;
+  const { uploadScheduled } = await import("./backup-upload.ts");
   await uploadScheduled(services, { ...plan.upload, keep: plan.keep }, { file, command, stopping, limitMs });
 }
 

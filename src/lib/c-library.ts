@@ -1,5 +1,5 @@
 /** Loads functions of the system's C library, glibc's or musl's. */
-import { dlopen, type FFIFunction, type Library } from "bun:ffi";
+import type { FFIFunction, Library, Pointer } from "bun:ffi";
 
 const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
@@ -7,6 +7,7 @@ const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : 
 export function findInC<Functions extends Record<string, FFIFunction>>(
   functions: Functions,
 ): Library<Functions>["symbols"] | null {
+  const { dlopen } = loadFfi();
   for (const name of names) {
     try {
       return dlopen(name, functions).symbols;
@@ -17,4 +18,12 @@ export function findInC<Functions extends Record<string, FFIFunction>>(
   return null;
 }
 
-export { ptr } from "bun:ffi";
+/** Valid while somebody holds the array. */
+export function ptr(memory: NodeJS.TypedArray | DataView): Pointer {
+  return loadFfi().ptr(memory);
+}
+
+/** Not by an import: few processes call C, and every start would load the compiler of such calls. */
+function loadFfi(): typeof import("bun:ffi") {
+  return process.getBuiltinModule("bun:ffi") as typeof import("bun:ffi");
+}

@@ -7,7 +7,7 @@ export function nameUser(uid: number): string {
   return name === null ? `user ${uid}` : `${name} (${uid})`;
 }
 
-/** Null where the number has no name on this machine. */
+/** Null where the number has no name on this machine. Not from `os.userInfo()`, which believes the environment. */
 export function findUserName(uid: number): string | null {
   return findFields(uid)?.[0] ?? null;
 }

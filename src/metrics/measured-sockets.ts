@@ -1,5 +1,6 @@
 /** Sockets that count the calls to whichever engine is behind them. */
 import type { Coordination } from "../coordination/coordination.ts";
+import { codeOf } from "../lib/error-code.ts";
 import type { Histogram } from "../lib/histogram.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
 import type { Store } from "../store/store.ts";
@@ -89,7 +90,7 @@ function isUsedUp({ reason }: { readonly reason: string }): boolean {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "unavailable";
+  return codeOf(error) === "unavailable";
 }
 
 function count(counts: VerdictCounts, isAdmitted: boolean): void {

@@ -1,5 +1,6 @@
 /** One HTTP call to a voice provider: deadline, safe retries, and public errors that reveal nothing. */
 import { AppError } from "../domain/errors.ts";
+import { codeOf } from "../lib/error-code.ts";
 
 export interface ProviderCall {
   method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -89,7 +90,7 @@ async function readText(response: Response): Promise<string> {
 const neverSentCodes = new Set(["ConnectionRefused", "FailedToOpenSocket", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 function wasNeverSent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && neverSentCodes.has(String(error.code));
+  return neverSentCodes.has(codeOf(error));
 }
 
 function readRetryAfterMs(header: string | null): number {

@@ -109,7 +109,7 @@ const cases: [string, Spoil, string][] = [
     "does not match its checksum",
   ],
   ["a checksum of something else", (world, name, bytes) => world.put(name, bytes, "0 x\n"), "It has no checksum in"],
-  ["no checksum", (world, name) => world.storage.remove(`${name}.sha256`), "did not come to its end"],
+  ["no checksum", (world, name) => world.storage.remove(`${name}.sha256`), "did not finish"],
   ["a changed bit in the frame", (world, name, bytes) => world.put(name, flip(bytes, 5000)), "changed or cut off"],
   ["half a frame", (world, name, bytes) => world.put(name, bytes.subarray(0, 5000)), "cut off"],
   ["no frame", (world, name) => world.put(name, Buffer.from("not a frame, but long enough")), "is not a backup that"],

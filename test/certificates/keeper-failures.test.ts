@@ -68,7 +68,7 @@ test("failures are tried again after longer and longer pauses", async () => {
   expect(pauses).toEqual([1, 5, 15, 60, 240, 240]);
   expect(orders).toHaveLength(7);
   expect(kept.keeper.state.problem).toBe(
-    "The authority (authority.example) is away: connection refused. It is asked again by itself.",
+    "The authority (authority.example) is unavailable: connection refused. It is asked again by itself.",
   );
   const warnings = kept.log.events.filter(({ level }) => level === "warn");
   expect(warnings).toHaveLength(7);
@@ -84,7 +84,7 @@ test("no restart forgets a pause", async () => {
   await using second = await keep({ startMs: startMs + 30_000 });
   expect(orders).toHaveLength(1);
   expect(second.keeper.state).toMatchObject({
-    problem: expect.stringContaining("is away"),
+    problem: expect.stringContaining("is unavailable"),
     nextAttemptAtMs: startMs + minuteMs,
   });
   second.pass(30_000);
@@ -205,7 +205,7 @@ test("nothing is asked of an authority while the attempt cannot be noted", async
   writeFileSync(path, "");
   await using kept = await keep();
   expect(orders).toEqual([]);
-  expect(kept.keeper.state.problem).toStartWith("The certificate cannot be looked after: ");
+  expect(kept.keeper.state.problem).toStartWith("The certificate could not be checked: ");
   rmSync(path);
   kept.pass(minuteMs);
   await eventually(() => orders.length === 1);

@@ -85,7 +85,7 @@ test("with other names, the stored certificate is served until the new one is th
   const back = pebble.leave();
   await using second = await keep({ names });
   expect(second.keeper.current).toEqual(first.keeper.current);
-  expect(second.keeper.state.problem).toContain("is away: connection refused");
+  expect(second.keeper.state.problem).toContain("is unavailable: connection refused");
   back();
   second.pass(2 * 60_000);
   await second.rest();
@@ -127,7 +127,7 @@ test.each([
   await using second = await keep();
   expect(second.keeper.current?.key).not.toBe(first.keeper.current?.key);
   const [told] = second.log.events;
-  expect(told).toMatchObject({ level: "warn", event: `the stored ${what} is of no use: a new one is made` });
+  expect(told).toMatchObject({ level: "warn", event: `the stored ${what} cannot be used: a new one is made` });
   expect(told?.fields["keptAs"]).toBe(`${file}.unusable`);
   expect(existsSync(`${file}.unusable`)).toBe(true);
 });

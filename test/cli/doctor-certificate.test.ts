@@ -9,7 +9,7 @@ const nowMs = Date.UTC(2026, 5, 1, 12);
 const dayMs = 86_400_000;
 const domains = ["chat.example.com", "help.example.com"];
 const none = { domains, expiresAtMs: null, nextAttemptAtMs: null, problem: null };
-const problem = "The authority (authority.example) is away: connection refused. It is asked again by itself.";
+const problem = "The authority (authority.example) is unavailable: connection refused. It is asked again by itself.";
 
 test("one that is kept in time is fine, with its names and days", () => {
   const state = { ...none, expiresAtMs: nowMs + 40.5 * dayMs, nextAttemptAtMs: nowMs + 10 * dayMs };

@@ -78,7 +78,7 @@ test("doctor reports what the server runs with, and not its own settings", async
   open(dir.path);
   const report = await examine(dir.path, { COMPANIOND_BACKUP_CRON: "0 3 * * *" });
   expect(report).toContain("The server's own model answers.");
-  expect(report).toContain("It was given OPENAI_API_KEY (env file).");
+  expect(report).toContain("These settings are given: OPENAI_API_KEY (env file).");
   expect(report).toContain("No backups are scheduled.");
   expect(report).not.toContain("built-in demo");
 });
@@ -139,7 +139,7 @@ test("what answers in another way is no server, and cannot steer the terminal", 
   using dir = temporaryDirectory();
   open(dir.path, { protocol: 2 });
   const report = await examine(dir.path);
-  expect(report).toContain("is not a companiond of this kind");
+  expect(report).toContain("does not answer as companiond does");
   expect(report).not.toContain("language model");
   using other = temporaryDirectory();
   open(other.path, { ...facts, version: "1\u001b[2J\n" });

@@ -63,7 +63,7 @@ test.each([
   [["add", "--title", "x", "https://shop.example/"], 2, "--title is for one file"],
   [["add", "--sitemap", dir.file("hours.md")], 2, "--sitemap is for URLs only"],
   [["add", dir.file("none.md")], 1, "file not found"],
-  [["add", dir.path], 1, "no regular file"],
+  [["add", dir.path], 1, "not a regular file"],
   [["add", dir.file("hours.md/x")], 1, "cannot be read (ENOTDIR)"],
   [["add", dir.file("hours.md"), dir.file("photo.png")], 1, "photo.png: Send a PDF"],
   [["add", "--refresh-hours", "1.5", "https://shop.example/"], 1, "refresh_hours: Must be a whole number"],

@@ -171,7 +171,7 @@ test("refuses a pipe at once, rather than wait for who writes to it", async () =
   using data = temporaryDirectory();
   expect(Bun.spawnSync(["mkfifo", data.file("pipe")]).exitCode).toBe(0);
   const { stderr } = await runCommand(["restore", data.file("pipe"), "--data-dir", data.file("data")]);
-  expect(stderr).toContain("is no regular file");
+  expect(stderr).toContain("is not a regular file");
 });
 
 /** Overwrites the middle of every page but the first. */

@@ -181,7 +181,7 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   if (fromFloor === 4 && toFloor === 3) return `imports ${to}: rooms see contracts, not engines`;
   if (fromFloor === 3 && toFloor === 3) return judgeEngineImport(from, to);
   if (fromFloor === 5 && toFloor === 3 && !fuseBoxes.has(from) && !from.startsWith(copyFolder)) {
-    return `imports ${to}: only services.ts, provider-checks.ts and the copy between engines know engines`;
+    return `imports ${to}: only services.ts, the checks for doctor and the copy between engines know engines`;
   }
   if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
   if (toArea === "http" && !mayKnowHttp(from))

@@ -1,6 +1,7 @@
 /** Requests to an authority: over HTTPS, bounded in time and size, with failures as `AuthorityFailure`. */
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { startDeadline } from "../../lib/deadline.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import { AuthorityFailure } from "../authority.ts";
 import { toFailure } from "./problems.ts";
 
@@ -60,7 +61,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > maxBytes) throw away("its answer has no end");
+    if (bytes > maxBytes) throw away("its answer is too long");
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
@@ -90,7 +91,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function describeBroken(error: unknown): AuthorityFailure {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (isUntrustedCertificate(code)) return new AuthorityFailure({ kind: "untrusted", detail: code }, error);
   const detail = reasons[code] ?? (error instanceof Error ? error.message : String(error));
   return new AuthorityFailure({ kind: "away", detail }, error);

@@ -5,10 +5,11 @@ import type { CertificateState } from "../../certificates/certificate-keeper.ts"
 import type { Config } from "../../config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { dayMs } from "../../lib/instant.ts";
 import { fail, ok, warn } from "./finding.ts";
 
 const name = "certificate";
-const dayMs = 24 * 60 * 60_000;
 /** One of 90 days is renewed when 30 are left. */
 const lateDays = 14;
 const lookupMs = 5_000;
@@ -57,7 +58,7 @@ async function examineName(domain: string, lookUp: LookUp): Promise<Finding> {
     const texts = [...new Set(addresses.map(({ address }) => address))];
     return ok("domain", `${domain} points to ${texts.join(" and ")}.`);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error);
     if (code === "ENOTFOUND" || code === "DNS_ENOTFOUND") {
       return fail("domain", `${domain} does not resolve.`, "Add an A or AAAA record that points to this server.");
     }

@@ -1,5 +1,6 @@
 /** Checks the two ports of `--domain`: HTTPS, and plain HTTP for challenges and redirects. */
 import type { Config } from "../../config.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import { listenOn } from "../../listener.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { describeFailure, type Finding, fail, ok } from "./finding.ts";
@@ -37,7 +38,7 @@ async function examine(
   } catch (error) {
     const own = await findOwn();
     if (own !== null) return ok(name, own);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error);
     const problem = { host, port, code, message: describeFailure(error), purpose };
     const { wrong, advice } = await explainListenFailure(problem);
     return fail(name, wrong, advice);

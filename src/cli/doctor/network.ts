@@ -1,13 +1,14 @@
 /** Checks the port, the certificate, the proxy in front and the public URL. */
 import type { Config } from "../../config.ts";
 import { readCertificateExpiry } from "../../lib/certificate.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { dayMs } from "../../lib/instant.ts";
 import { isLoopbackAddress } from "../../lib/loopback.ts";
 import { loadCertificate } from "../certificate.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "../public-url.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
-const dayMs = 24 * 60 * 60_000;
 const limitMs = 5_000;
 
 /**
@@ -41,7 +42,7 @@ export async function examinePort({ server: { host, port, tls } }: Config): Prom
     await probe.stop(true);
     return ok(name, `${port} of ${host} is free.`);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error);
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     const address = reachable.includes(":") ? `[${reachable}]` : reachable;
     const running = await findServer(`${tls === null ? "http" : "https"}://${address}:${port}`);

@@ -49,20 +49,20 @@ function describeServer({ version, pid, user, uptimeSeconds, isDraining, openRep
     return warn(
       name,
       `${who} It is stopping; ${replies} open.`,
-      "Nothing to do, unless it was to go on: start it again.",
+      "Nothing, unless it was meant to keep running: then start it again.",
     );
   }
   return ok(name, `${who} This report is of what it runs with.`);
 }
 
 function describeSettings({ settings }: RunningFacts): Finding {
-  if (settings.length === 0) return ok("settings", "No setting is given: it runs with the defaults.");
+  if (settings.length === 0) return ok("settings", "No settings are given: it runs with the defaults.");
   const sources = [...new Set(settings.map(({ source }) => source))];
   const lists = sources.map((source) => {
     const names = settings.filter((one) => one.source === source).map(({ name }) => name);
     return `${names.join(", ")} (${source})`;
   });
-  return ok("settings", `It was given ${lists.join("; ")}.`);
+  return ok("settings", `These settings are given: ${lists.join("; ")}.`);
 }
 
 function describeTime(seconds: number): string {

@@ -1,6 +1,7 @@
 /** Asks the servers that run on a data directory, and tells apart why one does not answer. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
 import { type RunningFacts, readFacts } from "./facts.ts";
 import { isSocketName, paths } from "./protocol.ts";
 
@@ -48,7 +49,10 @@ async function askOne(path: string, dataDir: string, limitMs: number): Promise<A
   try {
     const facts = readFacts(await ask(path, "GET", paths.facts, limitMs));
     if (facts !== null) return { kind: "answered", facts, path };
-    return unknown(`What answers at ${path} is not a companiond of this kind.`, "Restart the server, then try again.");
+    return unknown(
+      `What answers at ${path} does not answer as companiond does.`,
+      "Restart the server, then try again.",
+    );
   } catch (error) {
     const code = codeOf(error);
     if (code === "ECONNREFUSED" || code === "ENOENT") return null;
@@ -86,8 +90,4 @@ function denied(path: string, dataDir: string): Asked {
 
 function unknown(sentence: string, advice: string): Asked {
   return { kind: "unknown", sentence, advice };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -4,6 +4,7 @@
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
 import type { Log } from "../../lib/log.ts";
 import { isSocketName, nameSocket, paths } from "./protocol.ts";
 
@@ -90,6 +91,6 @@ async function isListening(path: string): Promise<boolean> {
     socket.end();
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ECONNREFUSED");
+    return codeOf(error) !== "ECONNREFUSED";
   }
 }

@@ -51,7 +51,7 @@ export function requireSafe(url: URL): URL {
   const isPlain = url.protocol === "http:" && isLoopbackHost(url.host);
   if ((url.protocol === "https:" || isPlain) && url.username === "" && url.password === "") return url;
   throw new CommandFailure(
-    `${url.protocol}//${url.host} is no safe source: releases are fetched by https, without a password in the URL.`,
+    `${url.protocol}//${url.host} is not a safe source: releases are fetched over https, without a password in the URL.`,
   );
 }
 

@@ -2,13 +2,10 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
   constants,
   copyFileSync,
-  fsyncSync,
   linkSync,
   lstatSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -16,6 +13,8 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import { syncFile } from "../../lib/sync-file.ts";
 import { CommandFailure } from "../command.ts";
 
 /** How long the new executable may take to say its version. */
@@ -97,7 +96,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }
 
@@ -164,7 +163,7 @@ export function replaceExecutable(incoming: string, executable: string, identity
   } finally {
     removeQuietly(kept);
   }
-  sync(dirname(executable));
+  syncFile(dirname(executable));
   return previous;
 }
 
@@ -185,15 +184,5 @@ function keep(executable: string, kept: string): void {
   } catch {
     // The file system has no links, or the file is another user's: Linux then refuses one (protected_hardlinks).
     copyFileSync(executable, kept, constants.COPYFILE_EXCL);
-  }
-}
-
-/** Makes the new names durable. */
-function sync(folder: string): void {
-  const descriptor = openSync(folder, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

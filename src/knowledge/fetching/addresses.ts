@@ -1,6 +1,7 @@
 /** From a host's name to the addresses that may be connected to. */
 import { lookup } from "node:dns/promises";
 import { type AllowedHost, isAddressAllowed } from "../../lib/allowed-hosts.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import { readIp } from "../../lib/ip-address.ts";
 import { failFetching } from "./failure.ts";
 import type { Target } from "./target.ts";
@@ -38,7 +39,7 @@ async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]
   try {
     return await resolve(host);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error);
     throw failFetching(/NOTFOUND|NODATA|NONAME/.test(code) ? "notPublic" : "unresolved");
   }
 }

@@ -1,5 +1,6 @@
 /** Files in a zip archive, unpacked within bounds: what an archive says of its own sizes is not believed. */
 import { inflateRawSync } from "node:zlib";
+import { codeOf } from "../../lib/error-code.ts";
 import { ReadingFailure } from "./failure.ts";
 
 interface Entry {
@@ -75,7 +76,7 @@ function unpack(file: Buffer, { at, packedBytes, method }: Entry, maxOutputLengt
   try {
     return inflateRawSync(packed, { maxOutputLength });
   } catch (error) {
-    const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    const isTooLarge = codeOf(error) === "ERR_BUFFER_TOO_LARGE";
     throw new ReadingFailure(isTooLarge ? "bomb" : "broken");
   }
 }

@@ -173,7 +173,7 @@ function describeBackupUploads({ backupUploads, uploadsScheduledAtMs }: Measurem
     numbers(
       "gauge",
       "companiond_backup_upload_schedule_start_timestamp_seconds",
-      "Since when this process uploads scheduled backups.",
+      "When this process began to upload scheduled backups.",
       [[{}, uploadsScheduledAtMs / 1000]],
     ),
   ];

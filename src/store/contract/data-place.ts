@@ -1,6 +1,7 @@
 /** What keeps a process from working in a data directory or with a file in it, told apart, with what to do about it. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
 import { findUserName, nameUser } from "../../lib/user-name.ts";
 
 export interface Obstacle {
@@ -19,7 +20,7 @@ export const howToBegin = `For a new installation start serve, which creates it.
 export function describeNoDatabase(dataDir: string): string {
   return (
     `There is no database in ${dataDir}. Name the directory that holds it with ${howToName}. ` +
-    "A new one is made by serve, account create, restore and copy alone."
+    "Only serve, account create, restore and copy create one."
   );
 }
 
@@ -93,7 +94,7 @@ function judgeRights(path: string): Obstacle | null {
       return {
         kind: "read_only",
         detail: `The file system of ${path} is read-only.`,
-        advice: "Mount it for writing, or move the data to one that is. This says nothing against the data.",
+        advice: "Mount it for writing, or move the data to one that is. The data itself may be fine.",
       };
     }
     return judgeOwner(path, facts, isDirectory);
@@ -127,8 +128,4 @@ function judgeOwner(path: string, { uid, mode }: Stats, isDirectory: boolean): O
 function nameOwn(): string {
   const own = process.geteuid?.() ?? 0;
   return findUserName(own) ?? String(own);
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
 }

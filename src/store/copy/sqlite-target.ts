@@ -1,7 +1,7 @@
 /** A new SQLite store to copy into: made in a directory of its own, and moved into place when it is whole. */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
-import { syncFile } from "../sqlite/backup.ts";
+import { syncFile } from "../../lib/sync-file.ts";
 import { databasePath, openConnection } from "../sqlite/connection.ts";
 import { lockDataDir } from "../sqlite/data-lock.ts";
 import type { StoreDatabase } from "../sqlite/database.ts";

@@ -1,5 +1,6 @@
 /** Says why PostgreSQL could not be used at all, where the driver has a code and an operator needs a sentence. */
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import { isLostConnection, isPlainlyUnavailable, sqlState } from "./failures.ts";
 import { refusal } from "./fitness.ts";
 
@@ -67,8 +68,4 @@ function findReason(error: unknown): string | null {
   }
   if (code.includes("AUTHENTICATION")) return "asks for a password in a way that this program does not know";
   return isLostConnection(error) ? "does not answer, or closes the connection" : null;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -117,7 +117,7 @@ function noTables({ url, beforeFirst }: PostgresStoreOptions): AppError {
   return new AppError(
     "not_found",
     `There are no tables of companiond in the database ${database} at ${nameServer(url)}. Name the one that holds them ` +
-      "with DATABASE_URL. New ones are made by serve, account create and copy alone.",
+      "with DATABASE_URL. Only serve, account create and copy create them.",
   );
 }
 

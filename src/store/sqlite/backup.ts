@@ -1,8 +1,10 @@
 /** Snapshots of a database in use. */
 import { Database } from "bun:sqlite";
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../domain/errors.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { syncFile } from "../../lib/sync-file.ts";
 import type { AsCaller, StorageFacts } from "../engine.ts";
 import { databasePath, hasDatabase } from "./connection.ts";
 import { explainOpenFailure, noDatabase } from "./open-failure.ts";
@@ -90,18 +92,4 @@ function copyInto(source: Database, target: string): void {
   } finally {
     statement.finalize();
   }
-}
-
-/** Syncs a file, or a directory whose entries changed. */
-export function syncFile(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
 }

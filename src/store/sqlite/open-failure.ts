@@ -2,6 +2,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import { describeNoDatabase, findObstacle, type Obstacle } from "../contract/data-place.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 
@@ -18,7 +19,7 @@ function canLook(dataDir: string, { kind }: Obstacle): boolean {
     lstatSync(join(dataDir, "companiond.db"));
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return codeOf(error) === "ENOENT";
   }
 }
 

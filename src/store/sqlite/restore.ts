@@ -14,8 +14,9 @@ import {
 } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
 import { fileStamp } from "../../lib/clock.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { syncFile } from "../../lib/sync-file.ts";
 import type { AsCaller, Restored, StorageFacts } from "../engine.ts";
-import { syncFile } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { isBusy } from "./failures.ts";
@@ -83,12 +84,12 @@ function openToRead(file: string): number | null {
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (fstatSync(descriptor).isFile()) return descriptor;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "no reason given";
+    const code = codeOf(error) || "no reason given";
     if (code === "ENOENT") return null;
     throw new AppError("invalid_request", `${file} cannot be read (${code}).`, { cause: error });
   }
   closeSync(descriptor);
-  throw new AppError("invalid_request", `${file} is no regular file.`);
+  throw new AppError("invalid_request", `${file} is not a regular file.`);
 }
 
 /** Makes a copy, so that exactly what was verified is used, and the backup stays untouched. */

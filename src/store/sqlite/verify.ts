@@ -3,6 +3,7 @@ import { constants, Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../domain/errors.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import type { SealedFacts } from "../contract/inspection.ts";
 import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
@@ -75,7 +76,7 @@ function sizeOf(path: string): number {
 
 /** It says nothing of what is in the file. */
 function isOutOfReach(cause: unknown): boolean {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const code = codeOf(cause);
   return isBusy(cause) || /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH|NOMEM)/.test(code);
 }
 
