@@ -12,6 +12,8 @@ export interface Attempts {
   readonly restUntilMs: number | null;
   /** What went wrong last, as a sentence. */
   readonly problem: string;
+  /** Whether a name had no address then: once it has one, nothing is left to wait for. */
+  readonly isMissing: boolean;
 }
 
 const minuteMs = 60_000;
@@ -29,12 +31,13 @@ interface Failure {
   readonly random: number;
   readonly problem: string;
   readonly retryAfterMs: number | null;
+  readonly isMissing: boolean;
 }
 
 export function addFailure(
   before: Attempts | null,
   { authority, names }: Pick<Attempts, "authority" | "names">,
-  { nowMs, random, problem, retryAfterMs }: Failure,
+  { nowMs, random, problem, retryAfterMs, isMissing }: Failure,
 ): Attempts {
   const failures = (before?.failures ?? 0) + 1;
   const pauseMs = (pausesMs[failures - 1] ?? laterPauseMs) * (1 + mostJitter * random);
@@ -48,10 +51,11 @@ export function addFailure(
     nextMs: Math.round(Math.max(nowMs + pauseMs, restUntilMs ?? 0)),
     restUntilMs,
     problem,
+    isMissing,
   };
 }
 
-/** When the next attempt may be made; `isAsked`: an operator asked for it, and need not wait out our own pauses. */
+/** When the next attempt may be made; `isAsked`: for a reason to look at once, without waiting out our own pauses. */
 export function findEarliest({ nextMs, restUntilMs, recentMs }: Attempts, isAsked: boolean): number {
   const [oldest = 0] = recentMs;
   const limitMs = recentMs.length < failuresPerHour ? 0 : oldest + hourMs;

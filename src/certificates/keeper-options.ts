@@ -7,8 +7,7 @@ import type { Authority } from "./authority.ts";
 import type { CheckName } from "./name-check.ts";
 import type { CertificateShelf } from "./shelf.ts";
 
-/** `not_asked`: it was clear beforehand that the authority would refuse. */
-export type OrderOutcome = "obtained" | "failed" | "not_asked";
+export type OrderOutcome = "obtained" | "failed";
 
 export interface KeeperOptions {
   /** In lower case. */

@@ -1,12 +1,13 @@
 /** Keeps a certificate: decides when one is due, orders it, stores it, and hands it to whoever serves it. */
 import type { Certificate } from "../lib/certificate.ts";
+import { unlessAborted } from "../lib/deadline.ts";
 import { afterTimeout } from "../lib/spaced-queue.ts";
 import { type Attempts, arePlausible, findEarliest } from "./attempts.ts";
 import type { CertificateKeeper } from "./certificate-keeper.ts";
 import { createChallenges } from "./challenges.ts";
 import { type Inventory, takeInventory } from "./inventory.ts";
 import type { KeeperOptions } from "./keeper-options.ts";
-import { attemptOrder } from "./order-attempt.ts";
+import { areFound, attemptOrder } from "./order-attempt.ts";
 import { findDue } from "./renewal.ts";
 import { createRenewalAdvice } from "./renewal-advice.ts";
 import { describe } from "./sentences.ts";
@@ -17,6 +18,8 @@ const lookEveryMs = 60 * 60_000;
 /** Of a shelf that others fill. */
 const sharedLookEveryMs = 60_000;
 const impatientLookEveryMs = 5_000;
+/** While a name has no address: a record that was just added need not wait for an hour. */
+const missingLookEveryMs = 2 * 60_000;
 const shortestRestMs = 1_000;
 
 /** With what is stored already. Never rejects for a shelf that cannot be read: then there is no certificate yet. */
@@ -79,7 +82,11 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     // Whoever had the duty before may have obtained one since.
     if (isOurs && shelf.isShared) await read(true);
     const attempts = findAttempts();
-    const earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
+    let earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
+    if (isOurs && attempts?.isMissing && clock.nowMs() < earliestMs) {
+      const hasAppeared = await unlessAborted(stopping.signal, areFound(options));
+      earliestMs = findEarliest(attempts, wasAsked || hasAppeared);
+    }
     problem = clock.nowMs() < due() ? null : (attempts?.problem ?? problem);
     nextMs = Math.max(due(), earliestMs);
     if (clock.nowMs() < nextMs) return;
@@ -131,7 +138,8 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   }
 
   function findRestMs(): number {
-    const everyMs = shelf.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : lookEveryMs;
+    const ownEveryMs = findAttempts()?.isMissing ? missingLookEveryMs : lookEveryMs;
+    const everyMs = shelf.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : ownEveryMs;
     return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
   }
 

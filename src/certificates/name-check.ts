@@ -1,11 +1,11 @@
-/** What this server can see of a name by itself before an authority is asked: attempts that fail are counted there. */
+/** What this server can see of a name by itself, to say more than an authority does when an attempt fails. */
 import { lookup } from "node:dns/promises";
 import { unlessAborted } from "../lib/deadline.ts";
 import { codeOf } from "../lib/error-code.ts";
 
 export interface NameFinding {
-  /** False only if nobody can reach the name. A network that cannot reach its own public address proves nothing. */
-  readonly mayWork: boolean;
+  /** Whether the name has no address here. Where a network has name servers of its own, the authority may know one. */
+  readonly isMissing: boolean;
   readonly sentence: string;
 }
 
@@ -30,14 +30,14 @@ export function createNameCheck(port = 80, lookUp: LookUp = (name) => lookup(nam
     const found = await resolve(name, lookUp);
     if (found === "missing") {
       const sentence = `${name} does not resolve yet. Add an A or AAAA record that points to this server.`;
-      return { mayWork: false, sentence };
+      return { isMissing: true, sentence };
     }
     // The authority asks other name servers.
     const where = found === "unknown" ? name : `${name} points to ${found}, which`;
     const heard = await ask(`http://${name}:${port}/.well-known/acme-challenge/${token}`);
     if (heard === answer) return null;
     return {
-      mayWork: true,
+      isMissing: false,
       sentence:
         heard === null
           ? `From here, ${where} does not answer on port 80.`

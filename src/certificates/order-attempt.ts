@@ -26,8 +26,6 @@ export interface EndedAttempt {
   readonly unstored: string | null;
 }
 
-/** A name server is asked by ourselves: a record that was just added need not wait for an hour. */
-const namesAgainMs = 2 * 60_000;
 const unfinished = "The last attempt was cut short.";
 /** Where the authority names no time. */
 const limitedMs = 60 * 60_000;
@@ -44,17 +42,16 @@ export async function attemptOrder(
   const wanted = { authority: directory, names };
   try {
     await challenges.clear();
-    const findings = await unlessAborted(signal, lookAtNames(options, challenges));
-    if (findings.some(({ mayWork }) => !mayWork)) return endEarly(findings);
+    // Beside the order, which need not wait: what is seen here only adds to what an authority says of a failure.
+    const looking = lookAtNames(options, challenges).catch(() => []);
     if (accountKey === null) {
       accountKey = await authority.makeAccountKey();
       await shelf.write("account", accountKey);
     }
-    const sentences = findings.map(({ sentence }) => sentence);
-    const fail = (problem: string, retryAfterMs: number | null) =>
-      addFailure(attempts, wanted, { nowMs: clock.nowMs(), random: random(), problem, retryAfterMs });
+    const fail = (problem: string, retryAfterMs: number | null, isMissing: boolean) =>
+      addFailure(attempts, wanted, { nowMs: clock.nowMs(), random: random(), problem, retryAfterMs, isMissing });
     // Before anything is asked: a server that crashes over and over must not ask each time.
-    await shelf.write("attempts", JSON.stringify(fail(unfinished, null)));
+    await shelf.write("attempts", JSON.stringify(fail(unfinished, null, false)));
     try {
       const putChallenge = (token: string, answer: string) => challenges.put(token, answer);
       const issued = await authority.order({ names, accountKey, email, putChallenge }, signal);
@@ -65,8 +62,11 @@ export async function attemptOrder(
         await forgive();
         return null;
       }
-      const problem = explainFailure(error, { directory, nowMs: clock.nowMs(), findings: sentences });
-      const failed = fail(problem, findRest(error));
+      const seen = await unlessAborted(signal, looking);
+      const findings = seen.map(({ sentence }) => sentence);
+      const problem = explainFailure(error, { directory, nowMs: clock.nowMs(), findings });
+      const isMissing = seen.some((finding) => finding.isMissing);
+      const failed = fail(problem, findRest(error), isMissing);
       await shelf.write("attempts", JSON.stringify(failed));
       count("failed");
       log.warn("certificate not obtained", { reason: problem, nextAttempt: new Date(failed.nextMs).toISOString() });
@@ -74,15 +74,6 @@ export async function attemptOrder(
     }
   } finally {
     await challenges.clear();
-  }
-
-  function endEarly(findings: readonly NameFinding[]): EndedAttempt {
-    const missing = findings.filter(({ mayWork }) => !mayWork).map(({ sentence }) => sentence);
-    const problem = summarize(missing);
-    const nextMs = clock.nowMs() + namesAgainMs;
-    count("not_asked");
-    log.warn("certificate not ordered", { reason: problem, nextAttempt: new Date(nextMs).toISOString() });
-    return { certificate: null, accountKey, attempts, problem, nextMs, unstored: null };
   }
 
   async function keep(text: string, certificate: StoredCertificate): Promise<EndedAttempt> {
@@ -116,6 +107,13 @@ async function lookAtNames({ names, checkName }: KeeperOptions, challenges: Chal
   return findings.filter((finding) => finding !== null);
 }
 
+/** Whether each name has an address now. Never rejects. */
+export async function areFound({ names, checkName }: Pick<KeeperOptions, "names" | "checkName">): Promise<boolean> {
+  const probe = () => ({ token: crypto.randomUUID(), answer: crypto.randomUUID() });
+  const findings = await Promise.all(names.map((name) => checkName(name, probe())));
+  return findings.every((finding) => !finding?.isMissing);
+}
+
 function findRest(error: unknown): number | null {
   if (!(error instanceof AuthorityFailure)) return null;
   return error.retryAfterMs ?? (error.kind === "limited" ? limitedMs : null);
@@ -126,12 +124,4 @@ function readIssued(text: string, names: readonly string[]): StoredCertificate {
   const certificate = readStoredCertificate(text);
   if (isForNames(certificate, names)) return certificate;
   throw new Error(`the authority issued a certificate for ${certificate.names.join(", ") || "no name"} instead`);
-}
-
-const namedProblems = 3;
-
-function summarize(sentences: readonly string[]): string {
-  const more = sentences.length - namedProblems;
-  const first = sentences.slice(0, namedProblems).join(" ");
-  return more > 0 ? `${first} The same holds for ${more} more.` : first;
 }

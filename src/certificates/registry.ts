@@ -30,14 +30,14 @@ interface Domains {
   readonly directory: string;
 }
 
-const outcomes = ["obtained", "failed", "not_asked"] as const;
+const outcomes = ["obtained", "failed"] as const;
 
 export async function openCertificates(
   { domains, email, directory }: Domains,
   place: Place,
   { measurements, ...wiring }: Wiring,
 ): Promise<CertificateKeeper> {
-  const counts = { obtained: 0, failed: 0, not_asked: 0 };
+  const counts = { obtained: 0, failed: 0 };
   const keeper = await openCertificateKeeper({
     ...wiring,
     names: domains,

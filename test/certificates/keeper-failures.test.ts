@@ -1,6 +1,6 @@
 /** What is told and when it is tried again where no certificate can be had; the authority is played. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAcmeAuthority } from "../../src/certificates/acme/acme-authority.ts";
 import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/certificates/authority.ts";
@@ -156,15 +156,38 @@ test("other names are not held back by the failures of those before", async () =
   expect(orders.map(({ names }) => names)).toEqual([["chat.example.com"], ["help.example.com"]]);
 });
 
-test("a name that does not resolve is told, and costs the authority nothing", async () => {
-  const lookUp = () => Promise.reject(Object.assign(new Error("none"), { code: "ENOTFOUND" }));
-  await using kept = await keep({ checkName: createNameCheck(80, lookUp) });
-  expect(orders).toEqual([]);
-  expect(kept.outcomes).toEqual(["not_asked"]);
+test("a name without an address here is ordered all the same, and again as soon as it has one", async () => {
+  let isMissing = true;
+  const sentence = "chat.example.com does not resolve yet. Add an A or AAAA record that points to this server.";
+  answer = async () => fail({ kind: "dns", detail: "NXDOMAIN", domain: "chat.example.com" });
+  // The authority's name servers may know what those of this network do not.
+  await using kept = await keep({ checkName: async () => (isMissing ? { isMissing, sentence } : null) });
+  expect(orders).toHaveLength(1);
   expect(kept.keeper.state.problem).toBe(
-    "chat.example.com does not resolve yet. Add an A or AAAA record that points to this server.",
+    `The authority found no address for chat.example.com: NXDOMAIN. Check its A and AAAA records. ${sentence}`,
   );
-  expect(existsSync(path)).toBe(false);
+  const pass = async (minutes: number) => {
+    kept.pass(minutes * minuteMs);
+    await kept.rest();
+  };
+  await pass(1);
+  expect(orders).toHaveLength(2);
+  await pass(2);
+  expect(orders).toHaveLength(2);
+  isMissing = false;
+  await pass(2);
+  expect(orders).toHaveLength(3);
+  await pass(2);
+  expect(orders).toHaveLength(3);
+});
+
+test("it is ordered again at once after a restart, too, if it has an address then", async () => {
+  answer = async () => fail({ kind: "dns", detail: "NXDOMAIN", domain: "chat.example.com" });
+  await (await keep({ checkName: async () => ({ isMissing: true, sentence: "none" }) }))[Symbol.asyncDispose]();
+  await (await keep({ checkName: async () => ({ isMissing: true, sentence: "none" }) }))[Symbol.asyncDispose]();
+  expect(orders).toHaveLength(1);
+  await using _found = await keep();
+  expect(orders).toHaveLength(2);
 });
 
 test("what this server saw of a name itself stands beside what the authority says", async () => {

@@ -26,22 +26,22 @@ test.each([
 ])("%s is something else", async (_, respond) => {
   await using other = serve(respond);
   expect(await createNameCheck(other.port)("localhost", { token, answer: "the answer" })).toEqual({
-    mayWork: true,
+    isMissing: false,
     sentence: "From here, localhost points to 127.0.0.1, which answers as something else.",
   });
 });
 
 test("a port that nobody listens on may be one that the network does not lead back to", async () => {
   expect(await createNameCheck(1)("localhost", { token, answer: "the answer" })).toEqual({
-    mayWork: true,
+    isMissing: false,
     sentence: "From here, localhost points to 127.0.0.1, which does not answer on port 80.",
   });
 });
 
 test.each([
-  ["ENOTFOUND", false, "localhost does not resolve yet. Add an A or AAAA record that points to this server."],
-  ["EAI_AGAIN", true, "From here, localhost does not answer on port 80."],
-])("a name server that says %s", async (code, mayWork, sentence) => {
+  ["ENOTFOUND", true, "localhost does not resolve yet. Add an A or AAAA record that points to this server."],
+  ["EAI_AGAIN", false, "From here, localhost does not answer on port 80."],
+])("a name server that says %s", async (code, isMissing, sentence) => {
   const check = createNameCheck(1, () => Promise.reject(Object.assign(new Error(code), { code })));
-  expect(await check("localhost", { token, answer: "the answer" })).toEqual({ mayWork, sentence });
+  expect(await check("localhost", { token, answer: "the answer" })).toEqual({ isMissing, sentence });
 });
