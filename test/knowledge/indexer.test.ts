@@ -45,3 +45,38 @@ test("websites that take long leave room for others' sources", async () => {
   await indexer.close();
   expect(new Set(claimed).size).toBe(16);
 });
+
+test("a source that is taken while the server stops is given back before it has stopped", async () => {
+  const taken = Promise.withResolvers<ClaimedSource>();
+  const isAsked = Promise.withResolvers<void>();
+  const happened: string[] = [];
+  const claims: Promise<ClaimedSource | null>[] = [taken.promise];
+  const knowledge = {
+    claim() {
+      isAsked.resolve();
+      return claims.shift() ?? Promise.resolve(null);
+    },
+    async release() {
+      // As long as a database takes.
+      await new Promise((resolve) => setImmediate(resolve));
+      happened.push("released");
+      return true;
+    },
+    ...{ findNextDue: async () => null, purge: async () => 0, renew: async () => true },
+  };
+  const refuse = (_: unknown, signal: AbortSignal) => Promise.reject(signal.reason);
+  const indexer = createIndexer({
+    store: { knowledge } as unknown as IndexerParts["store"],
+    reader: { close: async () => void happened.push("closed") } as IndexerParts["reader"],
+    fetcher: { fetch: refuse as never, listPages: refuse },
+    ...{ isShared: false, embedding: null, clock: { nowMs: () => 1 } },
+    log: { info() {}, warn() {}, error() {} },
+  });
+  indexer.wake();
+  await isAsked.promise;
+  const closed = indexer.close();
+  const source = { id: "source", type: "sitemap", url: "https://a.example" };
+  taken.resolve({ accountId: "account", source, edition: null } as ClaimedSource);
+  await closed;
+  expect(happened).toEqual(["released", "closed"]);
+});

@@ -60,7 +60,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     try {
       while (isAskedAgain && !closing.signal.aborted) {
         isAskedAgain = false;
-        while (hasPlace()) {
+        while (hasPlace() && !closing.signal.aborted) {
           const claimed = await claim();
           if (claimed === null) break;
           begin(claimed);
@@ -158,7 +158,9 @@ export function createIndexer(parts: IndexerParts): Indexer {
     async close() {
       closing.abort(new Error("the server is stopping"));
       if (timer !== null) clearTimeout(timer);
-      await Promise.allSettled([looking, embeddingRun, ...listRunning()]);
+      // First what may still begin a reading: each gives back the source that it has taken.
+      await Promise.allSettled([looking, embeddingRun]);
+      await Promise.allSettled(listRunning());
       await parts.reader.close();
     },
   };
