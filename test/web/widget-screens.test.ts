@@ -63,6 +63,7 @@ test("the field grows with its text where the browser does not size it by itself
 test("a name of another script stands where the lines of a right-to-left interface begin", async () => {
   const { page, widget } = await openChat({}, "", "he");
   await widget.open();
+  await page.locator("companion-chat .subtitle").waitFor();
   const [name, subtitle] = (await page.evaluate(`(() => {
     const root = document.querySelector("companion-chat").shadowRoot;
     return [".name", ".subtitle"].map((selector) => {
