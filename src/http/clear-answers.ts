@@ -29,7 +29,7 @@ const redirectHeaders = { "cache-control": "max-age=3600" };
 const longestPath = 8192;
 
 /**
- * Only reading a page is redirected. What calls the API in the clear would follow a redirect, work, and go on sending its
+ * Only what reads without a key is redirected. A client with a key would follow a redirect, work, and go on sending the
  * key in the clear with each first request: it is refused, so that somebody puts it right.
  */
 export function createClearAnswers(options: ClearAnswersOptions): (request: Request) => Promise<ClearAnswer> {
@@ -72,7 +72,7 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
     if (isReading && path.startsWith(challengePath)) {
       return await answerChallenge(path.slice(challengePath.length).replace(/\?.*$/, ""));
     }
-    if (!isReading || isApiPath(path) || request.headers.has("authorization")) return refuse(request, path);
+    if (!isReading || request.headers.has("authorization")) return refuse(request, path);
     const location = baseUrlFor(request) + path;
     return { outcome: "redirect", response: end(301, { ...redirectHeaders, location }, null) };
   };
@@ -82,10 +82,6 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
 function pathOf(url: string): string {
   const path = /^http:\/\/[^/?#]*(\/[\x21-\x7e]*)$/.exec(url)?.[1];
   return path === undefined || path.length > longestPath ? "/" : path;
-}
-
-function isApiPath(path: string): boolean {
-  return /^\/+(api|v1)([/?#]|$)/.test(path);
 }
 
 /** Nothing more is expected on the connection. */

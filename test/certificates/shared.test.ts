@@ -21,7 +21,7 @@ const tokens: string[] = [];
 
 beforeAll(async () => {
   const postgres = await sharedPostgres();
-  pebble = await startPebble();
+  pebble = await startPebble({ refusedNonces: 0 });
   ({ url } = await postgres.createDatabase());
   pebble.answer(async (token) => {
     await eventually(() => found !== null);

@@ -27,8 +27,11 @@ export interface Pebble extends AsyncDisposable {
   answer(find: (token: string) => Promise<string | null>): void;
 }
 
-/** `lifeSeconds`: of its certificates. */
-export async function startPebble({ lifeSeconds = 90 * 86_400 } = {}): Promise<Pebble> {
+/**
+ * `lifeSeconds`: of its certificates. `refusedNonces`: how many of a hundred, at random, as clients must stand it; none for
+ * who counts requests.
+ */
+export async function startPebble({ lifeSeconds = 90 * 86_400, refusedNonces = 5 } = {}): Promise<Pebble> {
   const directory = temporaryDirectory();
   const [port, dnsPort] = [findFreePort(), findFreePort()];
   let find: (token: string) => Promise<string | null> = async () => null;
@@ -67,8 +70,7 @@ export async function startPebble({ lifeSeconds = 90 * 86_400 } = {}): Promise<P
   ]);
   const authority = run(
     ["/usr/bin/pebble", "-config", directory.file("pebble.json"), "-dnsserver", `127.0.0.1:${dnsPort}`],
-    // Of its refusals on purpose, those of nonces stay: clients must stand them.
-    { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "5", PEBBLE_AUTHZREUSE: "0" },
+    { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: String(refusedNonces), PEBBLE_AUTHZREUSE: "0" },
   );
   const requests: string[] = [];
   let intercept: ((request: Request) => Response | null) | null = null;

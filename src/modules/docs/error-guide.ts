@@ -52,7 +52,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   https_required: {
     meaning:
-      "The request came in over plain HTTP to a server that serves HTTPS. Pages are redirected; API calls are not, since a client would go on sending its key unencrypted.",
+      "The request came in over plain HTTP to a server that serves HTTPS. Pages are redirected; requests with a key, and those that change something, are not, since a client would go on sending its key unencrypted.",
     remedy:
       "Change `http://` to `https://` in the address that you call. If the request had an API key, replace the key: it was sent unencrypted.",
   },
