@@ -124,11 +124,12 @@ test.skipIf(!mayEnter)(
     expect(await reply.text()).toBe('data: {"text":"before "}\n\ndata: {"text":"after"}\n\ndata: [DONE]\n\n');
 
     expect(server.log.some(({ event }) => event === "running as the owner of the data directory")).toBe(true);
-    const second = await readSerial();
+    const obtained = server.log.filter(({ event }) => event === "certificate obtained").map(({ expires }) => expires);
     expect(await server.stop()).toBe(0);
+    // On a slow machine it may be due again by now: what counts is with which one it begins.
     await using again = await start();
-    expect(await readSerial()).toBe(second);
-    expect(again.log.filter(({ event }) => event === "certificate obtained")).toEqual([]);
+    expect(obtained).toContain((await again.logged("certificate loaded"))["expires"]);
+    expect((await ask("/healthz")).status).toBe(200);
     expect(await again.stop()).toBe(0);
   },
 );
