@@ -10,7 +10,7 @@ import { AppError } from "../domain/errors.ts";
 
 /** Where it is, and who asks. */
 export interface StoragePlace {
-  /** An absolute URL; null for AWS. */
+  /** An absolute URL without a trailing slash; null for AWS. */
   readonly endpoint: string | null;
   readonly region: string | null;
   readonly bucket: string;

@@ -1,4 +1,5 @@
 /** What the configuration is, with the meaning of each part. */
+import type { StoragePlace } from "../backup-storage/storage.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { JsonObject } from "../domain/companion.ts";
 import type { ModelRoutes } from "../domain/model-routes.ts";
@@ -21,16 +22,8 @@ export interface AcmeConfig {
   readonly httpPort: number;
 }
 
-/** Where backups are uploaded. */
-export interface BackupStorageConfig {
-  /** Without a trailing slash; null for AWS. */
-  readonly endpoint: string | null;
-  readonly region: string | null;
-  readonly bucket: string;
-  /** Put before each name as it is; may be empty. */
-  readonly prefix: string;
-  readonly keyId: string;
-  readonly secret: string;
+/** Where backups are uploaded, and how. */
+export interface BackupStorageConfig extends StoragePlace {
   /** Uploads are encrypted to this age public key; null for none. */
   readonly ageRecipient: string | null;
 }
