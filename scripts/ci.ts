@@ -128,7 +128,7 @@ async function startServers(): Promise<AsyncDisposable | undefined> {
 }
 
 function missingServers(): SystemProgram[] {
-  return missingPrograms(testFiles).filter((program) => program.isQuiet);
+  return missingPrograms(testFiles).filter((program) => program.isServer);
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */

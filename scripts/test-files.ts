@@ -15,6 +15,8 @@ export interface SystemProgram {
   substitute?: string;
   /** True: tests that need nothing else neither disturb others nor are disturbed. */
   isQuiet?: true;
+  /** True: one for all tests runs during the gate. */
+  isServer?: true;
 }
 
 const programs: readonly SystemProgram[] = [
@@ -33,9 +35,16 @@ const programs: readonly SystemProgram[] = [
     path: "/usr/lib/postgresql/15/bin/postgres",
     purpose: "storage on PostgreSQL",
     isQuiet: true,
+    isServer: true,
   },
   { package: "pebble", path: "/usr/bin/pebble", purpose: "certificates of a real authority", isQuiet: true },
-  { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share", isQuiet: true },
+  {
+    package: "redis-server",
+    path: "/usr/bin/redis-server",
+    purpose: "limits that instances share",
+    isQuiet: true,
+    isServer: true,
+  },
   { package: "curl", path: "/usr/bin/curl", purpose: "the shell lines of the documentation" },
   { package: "jq", path: "/usr/bin/jq", purpose: "the shell lines of the documentation" },
   { package: "openssl", path: "/usr/bin/openssl", purpose: "the shell lines of the documentation" },
@@ -45,6 +54,8 @@ const programs: readonly SystemProgram[] = [
   { package: "shellcheck", path: "/usr/bin/shellcheck", purpose: "the scripts of packages and for installing" },
   { package: "libcap2-bin", path: "/usr/sbin/setcap", purpose: "an executable with capabilities" },
   { package: "mandoc", path: "/usr/bin/mandoc", purpose: "the manual page" },
+  { package: "zsh", path: "/usr/bin/zsh", purpose: "completions", isQuiet: true },
+  { package: "fish", path: "/usr/bin/fish", purpose: "completions", isQuiet: true },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
   { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },

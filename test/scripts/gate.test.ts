@@ -12,6 +12,7 @@ test.each([
   ["test/ops/executable-targets.test.ts", ["openssl"], true, false],
   ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],
   ["test/executable-cluster.test.ts", ["nginx", "postgresql-15", "redis-server"], true, false],
+  ["test/cli/shell-completion.test.ts", ["zsh", "fish"], false, true],
   ["test/http/sse.test.ts", [], false, true],
   ["test/scripts/gate.test.ts", [], false, true],
 ])("%s needs %j", (path, packages, needsExecutable, isBesideOthers) => {
@@ -51,6 +52,11 @@ function machineThat(canInstall: boolean): Machine & { events: string[] } {
     },
   };
 }
+
+test("only what all tests share is missed by the tests on PostgreSQL", () => {
+  const servers = [...files.values()].flatMap(({ programs }) => programs).filter(({ isServer }) => isServer);
+  expect([...new Set(servers.map((program) => program.package))].sort()).toEqual(["postgresql-15", "redis-server"]);
+});
 
 test("says which packages it installs and why before it does, and how to leave them", async () => {
   const machine = machineThat(true);
