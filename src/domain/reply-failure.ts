@@ -3,6 +3,7 @@
  * words.
  */
 import { AppError } from "./errors.ts";
+import type { CountedCall } from "./usage.ts";
 
 /** What each kind means, in the order in which lists show them. */
 export const failureMeanings = {
@@ -15,6 +16,8 @@ export const failureMeanings = {
   timed_out: "no text for 60 seconds, or no end after 10 minutes",
   broken_off: "the reply began, and its connection broke off or ended without an end mark",
   empty: "the reply ended without a word",
+  no_room: "the model thought through its whole bound, and had no tokens left for an answer",
+  filtered: "the provider's content filter left nothing of the reply, or refused the message",
   malformed: "the response is not a chat completion: HTML, no JSON, or too long",
 } as const;
 
@@ -25,10 +28,13 @@ export const failureKinds = Object.keys(failureMeanings) as FailureKind[];
 /** A provider's failure with its kind; the message is private, for the log. */
 export class ReplyFailure extends Error {
   readonly kind: FailureKind;
+  /** What the provider counted of the call all the same: it charges for it. Null if it sent no count. */
+  readonly counted: CountedCall | null;
 
-  constructor(message: string, kind: FailureKind) {
+  constructor(message: string, kind: FailureKind, counted: CountedCall | null = null) {
     super(message);
     this.kind = kind;
+    this.counted = counted;
   }
 }
 

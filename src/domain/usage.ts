@@ -7,6 +7,10 @@ export interface TokenUsage {
   outputTokens: number;
   /** Those of the input that the provider had in its cache; 0 where it does not say. */
   cachedTokens: number;
+  /** Those of the input that the provider wrote into its cache, which some charge more for; 0 where it does not say. */
+  cacheWriteTokens: number;
+  /** Those of the output that no visitor sees: the model thought them. 0 where the provider does not say. */
+  reasoningTokens: number;
   /** True if the provider sent no counts and these are estimates: UTF-8 bytes / 4. */
   estimated: boolean;
 }
@@ -15,6 +19,15 @@ export interface TokenUsage {
 export interface Answerer {
   readonly provider: string;
   readonly model: string;
+}
+
+/** What a provider counted of one call. */
+export type CountedTokens = Omit<TokenUsage, "estimated">;
+
+/** A call that a provider counted, and may charge for, whatever came of it. */
+export interface CountedCall {
+  readonly answeredBy: Answerer;
+  readonly usage: CountedTokens;
 }
 
 export interface UsageCounts {

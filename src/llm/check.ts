@@ -25,6 +25,7 @@ export async function checkLlm(provider: LlmProvider, model: string): Promise<Ll
     messages: [{ role: "user" as const, parts: textParts("Say hello in one word.") }],
     model,
     temperature: null,
+    reasoningEffort: null,
     // Reasoning models think within this limit too.
     maxOutputTokens: 1024,
     requestId: "check",

@@ -1,11 +1,12 @@
 /** Interprets one object of a chat-completions stream, whichever vendor wrote it. */
+import type { CountedTokens } from "../domain/usage.ts";
 
 /** A chunk, an error or a whole completion; `text` may be empty. */
 export interface ChunkReading {
   text: string;
   /** Null until the reply ends. */
   finishReason: string | null;
-  usage: { inputTokens: number; outputTokens: number; cachedTokens: number } | null;
+  usage: CountedTokens | null;
   /** What the provider reports instead of a reply. */
   error: { message: string; status: number | null } | null;
 }
@@ -58,7 +59,17 @@ function readUsage(usage: unknown): ChunkReading["usage"] {
   // DeepSeek counts them under a name of its own, Moonshot beside the other counts; both as a part of the input.
   const counts = [isFields(details) ? details.cached_tokens : null, usage.prompt_cache_hit_tokens, usage.cached_tokens];
   const cached = Math.max(0, ...counts.filter(isCount));
-  return { inputTokens, outputTokens, cachedTokens: Math.min(cached, inputTokens) };
+  const uncached = inputTokens - Math.min(cached, inputTokens);
+  const written = isFields(details) ? details.cache_write_tokens : null;
+  const { completion_tokens_details: outputDetails } = usage;
+  const reasoned = isFields(outputDetails) ? outputDetails.reasoning_tokens : null;
+  return {
+    inputTokens,
+    outputTokens,
+    cachedTokens: inputTokens - uncached,
+    cacheWriteTokens: isCount(written) ? Math.min(written, uncached) : 0,
+    reasoningTokens: isCount(reasoned) ? Math.min(reasoned, outputTokens) : 0,
+  };
 }
 
 function readError(value: Fields, choice: Fields | null, finishReason: string | null): ChunkReading["error"] {

@@ -5,8 +5,9 @@
  * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
 import type { HistoryMessage } from "../domain/conversation.ts";
+import type { ReasoningEffort } from "../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
-import type { Answerer, TokenUsage } from "../domain/usage.ts";
+import type { Answerer, CountedCall, CountedTokens } from "../domain/usage.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
 export interface ReplyRequest {
@@ -20,12 +21,36 @@ export interface ReplyRequest {
   model: string;
   /** Sent only if set. */
   temperature: number | null;
-  /** Upper limit of the reply in tokens; always sent, since the operator pays. */
+  /** How long the model thinks; null leaves it to the operator's setting. The model may know fewer, or none. */
+  reasoningEffort: ReasoningEffort | null;
+  /**
+   * Upper limit in tokens of what a visitor may see; always sent, since the operator pays. For a model that thinks, room
+   * for that is added.
+   */
   maxOutputTokens: number;
-  /** Texts before which the model stops; sent only if there are any. */
+  /** Texts before which the reply ends. */
   stop?: readonly string[];
   /** For the log: identifies the provider's failures. */
   requestId: string;
+  /** Asked before every call of a provider but the first; without it all are made. */
+  gate?: CallGate;
+}
+
+/** Decides on further calls for one reply: retries, the next entry of a chain, and the one extra call after a refusal. */
+export interface CallGate {
+  /**
+   * Resolves with false if the next call would cost more than budgets leave: the reply then ends with what the call
+   * before came to. Rejects with the public error if no call may begin any more, whatever it costs.
+   */
+  permit(next: NextCall): Promise<boolean>;
+}
+
+export interface NextCall {
+  readonly answerer: Answerer;
+  /** The bound that will be sent, with the room for thinking. */
+  readonly maxOutputTokens: number;
+  /** What the provider counted of the call before, which is over and will be told nowhere else; null if nothing. */
+  readonly before: CountedCall | null;
 }
 
 /**
@@ -57,7 +82,11 @@ export interface ReplyOutcome {
   /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
   /** What the provider counted, or null if it sent no usage. */
-  usage: Omit<TokenUsage, "estimated"> | null;
+  usage: CountedTokens | null;
+  /** UTF-8 bytes of streamed thoughts, which nobody sees: part of the estimate where `usage` is null. None unless given. */
+  reasoningBytes?: number;
+  /** The bound that was sent, with the room for thinking; the request's own unless given. */
+  sentOutputTokens?: number;
   /** Who replied; of one that was stopped before that, who was being asked. */
   answeredBy: Answerer;
   /** Why the model stopped, in the provider's words (`stop`, `length`); null if it did not say. */

@@ -60,6 +60,7 @@ export function toReplyRequest(
     messages: turn.passages === null ? messages : withPassages(messages, turn.passages),
     model: offered ?? model,
     temperature: companion.temperature,
+    reasoningEffort: null,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
@@ -91,7 +92,7 @@ function countTokens(request: ReplyRequest, text: string, outcome: TurnOutcome):
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
   const outputTokens = Math.min(estimateTokens(text), request.maxOutputTokens);
-  return { inputTokens, outputTokens, cachedTokens: 0, estimated: true };
+  return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: true };
 }
 
 /** How a turn's reply ended. */

@@ -46,7 +46,7 @@ export class TurnKnowledge {
   /** Says what there is to say without a model. */
   answer(text: string, sink: ReplySink): TurnOutcome {
     sink.emit({ type: "text", deltas: [text] });
-    const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     return { complete: true, usage, answeredBy: null, finishReason: "stop", failure: null };
   }
 

@@ -18,6 +18,7 @@ export function replyRequest(text: string, fields: Partial<ReplyRequest> = {}): 
     messages: [{ role: "user", parts: textParts(text) }],
     model: "test-model",
     temperature: null,
+    reasoningEffort: null,
     maxOutputTokens: 256,
     requestId: "request-1",
     ...fields,

@@ -165,7 +165,14 @@ export function turnStoreContract(open: OpenStore): void {
 
     test("of a test chat are counted in usage and the day, and kept nowhere", async () => {
       const { store } = world;
-      const usage = { inputTokens: 5, outputTokens: 6, cachedTokens: 0, estimated: true };
+      const usage = {
+        inputTokens: 5,
+        outputTokens: 6,
+        cachedTokens: 0,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+        estimated: true,
+      };
       const unkept = {
         ticketId: null,
         accountId: account.id,

@@ -144,7 +144,14 @@ export function recordedUsageContract(open: OpenStore): void {
       const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
       const micros = 9_000_000_000_000;
       for (let at = 0; at < 3; at++) await settle(companion, { cost: { micros, picos: 999_999 } });
-      const usage = { inputTokens: 1, outputTokens: 0, cachedTokens: 5, estimated: false };
+      const usage = {
+        inputTokens: 1,
+        outputTokens: 0,
+        cachedTokens: 5,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+        estimated: false,
+      };
       await settle(companion, { cost: null, usage, day: "2026-02-20" });
       const priced = { costMicros: 3 * micros, costPicos: 2_999_997 };
       const [whole] = await query(plan("pro"));

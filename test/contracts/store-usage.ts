@@ -165,7 +165,14 @@ export function usageStoreContract(open: OpenStore): void {
         companionId: free.id,
         keyId: null,
         day: "2026-01-06",
-        usage: { inputTokens: 1, outputTokens: 1, cachedTokens: 0, estimated: true },
+        usage: {
+          inputTokens: 1,
+          outputTokens: 1,
+          cachedTokens: 0,
+          cacheWriteTokens: 0,
+          reasoningTokens: 0,
+          estimated: true,
+        },
         ...answered,
         failure: "empty",
       });

@@ -77,7 +77,13 @@ describe("lines and events", () => {
 
   test("takes the last usage of several", () => {
     const { stream } = read(usageChunk(1, 1), chunk({ content: "a" }), usageChunk(1, 2), event({ usage: null }));
-    expect(stream.usage).toEqual({ inputTokens: 1, outputTokens: 2, cachedTokens: 0 });
+    expect(stream.usage).toEqual({
+      inputTokens: 1,
+      outputTokens: 2,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+    });
   });
 
   test("takes usage only where it counts", () => {

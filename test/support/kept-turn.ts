@@ -54,7 +54,7 @@ export async function keepTurn(
     visitor: null,
     arrivalMark: services.coordination.arrivals.mark(),
     ticketId: null,
-    usage: { inputTokens, outputTokens, cachedTokens: 0, estimated: false },
+    usage: { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: false },
     ...answered,
     failure: null,
     keyId: companion.createdByKeyId,
