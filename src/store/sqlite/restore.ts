@@ -35,12 +35,12 @@ export function restoreSqlite(
   asCaller: AsCaller = (work) => work(),
 ): Restored {
   const path = databasePath(dataDir);
+  requireReleasedFile(path);
   const given = asCaller(() => openGiven(file));
   try {
     const lock = lockDataDir(dataDir);
     const incoming = `${path}.restoring`;
     try {
-      requireReleasedFile(path);
       const facts = takeIn(file, given, incoming);
       const keptAs = existsSync(path) ? setAside(path, `${path}.before-restore-${fileStamp(nowMs)}`) : null;
       // Left over without their database, they would be mistaken for the new one's.

@@ -15,8 +15,6 @@ import { findDifferences } from "./schema-objects.ts";
 
 export type Depth = "quick" | "full";
 
-const latestSchema = schemaAfter(migrations.length);
-
 /** Throws `invalid_request` with a sentence if the file is not an intact database of this program; see `requireReleased`. */
 export function verifySqlite(file: string, depth: Depth): StorageFacts {
   return verifyOpened(file, depth, () => new Database(file, { readonly: true }));
@@ -24,7 +22,6 @@ export function verifySqlite(file: string, depth: Depth): StorageFacts {
 
 /** The same for the database of the directory. Throws `unavailable` if it cannot be looked at: then it may well be intact. */
 export function verifyInPlace(dataDir: string): StorageFacts {
-  requireReleasedFile(databasePath(dataDir));
   return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
 }
 
@@ -33,7 +30,7 @@ export function inspectSealed(dataDir: string): SealedFacts | null {
   return lookInPlace(dataDir, (path, open) => {
     const database = openOrRefuse(path, open);
     try {
-      if (Number(readFirst(database, "PRAGMA user_version")) !== latestSchema) return null;
+      if (Number(readFirst(database, "PRAGMA user_version")) !== schemaAfter(migrations.length)) return null;
       const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
       const hasSealed = readFirst(
         database,
@@ -50,6 +47,7 @@ export function inspectSealed(dataDir: string): SealedFacts | null {
 
 function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Database) => T): T {
   const path = databasePath(dataDir);
+  requireReleasedFile(path);
   const obstacle = findFileObstacle(dataDir, path);
   const isReadOnly = obstacle?.kind === "read_only";
   if (isReadOnly && sizeOf(`${path}-wal`) > 0) {
@@ -84,8 +82,9 @@ function verifyOpened(file: string, depth: Depth, open: () => Database): Storage
     if (read("application_id") !== applicationId) throw refuse(file, "is not a companiond database.");
     const schemaVersion = Number(read("user_version"));
     requireReleased(schemaVersion);
-    if (schemaVersion > latestSchema) {
-      const versions = `schema ${schemaVersion}; this one knows ${latestSchema}`;
+    const known = schemaAfter(migrations.length);
+    if (schemaVersion > known) {
+      const versions = `schema ${schemaVersion}; this one knows ${known}`;
       throw refuse(file, `was written by a newer companiond (${versions}).`);
     }
     const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
