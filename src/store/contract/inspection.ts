@@ -62,7 +62,10 @@ export interface DatabaseServerFacts extends SealedFacts {
     /** How many an instance has open beside its two pools. */
     readonly besidesPools: number;
   };
-  /** Null: there is nothing in the database yet. `other`: what is in it is another program's. */
+  /**
+   * Null: there is nothing in the database yet. `other`: what is in it is another program's. `unreleased`: it was made
+   * before the first release.
+   */
   readonly schema: SchemaFacts | "other" | "unreleased" | null;
   readonly instances: readonly LiveInstance[];
 }

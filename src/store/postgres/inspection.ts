@@ -124,6 +124,11 @@ async function readLimits(queries: Queries): Promise<Limits> {
 }
 
 async function listInstances(queries: Queries): Promise<LiveInstance[]> {
+  // Where somebody has removed it, that is to be told, not a failure to tell anything.
+  const known = await queries.get<{ isThere: boolean }>(
+    `SELECT to_regprocedure('live_instances()') IS NOT NULL AS "isThere"`,
+  );
+  if (known?.isThere !== true) return [];
   return await queries.all<LiveInstance>(
     `SELECT i.version, i.shares_windows AS "sharesWindows", i.url FROM instances i
      WHERE i.number IN (SELECT live_instances()) ORDER BY i.number`,
