@@ -87,7 +87,6 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "test/ops/backup.test.ts": "backup and restore are SQLite's; a server has tools of its own",
   "test/ops/doctor.test.ts": "examines the database's files; what it says of servers is tested apart",
   "test/sealed-secrets.test.ts": "its key is a file of the data directory, which PostgreSQL's instances may not have",
-  "test/store/sqlite-schema-updates.test.ts": "migrates SQLite's file",
   "test/performance-counts.test.ts": "counts SQLite's statements and commits",
   "test/client/package.test.ts": "how the client for servers is packed",
   "test/docs/generated-clients.test.ts": "what is generated from a document that is made without storage",

@@ -46,7 +46,7 @@ export interface Message extends HistoryMessage {
   outputTokens: number | null;
   /** True where the provider sent no usage and the figures are ours. */
   tokensEstimated: boolean;
-  /** Who replied, as in `Answerer`; null for visitors' messages, spoken ones, and replies from before it was kept. */
+  /** Who replied, as in `Answerer`; null for visitors' messages and spoken ones. */
   model: string | null;
   provider: string | null;
   createdAt: number;

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Command } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/commands.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
+import { schemaAfter } from "../../src/store/contract/schema-number.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { runCommand } from "../support/cli.ts";
+import { everyAction, nameOf, onData, wordsOf } from "../support/every-command.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
@@ -28,43 +29,13 @@ afterAll(async () => {
   own[Symbol.dispose]();
 });
 
-const loaded: Command[] = await Promise.all(commands.map((command) => command.load()));
-const all = loaded.flatMap((command) => command.actions.map((action) => ({ command, action })));
-const nameOf = ({ command, action }: (typeof all)[number]) => `${command.name} ${action.name}`.trim();
-/** Backups are looked at wherever they are: there may be no database yet. */
-const others = all.filter(
-  ({ command, action: { data } }) => (data === "reads" || data === "writes") && command.name !== "backups",
-);
-
 test("only serve, account create, restore and copy may make a database", () => {
-  const makers = all.filter(({ action }) => action.data === "makes").map(nameOf);
+  const makers = everyAction.filter(({ action }) => action.data === "makes").map(nameOf);
   expect(makers.sort()).toEqual(["account create", "copy", "restore", "serve"]);
-  expect(all.filter(({ action }) => action.data === "none").map(nameOf)).not.toContain("backup");
+  expect(everyAction.filter(({ action }) => action.data === "none").map(nameOf)).not.toContain("backup");
 });
 
-/** What to type for a placeholder of a declaration. */
-function valueFor(placeholder: string): string {
-  const id = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
-  const values: Record<string, string> = {
-    ...{ E: "ada@example.com", ID: id, SOURCE: id, AGENT: "agent_1", N: "Ada", "a,b": "companions:read" },
-    ...{ "free|paid": "free", "FILE|URL…": own.file("notes.txt") },
-    ...{ FILE: own.file("companions.jsonl"), "FILE|s3:": own.file("backup.db") },
-  };
-  const value = values[placeholder];
-  if (value === undefined) throw new Error(`what is typed for ${placeholder}?`);
-  return value;
-}
-
-function wordsOf({ command, action }: (typeof all)[number]): string[] {
-  const options = Object.entries(action.options ?? {}).flatMap(([name, spec]) => {
-    if (name === "yes") return ["--yes"];
-    return spec.isRequired ? [`--${name}`, valueFor(spec.value ?? "")] : [];
-  });
-  const operands = (action.operands ?? []).map((one) => valueFor(one));
-  return [command.name, action.name, ...options, ...operands].filter((word) => word !== "");
-}
-
-test.each(others.map((one) => [nameOf(one), one] as const))(
+test.each(onData.map((one) => [nameOf(one), one] as const))(
   "%s says where it looked, and leaves nothing",
   async (name, one) => {
     const [missing, bare, begun] = [own.file("missing"), own.file("bare"), own.file("begun")];
@@ -72,7 +43,7 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
     writeFileSync(join(begun, "companiond.db"), "", { mode: 0o600 });
     for (const dataDir of [missing, bare, begun]) {
       const environment = { COMPANIOND_DATA_DIR: dataDir, PORT: "0", DATABASE_URL: "" };
-      const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
+      const { exitCode, stdout, stderr } = await runCommand(wordsOf(one, own), { environment });
       expect(exitCode).toBe(1);
       // What it finds is its output.
       if (name === "doctor") expect(stdout).toMatch(new RegExp(`^fail .*${dataDir}`, "m"));
@@ -90,7 +61,7 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
   },
 );
 
-test.each(others.map((one) => [nameOf(one), one] as const))(
+test.each(onData.map((one) => [nameOf(one), one] as const))(
   "%s makes no tables in an empty PostgreSQL",
   async (name, one) => {
     const environment = {
@@ -99,7 +70,7 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
       DATABASE_URL: empty.url,
       COMPANIOND_SECRET_KEY: makeSealingKey(),
     };
-    const { exitCode, stdout, stderr } = await runCommand(wordsOf(one), { environment });
+    const { exitCode, stdout, stderr } = await runCommand(wordsOf(one, own), { environment });
     const { host, pathname } = new URL(empty.url);
     const where = `${pathname.slice(1)} at ${host}`;
     if (name === "backup") expect(stderr).toContain("pg_dump");
@@ -114,20 +85,21 @@ test.each(others.map((one) => [nameOf(one), one] as const))(
 
 test("commands that read leave a database of an older version as it is, and say what to do", async () => {
   using data = temporaryDirectory();
-  const earlier = migrations.slice(0, -1);
-  await migrateSqlite({ dataDir: data.path, migrations: earlier });
+  await migrateSqlite({ dataDir: data.path });
+  const older = schemaAfter(migrations.length);
+  using _ = becomeNextVersion();
   const environment = { COMPANIOND_DATA_DIR: data.path, DATABASE_URL: "" };
-  const readers = others.filter(({ action }) => action.data === "reads");
+  const readers = onData.filter(({ action }) => action.data === "reads");
   for (const one of readers.filter((one) => !["doctor", "backup"].includes(nameOf(one)))) {
-    const { exitCode, stderr } = await runCommand(wordsOf(one), { environment });
+    const { exitCode, stderr } = await runCommand(wordsOf(one, own), { environment });
     expect({ name: nameOf(one), exitCode }).toEqual({ name: nameOf(one), exitCode: 1 });
-    expect(stderr).toContain(`schema ${earlier.length}; this program knows ${migrations.length}`);
+    expect(stderr).toContain(`schema ${older}; this program knows ${older + 1}`);
     expect(stderr).toContain("companiond migrate");
   }
   // A backup is one of the version that the database is of.
   const backup = await runCommand(["backup", data.file("old.db"), "--json"], { environment });
-  expect(JSON.parse(backup.stdout)).toMatchObject({ schema_version: earlier.length });
-  expect(await migrateSqlite({ dataDir: data.path, migrations: earlier })).toEqual([]);
+  expect(JSON.parse(backup.stdout)).toMatchObject({ schema_version: older });
+  expect(await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, -1) })).toEqual([]);
   expect((await runCommand(["migrate"], { environment })).exitCode).toBe(0);
   expect((await runCommand(["account", "list"], { environment })).exitCode).toBe(0);
 });

@@ -8,12 +8,14 @@ import { runBackup, startBackups } from "../../src/jobs/backups.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import { openStore, storageOf } from "../../src/services.ts";
+import { schemaAfter } from "../../src/store/contract/schema-number.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand, runJson } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 let server: TestServer | null = null;
@@ -39,7 +41,7 @@ test("writes a whole copy of a database that is being written to, for its user a
   const file = dir.file("deep/down/copy.db");
   const outcome = await runJson(["backup", file, "--data-dir", dataDir]);
   await Promise.all(writes);
-  expect(outcome).toEqual({ file, bytes: statSync(file).size, schema_version: migrations.length });
+  expect(outcome).toEqual({ file, bytes: statSync(file).size, schema_version: schemaAfter(migrations.length) });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir.file("deep/down"))).toEqual(["copy.db"]);
   const copy = new Database(file, { readonly: true });
@@ -194,23 +196,26 @@ test("restores a backup over a damaged database, and keeps its files", async () 
 
 test("backs a database up before it is migrated", async () => {
   using data = temporaryDirectory();
-  await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });
+  await migrateSqlite({ dataDir: data.path });
+  const older = schemaAfter(migrations.length);
+  using _ = becomeNextVersion();
   const log = createCapturedLog();
   const store = await openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), { log });
   await store.close();
   const [name, ...others] = readdirSync(data.file("backups"));
   expect(others).toEqual([]);
-  expect(name).toMatch(new RegExp(`^before-migration-1-to-${migrations.length}-\\d{8}T\\d{6}Z\\.db$`));
+  expect(name).toMatch(new RegExp(`^before-migration-${older}-to-${older + 1}-\\d{8}T\\d{6}Z\\.db$`));
   const copy = new Database(data.file(`backups/${name}`), { readonly: true });
-  expect(copy.query("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+  expect(copy.query("PRAGMA user_version").get()).toEqual({ user_version: older });
   copy.close();
   expect(log.events.map(({ event }) => event)).toContain("database backed up before its migration");
 });
 
 test("no command migrates beside a server of an earlier version, which would not know the new schema", async () => {
   using data = temporaryDirectory();
-  const earlier = migrations.slice(0, -1);
-  await migrateSqlite({ dataDir: data.path, migrations: earlier });
+  await migrateSqlite({ dataDir: data.path });
+  const earlier = [...migrations];
+  using _ = becomeNextVersion();
   const server = storageOf({ dataDir: data.path }).lock();
   for (const command of [["migrate"], ["account", "suspend", "ada@example.com"]]) {
     const { exitCode, stderr } = await runCommand([...command, "--data-dir", data.path]);
@@ -229,14 +234,16 @@ test("no command migrates beside a server of an earlier version, which would not
 
 test("does not migrate if the backup before it cannot be written", async () => {
   using data = temporaryDirectory();
-  await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });
+  await migrateSqlite({ dataDir: data.path });
+  const older = schemaAfter(migrations.length);
+  using _ = becomeNextVersion();
   writeFileSync(data.file("backups"), "a file where the directory should be");
   const opening = openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), {
     log: createCapturedLog(),
   });
   await expect(opening).rejects.toThrow("The backup could not be written");
   const database = new Database(data.file("companiond.db"), { readonly: true });
-  expect(database.query("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+  expect(database.query("PRAGMA user_version").get()).toEqual({ user_version: older });
   database.close();
 });
 

@@ -5,6 +5,7 @@ import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { type CliOutcome, runCommand } from "../support/cli.ts";
 import { runExecutable, startExecutable } from "../support/executable.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
@@ -91,8 +92,7 @@ test("doctor says of servers that cannot be used what is wrong, without the pass
 
 test("doctor warns of a database that an update has yet to migrate", async () => {
   const older = await createMigratedDatabase();
-  await using sql = new SQL(older.url, { max: 1 });
-  await sql`UPDATE companiond SET version = version - 1`;
+  using _ = becomeNextVersion();
   const { find } = await examine({ DATABASE_URL: older.url });
   expect(find("database")).toMatchObject({ status: "warn", advice: expect.stringContaining("companiond migrate") });
   await older.drop();

@@ -9,13 +9,13 @@ import { copyStore, type Place } from "../../src/store/copy/copy.ts";
 import { openCoordination } from "../../src/store/postgres/coordination/coordination.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { lockDataDir } from "../../src/store/sqlite/data-lock.ts";
-import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { type CopyPlaces, makeCopyPlaces, makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { queryRows } from "../support/postgres-databases.ts";
 import { sharedPostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
@@ -61,11 +61,14 @@ test("a source that is missing, in use, not ours, or of another schema", async (
   expect(await refusalOf(sqlite, postgres)).toContain("file is not a database");
 
   const older = directory.file("older");
-  await migrateSqlite({ dataDir: older, migrations: migrations.slice(0, 4) });
+  await migrateSqlite({ dataDir: older });
   const olderPlace: Place = { engine: "sqlite", dataDir: older };
-  expect(await refusalOf(olderPlace, postgres)).toBe(
-    `The database in ${older} has an older schema. Run "companiond migrate --data-dir ${older}" first, without DATABASE_URL.`,
-  );
+  {
+    using _ = becomeNextVersion();
+    expect(await refusalOf(olderPlace, postgres)).toBe(
+      `The database in ${older} has an older schema. Run "companiond migrate --data-dir ${older}" first, without DATABASE_URL.`,
+    );
+  }
   const lock = lockDataDir(older);
   expect(await refusalOf(olderPlace, postgres)).toContain(`another companiond serves from ${older}. Stop it first`);
   lock.release();
@@ -103,7 +106,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   expect(await refusalOf(other, postgres)).toContain(
     `is an unfinished copy of sqlite:${source}. Finish that one, or drop the database and create it anew.`,
   );
-  await queryRows(url, "UPDATE companiond SET version = 1");
+  await queryRows(url, "UPDATE companiond SET version = version + 1");
   expect(await refusalOf(sqlite, postgres)).toContain("was begun by another version of companiond.");
 });
 

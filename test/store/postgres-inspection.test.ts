@@ -56,7 +56,7 @@ test("tells of a migrated one, and of what its secrets are sealed with", async (
   const url = await createMigrated();
   const { schema, proof } = await inspectPostgres(url);
   expect([schema, proof]).toMatchObject([{ isReadable: true, isUnfinishedCopy: false }, null]);
-  if (schema === null || schema === "other") throw new Error("no schema");
+  if (schema === null || typeof schema === "string") throw new Error("no schema");
   expect([schema.applied, schema.applied > 0]).toEqual([schema.known, true]);
   await run(url, "INSERT INTO server_secrets (name, sealed) VALUES ('proof', 'v1.sealed')");
   expect((await inspectPostgres(url)).proof).toBe("v1.sealed");

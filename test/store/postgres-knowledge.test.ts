@@ -95,28 +95,6 @@ test("what is deleted at one server answers at no other, whose next message know
   await eventually(async () => (await countRemains()) === 0);
 });
 
-test("what a server of the version before has passed over is removed all the same", async () => {
-  const [{ store, ...rest }] = servers.worlds;
-  const world = { store, ...rest };
-  const { companion, sql } = servers;
-  const { source } = await indexSource(world, companion, ["words"]);
-  await indexSource(world, companion, ["more"]);
-  await makeSource(world, companion, { upload: newUpload("to be read") });
-  // It takes removals that it does not know as done.
-  await sql`CREATE RULE passed_over AS ON INSERT TO removals WHERE NEW.kind IN ('edition', 'upload') DO INSTEAD NOTHING`;
-  await store.knowledge.delete(companion.accountId, companion.id, source.id, world.context());
-  await sql`DROP RULE passed_over ON removals`;
-  // And it knows of no sources.
-  await sql`DELETE FROM companions WHERE id = ${companion.id}`;
-  const nowMs = world.clock.nowMs();
-  expect(await store.knowledge.findNextDue()).toBeNull();
-  expect(await store.knowledge.claim({ nowMs, leaseMs: 1, afterAccountId: null, exceptAccountIds: [] })).toBeNull();
-  await store.knowledge.purge(nowMs + 7_200_000, 100);
-  await eventually(async () => (await countRemains()) === 0);
-  const [left] = await sql`SELECT count(*)::int AS count FROM knowledge_sources`;
-  expect(left.count).toBe(0);
-});
-
 test("of what turns found, nothing is left of conversations that are deleted, erased or too old", async () => {
   const { account, companion, sql, worlds } = servers;
   const [world] = worlds;

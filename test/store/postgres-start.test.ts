@@ -5,6 +5,7 @@ import { SQL } from "bun";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { schemaAfter } from "../../src/store/contract/schema-number.ts";
 import type { OpenOptions } from "../../src/store/engine.ts";
 import { requireDirect } from "../../src/store/postgres/coordination/pooler-check.ts";
 import { openSession } from "../../src/store/postgres/coordination/session.ts";
@@ -14,6 +15,7 @@ import { Pool } from "../../src/store/postgres/pool.ts";
 import { createPostgres } from "../../src/store/postgres/postgres.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { openPostgresInstance } from "../support/postgres-instance.ts";
 import { sharedPostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
@@ -91,9 +93,10 @@ describe("a start on", () => {
 
   test("an older database is left alone by commands, except the one that migrates", async () => {
     await open(empty.url);
-    await run(empty.url, "UPDATE companiond SET version = version - 1");
+    const older = schemaAfter(migrations.length);
+    using _ = becomeNextVersion();
     expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain(
-      `of an older companiond (schema ${migrations.length - 1}; this program knows ${migrations.length}). Run companiond migrate`,
+      `of an older companiond (schema ${older}; this program knows ${older + 1}). Run companiond migrate`,
     );
   });
 
@@ -102,7 +105,10 @@ describe("a start on", () => {
     await run(empty.url, "UPDATE companiond SET copy_from = 'elsewhere'");
     expect(await refusalOf(open(empty.url))).toContain("an unfinished copy of elsewhere");
     expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain("an unfinished copy of elsewhere");
-    await run(empty.url, `UPDATE companiond SET copy_from = NULL, oldest_reader = ${migrations.length + 1}`);
+    await run(
+      empty.url,
+      `UPDATE companiond SET copy_from = NULL, oldest_reader = ${schemaAfter(migrations.length) + 1}`,
+    );
     expect(await refusalOf(open(empty.url))).toContain("newer companiond");
     await run(empty.url, "DROP TABLE companiond");
     expect(await refusalOf(open(empty.url))).toContain("tables of another program");
@@ -165,9 +171,10 @@ describe("a start on", () => {
     await other`SELECT 1`;
     const instance = await openPostgresInstance(empty.url);
     const some = await storage.inspect?.();
+    const schema = schemaAfter(migrations.length);
     expect(some?.instances).toEqual([{ version: "1.2.3", sharesWindows: true, url: null }]);
     expect(some?.connections.byOthers).toBeGreaterThan(0);
-    expect(some).toMatchObject({ schema: { applied: migrations.length, known: migrations.length, isReadable: true } });
+    expect(some).toMatchObject({ schema: { applied: schema, known: schema, isReadable: true } });
     expect(some).toMatchObject({ proof: "sealed", hasSealed: false });
     await run(
       empty.url,

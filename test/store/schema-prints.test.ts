@@ -5,13 +5,13 @@ import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { inspectPostgres } from "../../src/store/postgres/inspection.ts";
 import * as postgresPrints from "../../src/store/postgres/schema-prints.ts";
-import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { findDifferences } from "../../src/store/sqlite/schema-objects.ts";
 import * as sqlitePrints from "../../src/store/sqlite/schema-prints.ts";
 import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand } from "../support/cli.ts";
+import { becomeNextVersion } from "../support/next-migration.ts";
 import { queryRows } from "../support/postgres-databases.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 import { readMadePrints } from "../support/schema-prints.ts";
@@ -40,19 +40,15 @@ test("what is written down is what the migrations make: otherwise run `bun scrip
   });
 });
 
-test("a new file and one that went through every version are told nothing, nor is one that is not migrated", async () => {
-  using fresh = temporaryDirectory();
-  using old = temporaryDirectory();
-  await migrateSqlite({ dataDir: fresh.path });
-  for (let version = 1; version <= migrations.length; version++) {
-    await migrateSqlite({ dataDir: old.path, migrations: migrations.slice(0, version) });
-    using database = new Database(old.file("companiond.db"));
-    expect(findDifferences(database)).toEqual({ changed: [], added: [] });
-  }
-  for (const directory of [fresh, old]) {
-    expect(await startLog(directory.path)).toEqual([]);
-    expect(await examine({ COMPANIOND_DATA_DIR: directory.path })).toEqual([]);
-  }
+test("a new file is told nothing, nor is one that is not migrated yet", async () => {
+  using directory = temporaryDirectory();
+  await migrateSqlite({ dataDir: directory.path });
+  expect(await startLog(directory.path)).toEqual([]);
+  expect(await examine({ COMPANIOND_DATA_DIR: directory.path })).toEqual([]);
+  using database = new Database(directory.file("companiond.db"));
+  database.run("CREATE TABLE notes (text)");
+  using _ = becomeNextVersion();
+  expect(findDifferences(database)).toEqual({ changed: [], added: [] });
 });
 
 test("what Litestream and ANALYZE leave in a file is nothing to tell of", async () => {
@@ -87,7 +83,7 @@ test("a database of PostgreSQL's is told of by its tables and functions", async 
   const { url, drop } = await createMigratedDatabase();
   const differences = async () => {
     const { schema } = await inspectPostgres(url);
-    return schema === null || schema === "other" ? null : schema.differences;
+    return schema === null || typeof schema === "string" ? null : schema.differences;
   };
   try {
     expect(await differences()).toEqual({ changed: [], added: [] });

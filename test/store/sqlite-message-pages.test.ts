@@ -3,13 +3,13 @@ import { expect, test } from "bun:test";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { type Query, SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createMessagePages } from "../../src/store/sqlite/message-pages.ts";
-import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
+import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 test("reads of long messages no more than the page holds", async () => {
   using directory = temporaryDirectory();
+  await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
-  await migrateDatabase(database, { dataDir: directory.path });
   const engine = new SqliteEngine(database);
   const insert = engine.query<null, [string, string, number]>(
     `INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, text, created_at)

@@ -2,9 +2,12 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { schemaAfter } from "../../src/store/contract/schema-number.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite, type PendingMigration } from "../../src/store/sqlite/migrator.ts";
-import { openStoreAt } from "../support/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
 let directory: TemporaryDirectory;
@@ -12,6 +15,9 @@ beforeEach(() => {
   directory = temporaryDirectory();
 });
 afterEach(() => directory[Symbol.dispose]());
+
+const openStore = (dataDir: string) =>
+  openSqliteStore({ dataDir, log: createCapturedLog(), erasures: createErasureMarks() });
 
 const pets = { name: "0001_pets", sql: "CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT);" };
 const birthdays = { name: "0002_birthdays", sql: "ALTER TABLE pets ADD COLUMN born TEXT;" };
@@ -64,9 +70,9 @@ test.each([0, 1])("makes no table in the database of another program, whose vers
 
 test("refuses a database of a newer program, in words that say what to do", async () => {
   const dataDir = directory.path;
-  await (await openStoreAt(dataDir)).close();
-  inspect((database) => database.run(`PRAGMA user_version = ${migrations.length + 1}`));
-  const opening = openStoreAt(dataDir);
+  await (await openStore(dataDir)).close();
+  inspect((database) => database.run(`PRAGMA user_version = ${schemaAfter(migrations.length) + 1}`));
+  const opening = openStore(dataDir);
   await expect(opening).rejects.toThrow(/written by a newer companiond.*restore a backup/);
   await expect(migrateSqlite({ dataDir })).rejects.toThrow(/newer companiond/);
 });
@@ -86,7 +92,9 @@ test("offers an existing database for a backup before it changes it, with nobody
   inspect((database) => database.run("INSERT INTO pets (name) VALUES ('Rex')"));
   await migrateSqlite({ dataDir, migrations: [pets, birthdays], beforeMigrate });
   const path = directory.file("companiond.db");
-  expect(offered).toEqual([{ path, fromVersion: 1, toVersion: 2, names: ["0002_birthdays"] }]);
+  expect(offered).toEqual([
+    { path, fromVersion: schemaAfter(1), toVersion: schemaAfter(2), names: ["0002_birthdays"] },
+  ]);
   await migrateSqlite({ dataDir, migrations: [pets, birthdays], beforeMigrate });
   expect(offered).toHaveLength(1);
 });
@@ -126,7 +134,7 @@ test("rebuilds a table without losing what refers to it, and refuses to leave a 
 
 test("keeps directory and files to their owner, also where the file was open to others", async () => {
   const dataDir = directory.file("new/data");
-  const store = await openStoreAt(dataDir);
+  const store = await openStore(dataDir);
   await store.accounts.list();
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   const names = readdirSync(dataDir);
@@ -135,7 +143,7 @@ test("keeps directory and files to their owner, also where the file was open to 
   await store.close();
   expect(readdirSync(dataDir)).toEqual(["companiond.db"]);
   chmodSync(`${dataDir}/companiond.db`, 0o644);
-  await (await openStoreAt(dataDir)).close();
+  await (await openStore(dataDir)).close();
   expect(statSync(`${dataDir}/companiond.db`).mode & 0o777).toBe(0o600);
 });
 
@@ -144,6 +152,6 @@ test("refuses what is no database, or no place for one, as unavailable", async (
     directory.file("companiond.db"),
     "this is no database, but it is long enough to look like a file of one",
   );
-  await expect(openStoreAt(directory.path)).rejects.toMatchObject({ code: "unavailable" });
-  await expect(openStoreAt(directory.file("companiond.db/below"))).rejects.toMatchObject({ code: "unavailable" });
+  await expect(openStore(directory.path)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(openStore(directory.file("companiond.db/below"))).rejects.toMatchObject({ code: "unavailable" });
 });

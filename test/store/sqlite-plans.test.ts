@@ -11,11 +11,11 @@ import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueriesOf } from "../../src/store/sqlite/metadata-index.ts";
-import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { usageQueries } from "../../src/store/sqlite/usage.ts";
 import { labelQueries } from "../../src/store/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/store/sqlite/visitor-days.ts";
 import { visitorKeyQueries } from "../../src/store/sqlite/visitor-keys.ts";
+import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const metadataQueries = metadataQueriesOf("companion_metadata");
@@ -252,8 +252,8 @@ const plans: [name: string, sql: string, plan: string[]][] = [
 
 test.each(plans)("%s", async (_, sql, expected) => {
   using directory = temporaryDirectory();
+  await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
-  await migrateDatabase(database, { dataDir: directory.path });
   const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
   database.closeWithStatements();
   expect(rows.map((row) => row.detail)).toEqual(expected);
@@ -261,8 +261,8 @@ test.each(plans)("%s", async (_, sql, expected) => {
 
 test.each(Object.entries(conversationListQueries))("conversations %s", async (_, sql) => {
   using directory = temporaryDirectory();
+  await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
-  await migrateDatabase(database, { dataDir: directory.path });
   const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
   database.closeWithStatements();
   expect(rows[0]?.detail).toMatch(/^SEARCH conversations USING INDEX conversations_\w+ \(.*created_at>\? AND /);

@@ -7,13 +7,13 @@ import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createKnowledgeRemover } from "../../src/store/sqlite/knowledge-removal.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
-import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { createRemovals } from "../../src/store/sqlite/removals.ts";
 import { createVisitorDays } from "../../src/store/sqlite/visitor-days.ts";
 import { createVoiceAgentKeeper } from "../../src/store/sqlite/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
+import { provideSqlite } from "../support/sqlite-template.ts";
 import { openWorld } from "../support/store-world.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
@@ -64,8 +64,8 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
 });
 
 async function openRemovals(directory: TemporaryDirectory) {
+  await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
-  await migrateDatabase(database, { dataDir: directory.path });
   const engine = new SqliteEngine(database);
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),

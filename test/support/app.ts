@@ -17,8 +17,9 @@ import { startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
 import type { WriteContext } from "../../src/store/store.ts";
 import { assertSilent, createCapturedLog } from "./captured-log.ts";
-import { dropEngineDatabase, engineEnvironment } from "./engine.ts";
+import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "./engine.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
+import { provideSqlite } from "./sqlite-template.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
   /** Environment variables in addition to the test's own. */
@@ -75,6 +76,7 @@ export function testContext(nowMs = Date.now()): WriteContext {
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "companiond-test-"));
+  if (!isOnPostgres) await provideSqlite(dataDir);
   const mockLlm = await startMockLlm();
   const provider = options.isDemoProvider
     ? {}

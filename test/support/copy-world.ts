@@ -3,10 +3,10 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
 import type { Place } from "../../src/store/copy/copy.ts";
 import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/store/copy/tables.ts";
-import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { createRandom } from "./random.ts";
+import { provideSqlite } from "./sqlite-template.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary.ts";
 
 type Random = ReturnType<typeof createRandom>;
@@ -77,7 +77,7 @@ export function openDatabase(dataDir: string, readonly = true): Database {
 
 /** Fills a new store with about `rows` rows in each table; numbers have gaps, and some messages were erased. */
 export async function makeOddStore(dataDir: string, { rows = 60, seed = 1 } = {}): Promise<void> {
-  await migrateSqlite({ dataDir });
+  await provideSqlite(dataDir);
   const database = openDatabase(dataDir, false);
   const random = createRandom(seed);
   database.run("BEGIN");

@@ -4,14 +4,13 @@
  * of its own, and `COMPANIOND_TEST_REDIS`. The gate runs the files that import this one on both.
  */
 import { test } from "bun:test";
-import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { openStore } from "../../src/services.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { databasesOf, type PostgresDatabases } from "./postgres-databases.ts";
-import { temporaryDirectory } from "./temporary.ts";
+import { providePostgresTemplate } from "./postgres-template.ts";
 
 export const isOnPostgres = process.env["COMPANIOND_TEST_ENGINE"] === "postgres";
 
@@ -20,7 +19,6 @@ export function onlyOnSqlite(_reason: string): (name: string, run: () => Promise
   return isOnPostgres ? () => {} : test;
 }
 
-const migrationsDir = join(import.meta.dir, "../../drizzle/postgres");
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 
 /**
@@ -44,7 +42,7 @@ const databases = new Map<string, Promise<string>>();
 
 async function provideDatabase(name: string): Promise<string> {
   const server = findDatabases();
-  template ??= provideTemplate(server);
+  template ??= providePostgresTemplate(server);
   return (await server.provideDatabase(name, { template: await template })).url;
 }
 
@@ -81,20 +79,3 @@ function environmentOf(url: string): Record<string, string> {
 }
 
 let template: Promise<string> | undefined;
-
-/** A migrated database without rows: copying one takes a tenth of the time of migrating one. */
-async function provideTemplate(server: PostgresDatabases): Promise<string> {
-  // A server that lives longer than the gate may hold the template of another version.
-  const migrations = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: migrationsDir, absolute: true }));
-  const texts = await Promise.all(migrations.sort().map((path) => Bun.file(path).text()));
-  const name = `template_${sha256Hex(texts.join()).slice(0, 32)}`;
-  await server.provideDatabase(name, {
-    async fill({ url }) {
-      using directory = temporaryDirectory();
-      const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path, ...environmentOf(url) } });
-      const store = await openStore(config, { log: createCapturedLog(), isMigration: true });
-      await store.close();
-    },
-  });
-  return name;
-}

@@ -1,26 +1,13 @@
 /** PostgreSQL stores, each in a database of its own that is copied from a migrated template. */
 
-import { migratePostgres } from "../../src/store/postgres/migrator.ts";
-import {
-  createEngine,
-  type OpenedPostgres,
-  openPostgresStore,
-  type PostgresStoreOptions,
-} from "../../src/store/postgres/open.ts";
+import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
-import { type PostgresDatabases, queryRows } from "./postgres-databases.ts";
+import { queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
+import { providePostgresTemplate } from "./postgres-template.ts";
 
 const pools = { pool: 10, poolHeavy: 4 };
 let template: Promise<string> | null = null;
-
-async function makeTemplate(databases: PostgresDatabases): Promise<string> {
-  const { name, url } = await databases.createDatabase();
-  const engine = createEngine({ url, ...pools, log: createCapturedLog() });
-  await migratePostgres(engine.heavyPool);
-  await engine.close();
-  return name;
-}
 
 export interface MigratedDatabase {
   url: string;
@@ -30,7 +17,7 @@ export interface MigratedDatabase {
 /** A migrated, empty database. */
 export async function createMigratedDatabase(): Promise<MigratedDatabase> {
   const databases = await sharedPostgres();
-  template ??= makeTemplate(databases);
+  template ??= providePostgresTemplate(databases);
   const { name, url } = await databases.createDatabase(await template);
   return { url, drop: () => databases.dropDatabase(name) };
 }

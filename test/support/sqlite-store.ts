@@ -3,10 +3,13 @@ import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
+import { provideSqlite } from "./sqlite-template.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-export function openStoreAt(dataDir: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
-  return openSqliteStore({ dataDir, log: createCapturedLog(), erasures: createErasureMarks(), ...options });
+/** Of a migrated file, unless there is one: the migrator has tests of its own. */
+export async function openStoreAt(dataDir: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+  await provideSqlite(dataDir);
+  return await openSqliteStore({ dataDir, log: createCapturedLog(), erasures: createErasureMarks(), ...options });
 }
 
 export async function openTemporaryStore(options: Partial<SqliteStoreOptions> = {}) {

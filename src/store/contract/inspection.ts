@@ -18,7 +18,7 @@ export interface SchemaDifferences {
 }
 
 export interface SchemaFacts {
-  /** How many migrations have been applied, and how many this program knows. */
+  /** The number of its schema, and that of this program's. */
   readonly applied: number;
   readonly known: number;
   /** Whether this program can work with it, possibly after migrating it. */
@@ -62,7 +62,10 @@ export interface DatabaseServerFacts extends SealedFacts {
     /** How many an instance has open beside its two pools. */
     readonly besidesPools: number;
   };
-  /** Null: there is nothing in the database yet. `other`: what is in it is another program's. */
-  readonly schema: SchemaFacts | "other" | null;
+  /**
+   * Null: there is nothing in the database yet. `other`: what is in it is another program's. `unreleased`: it was made
+   * before the first release.
+   */
+  readonly schema: SchemaFacts | "other" | "unreleased" | null;
   readonly instances: readonly LiveInstance[];
 }

@@ -1,6 +1,8 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
+
 import { AppError } from "../../domain/errors.ts";
 import type { DatabaseServerFacts, LiveInstance, SealedFacts } from "../contract/inspection.ts";
+import { isBeforeFirstRelease, schemaAfter } from "../contract/schema-number.ts";
 import { explainConnectFailure, nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
@@ -56,12 +58,14 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   const nothing = { instances: [], proof: null, hasSealed: false };
   if (state === "other") return { ...facts, ...nothing, schema: "other" };
   if (state.version === 0) return { ...facts, ...nothing, schema: null };
+  if (isBeforeFirstRelease(state.version)) return { ...facts, ...nothing, schema: "unreleased" };
+  const known = schemaAfter(migrations.length);
   const schema = {
     applied: state.version,
-    known: migrations.length,
-    isReadable: state.oldestReader <= migrations.length,
+    known,
+    isReadable: state.oldestReader <= known,
     isUnfinishedCopy: state.copyFrom !== null,
-    differences: state.version === migrations.length ? await findDifferences(queries) : { changed: [], added: [] },
+    differences: state.version === known ? await findDifferences(queries) : { changed: [], added: [] },
   };
   // Of what a newer version has made, nothing is known.
   if (!schema.isReadable) return { ...facts, ...nothing, schema };
@@ -69,17 +73,11 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
 }
 
 async function readSealed(queries: Queries): Promise<SealedFacts> {
-  const row = await queries.get<{ proof: string | null; hasSecondFactors: boolean; knowsVisitors: boolean }>(
+  const row = await queries.get<SealedFacts>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
-       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) AS "hasSecondFactors",
-       to_regclass('visitor_keys') IS NOT NULL AS "knowsVisitors"`,
+       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT FROM visitor_keys) AS "hasSealed"`,
   );
-  if (row === null) return { proof: null, hasSealed: false };
-  const { proof, hasSecondFactors, knowsVisitors } = row;
-  // An earlier version, which this one has not migrated yet, has no such table.
-  const hasSealed =
-    hasSecondFactors || (knowsVisitors && (await queries.get("SELECT FROM visitor_keys LIMIT 1")) !== null);
-  return { proof, hasSealed };
+  return row ?? { proof: null, hasSealed: false };
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {
@@ -126,13 +124,13 @@ async function readLimits(queries: Queries): Promise<Limits> {
 }
 
 async function listInstances(queries: Queries): Promise<LiveInstance[]> {
+  // Where somebody has removed it, that is to be told, not a failure to tell anything.
   const known = await queries.get<{ isThere: boolean }>(
     `SELECT to_regprocedure('live_instances()') IS NOT NULL AS "isThere"`,
   );
   if (known?.isThere !== true) return [];
   return await queries.all<LiveInstance>(
-    // By name, since an earlier version's table has no such column.
-    `SELECT i.version, i.shares_windows AS "sharesWindows", to_jsonb(i) ->> 'url' AS url FROM instances i
+    `SELECT i.version, i.shares_windows AS "sharesWindows", i.url FROM instances i
      WHERE i.number IN (SELECT live_instances()) ORDER BY i.number`,
   );
 }

@@ -29,10 +29,7 @@ const deletePieces = deleteSome("knowledge_uploads", "upload_id = $1 ORDER BY up
 const deleteTurns = deleteSome("knowledge_turns", "conversation_number = ANY ($1::bigint[])", turnsPerChunk);
 const removeDetached = (nowMs: string) => `INSERT INTO removals (kind, target_id, target_number, created_at)
   SELECT 'edition', d.number::text, d.number, ${nowMs} FROM detached d ORDER BY d.number`;
-/**
- * Without a source: it answers no more, and nothing can be added to it. Its row stays until its remains are gone: servers
- * of the version before do not know the kind of removal, and take it as done.
- */
+/** Without a source: it answers no more, and nothing can be added to it. Its row stays until its remains are gone. */
 const detach = (condition: string) => `WITH detached AS (
     UPDATE knowledge_editions e SET source_number = 0 WHERE e.source_number <> 0 AND ${condition} RETURNING e.number
   ) ${removeDetached("$1::bigint")}`;
@@ -48,14 +45,6 @@ const deleteEdition = "DELETE FROM knowledge_editions WHERE number = $1 AND sour
 const deleteSources = `DELETE FROM knowledge_sources WHERE number = ANY (ARRAY (
     SELECT number FROM knowledge_sources WHERE companion_id = $1 ORDER BY number LIMIT ${sourcesPerChunk} FOR UPDATE
   )) RETURNING number::float8 AS number, upload_id AS "uploadId"`;
-const selectLost = `SELECT e.number::float8 AS number FROM knowledge_editions e WHERE e.source_number = 0
-    AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'edition' AND r.target_number = e.number)
-  ORDER BY e.number LIMIT $1`;
-/** Of companions that a server of the version before has deleted. */
-const selectOrphans = `SELECT DISTINCT s.companion_id AS "companionId" FROM knowledge_sources s
-  WHERE NOT EXISTS (SELECT FROM companions c WHERE c.id = s.companion_id)
-    AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'companion' AND r.target_id = s.companion_id)
-  LIMIT $1`;
 
 export interface SourceRemains {
   number: number;
@@ -112,15 +101,6 @@ export function createKnowledgeRemover() {
 
     removeTurns: async (transaction: Queries, conversations: readonly number[]): Promise<boolean> =>
       (await transaction.run(deleteTurns, [conversations])) < turnsPerChunk,
-
-    /** What servers of the version before have passed over; resolves with how many. */
-    async findLost(transaction: Queries, nowMs: number, limit: number): Promise<number> {
-      const editions = await transaction.all<{ number: number }>(selectLost, [limit]);
-      for (const { number } of editions) await addRemoval(transaction, "edition", String(number), number, nowMs);
-      const orphans = await transaction.all<{ companionId: string }>(selectOrphans, [limit]);
-      for (const { companionId } of orphans) await addRemoval(transaction, "companion", companionId, 0, nowMs);
-      return editions.length + orphans.length;
-    },
   };
 }
 

@@ -19,7 +19,7 @@ export function createKnowledgeStore(
   { sources, uploads }: KnowledgeParts,
 ): KnowledgeStore {
   const { insert: _, ...methods } = sources;
-  const { knowledge: remover, removals } = parts;
+  const { removals } = parts;
   return {
     ...methods,
     ...createKnowledgeQueue(engine, parts, uploads),
@@ -30,8 +30,7 @@ export function createKnowledgeStore(
 
     async purge(nowMs, limit) {
       const orphans = await uploads.purge(nowMs, limit);
-      const lost = await engine.writeHeavy((transaction) => remover.findLost(transaction, nowMs, limit));
-      if (orphans + lost > 0) removals.start();
+      if (orphans > 0) removals.start();
       return orphans;
     },
   };

@@ -3,7 +3,6 @@
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import { openDayOf } from "../../domain/usage.ts";
-import { toUtcDay } from "../../lib/clock.ts";
 import type { ReachedBudget } from "../contract/spending.ts";
 import type {
   NewVoiceSession,
@@ -97,14 +96,13 @@ export function createVoiceStore(
     }
   }
 
-  /** Under the session's day, in usage while that is open, and key; one from before they were kept has neither. */
+  /** Under the session's key and day; in usage under a later one, once that is over. */
   async function settle(
     transaction: Transaction,
     session: TakenRow & { companionId: string },
     { cost, provider, atMs }: SpokenCost,
   ): Promise<ReachedBudget[]> {
-    const { accountId, companionId, reservationId } = session;
-    const day = session.day || toUtcDay(atMs);
+    const { accountId, companionId, day, reservationId } = session;
     const keyId = session.keyId || null;
     const counts = { costMicros: cost.micros, costPicos: cost.picos };
     await spending.share(transaction, accountId);

@@ -20,6 +20,7 @@ import type { AsCaller, Restored, StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { isBusy } from "./failures.ts";
+import { requireReleasedFile } from "./released.ts";
 import { verifySqlite } from "./verify.ts";
 
 /** SQLite's files beside a database: without them it may lack its last commits. */
@@ -34,6 +35,7 @@ export function restoreSqlite(
   asCaller: AsCaller = (work) => work(),
 ): Restored {
   const path = databasePath(dataDir);
+  requireReleasedFile(path);
   const given = asCaller(() => openGiven(file));
   try {
     const lock = lockDataDir(dataDir);

@@ -26,6 +26,7 @@ import { lockDataDir } from "./data-lock.ts";
 import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
+import { requireReleasedFile } from "./released.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
 import { inspectSealed, verifyInPlace } from "./verify.ts";
@@ -35,7 +36,10 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
   return {
     open: async (options) => ({ store: await open(dataDir, options), shared: null, certificateTexts: null }),
     exists: () => hasDatabase(dataDir),
-    lock: () => lockDataDir(dataDir),
+    lock() {
+      requireReleasedFile(path);
+      return lockDataDir(dataDir);
+    },
     backup: (file, asCaller) => backupSqlite(dataDir, file, asCaller),
     restore: (file, nowMs, asCaller) => restoreSqlite(dataDir, file, nowMs, asCaller),
     examine: examineSqlite,

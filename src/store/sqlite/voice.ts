@@ -3,7 +3,6 @@ import { and, eq, gte } from "drizzle-orm";
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import { openDayOf } from "../../domain/usage.ts";
-import { toUtcDay } from "../../lib/clock.ts";
 import type { ReachedBudget } from "../contract/spending.ts";
 import type { SpokenCost, VoiceStore } from "../contract/voice.ts";
 import { longestVoiceWaitMs } from "../rows/bounds.ts";
@@ -66,10 +65,9 @@ export function createVoiceStore(
     return (companion.get()?.voiceId ?? null) !== null;
   }
 
-  /** Under the session's day, in usage while that is open, and key; one from before they were kept has neither. */
+  /** Under the session's key and day; in usage under a later one, once that is over. */
   function settle(session: TakenSession, { cost, provider, atMs }: SpokenCost): readonly ReachedBudget[] {
-    const { accountId, companionId, reservationId } = session;
-    const day = session.day || toUtcDay(atMs);
+    const { accountId, companionId, day, reservationId } = session;
     const keyId = session.keyId || null;
     const counts = { costMicros: cost.micros, costPicos: cost.picos };
     const usedDay = openDayOf(day, atMs);

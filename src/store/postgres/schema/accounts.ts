@@ -25,7 +25,7 @@ export const accounts = pgTable("accounts", {
   totpLastStep: wholeColumn("totp_last_step"),
 });
 
-/** What an account holds, kept by triggers (0001_holdings): no way of writing can pass it by. */
+/** What an account holds, kept by triggers: no way of writing can pass it by. */
 export const accountHoldings = pgTable("account_holdings", {
   accountId: textColumn("account_id")
     .primaryKey()
@@ -132,7 +132,7 @@ export const apiKeys = pgTable(
     lastUsedAt: wholeColumn("last_used_at"),
     requests: wholeColumn("requests").notNull().default(0),
     createdAt: wholeColumn("created_at").notNull(),
-    /** The last four characters; null for keys created before these were stored. */
+    /** The last four characters. */
     lastFour: textColumn("last_four"),
     /** Null: created in the dashboard or by a command. */
     createdByKeyId: textColumn("created_by_key_id"),

@@ -149,7 +149,7 @@ export const voiceSessions = pgTable(
     createdAt: wholeColumn("created_at").notNull(),
     /** What its cost counts under once its length is known; empty for the dashboard, as in usage. */
     keyId: textColumn("key_id").notNull().default(""),
-    /** The UTC day of admission; empty for sessions from before it was kept, which are not priced. */
+    /** The UTC day of admission. */
     day: textColumn("day").notNull().default(""),
     reservationId: textColumn("reservation_id"),
     isTaken: boolean("is_taken").notNull().default(false),

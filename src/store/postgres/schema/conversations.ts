@@ -43,7 +43,7 @@ export const messages = pgTable(
     complete: boolean("complete").notNull(),
     inputTokens: wholeColumn("input_tokens"),
     outputTokens: wholeColumn("output_tokens"),
-    /** Who replied; null for visitors' messages, for voice, and for replies from before it was kept. */
+    /** Who replied; null for visitors' messages and for voice. */
     model: textColumn("model"),
     provider: textColumn("provider"),
     tokensEstimated: boolean("tokens_estimated").notNull(),

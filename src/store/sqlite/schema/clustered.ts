@@ -1,6 +1,6 @@
 /**
  * Tables that are their own index (WITHOUT ROWID), for the query builder: the migration generator does not support
- * them, so hand-written migrations create and change them, and `drizzle.config.ts` leaves them out.
+ * them, so they are written by hand in the migrations, and `drizzle.config.ts` leaves them out.
  */
 import { blob, integer, primaryKey, text } from "drizzle-orm/sqlite-core";
 import { lazyTable } from "./lazy-table.ts";
@@ -19,7 +19,7 @@ export const apiKeys = lazyTable("api_keys", () => ({
   lastUsedAt: integer("last_used_at"),
   requests: integer("requests").notNull().default(0),
   createdAt: integer("created_at").notNull(),
-  /** The last four characters; null for keys created before these were stored. */
+  /** The last four characters. */
   lastFour: text("last_four"),
   /** Null: created in the dashboard or by a command. */
   createdByKeyId: text("created_by_key_id"),

@@ -8,8 +8,8 @@ import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { lazyTable } from "./lazy-table.ts";
 
 /**
- * The table also has a generated column `bytes`, and triggers that maintain `account_holdings` (0005_account_holdings):
- * a migration that recreates the table must recreate them too.
+ * The table also has a generated column `bytes`, and triggers that maintain `account_holdings`, both by hand in the
+ * initial migration: a migration that recreates the table must recreate them too.
  */
 export const companions = lazyTable(
   "companions",
@@ -107,7 +107,7 @@ export const voiceSessions = lazyTable(
     createdAt: integer("created_at").notNull(),
     /** What its cost counts under once its length is known; empty for the dashboard, as in usage. */
     keyId: text("key_id").notNull().default(""),
-    /** The UTC day of admission; empty for sessions from before it was kept, which are not priced. */
+    /** The UTC day of admission. */
     day: text("day").notNull().default(""),
     reservationId: text("reservation_id"),
     isTaken: integer("is_taken", { mode: "boolean" }).notNull().default(false),

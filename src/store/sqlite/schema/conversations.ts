@@ -42,7 +42,7 @@ export const messages = lazyTable(
     complete: integer("complete", { mode: "boolean" }).notNull(),
     inputTokens: integer("input_tokens"),
     outputTokens: integer("output_tokens"),
-    /** Who replied; null for visitors' messages, for voice, and for replies from before it was kept. */
+    /** Who replied; null for visitors' messages and for voice. */
     model: text("model"),
     provider: text("provider"),
     tokensEstimated: integer("tokens_estimated", { mode: "boolean" }).notNull(),
