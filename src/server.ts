@@ -23,6 +23,8 @@ export interface ServerOptions {
   metricsPort?: number | null;
   /** Where other instances reach this one; by default the address that it listens on. */
   instanceUrl?: string | null;
+  /** How the end waits for proxies, and for open replies. Replaced in tests. */
+  sleep?: (durationMs: number) => Promise<void>;
 }
 
 export interface RunningServer {
@@ -128,10 +130,11 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     }
   }
 
+  const { sleep = sleepLightly } = options;
   let draining: Promise<void> | null = null;
   async function drainOnce(graceMs: number, noticeMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
-    if (noticeMs > 0) await Bun.sleep(noticeMs);
+    if (noticeMs > 0) await sleep(noticeMs);
     // Replies that nobody reads may end as well; without requests, none begins any more.
     await Promise.race([listener.stop().then(() => services.openTurns.whenEnded()), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
@@ -164,6 +167,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   };
 }
 
-function sleep(durationMs: number): Promise<void> {
+/** Keeps no process alive. */
+function sleepLightly(durationMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
 }

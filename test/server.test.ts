@@ -1,6 +1,8 @@
 /** The end of a server, within one process: what its connections see of it. */
 import { expect, test } from "bun:test";
 import { textParts } from "../src/domain/conversation.ts";
+import { idleSeconds } from "../src/http/heartbeats.ts";
+import type { Store } from "../src/store/store.ts";
 import { startTestServer } from "./support/app.ts";
 import { chat, sendChat } from "./support/chat.ts";
 import { openStoreBeside } from "./support/engine.ts";
@@ -37,7 +39,9 @@ test("a reply that outlasts the grace is cut after a comment, and what arrived i
 
 test("a reply that nobody reads at the moment may end in the grace, and is stored as incomplete after it", async () => {
   using directory = temporaryDirectory();
-  const server = await startTestServer({ dataDir: directory.path });
+  const grace = Promise.withResolvers<void>();
+  const sleep = (durationMs: number) => (durationMs === 400 ? grace.promise : Bun.sleep(durationMs));
+  const server = await startTestServer({ dataDir: directory.path, sleep });
   const { embedToken, id: companionId } = await server.createCompanion();
   const quick = sayOnCommand(server, ["so ", "far"]);
   const [whole, endless] = [newMessage(), newMessage({ message: "[[silence:2]]one two three" })];
@@ -51,11 +55,14 @@ test("a reply that nobody reads at the moment may end in the grace, and is store
   const drained = server.drain(400);
   await eventually(() => server.services.lifecycle.isDraining);
   quick.say();
+  const findIn = ({ turns }: Store, { session_id: sessionId, message_id }: typeof whole) =>
+    turns.findExchange({ companionId, sessionId, visitorId: null }, message_id);
+  await eventually(async () => (await findIn(server.services.store, whole))?.isComplete === true);
+  grace.resolve();
   await drained;
 
   const store = await openStoreBeside(directory.path);
-  const find = ({ session_id: sessionId, message_id }: typeof whole) =>
-    store.turns.findExchange({ companionId, sessionId, visitorId: null }, message_id);
+  const find = (message: typeof whole) => findIn(store, message);
   expect(await find(whole)).toMatchObject({ reply: "so far", isComplete: true, endCode: null });
   expect(await find(endless)).toMatchObject({ reply: "You said: ", isComplete: false, endCode: "unavailable" });
   await store.close();
@@ -84,11 +91,11 @@ test("connections that ask nothing do not hold up the end", async () => {
   const idle = await connectRaw(server.url);
   idle.write("GET /healthz HTTP/1.1\r\nHost: companion.test\r\n\r\n");
   await idle.until((received) => received.includes('"ok"'));
-  // Far less than the idle limit, which would end them, too.
+  // Less than the idle limit, which would end them, too.
   const patience = Promise.withResolvers<string>();
-  const timer = setTimeout(() => patience.resolve("still waiting"), 6_000);
+  const timer = setTimeout(() => patience.resolve("still waiting"), (idleSeconds - 2) * 1_000);
   expect(await Promise.race([server.drain(60_000).then(() => "drained"), patience.promise])).toBe("drained");
   clearTimeout(timer);
   for (const visitor of [silent, halfway, idle]) visitor.vanish();
   await server.close();
-}, 15_000);
+});

@@ -29,13 +29,13 @@ export interface ChainOptions {
   calls: CallObserver;
   clock: Pick<Clock, "monotonicMs">;
   log: Log;
-  /** Shortened in tests: for all entries together, and for each at least. */
-  firstTextMs?: number;
-  leastMs?: number;
 }
 
+/** What an entry gets at least of the time that all of them have together. */
+const leastMs = 5_000;
+
 export function createChains(options: ChainOptions): LlmProvider {
-  const { name, findEntries, calls, clock, log, firstTextMs = replyDeadlines.firstTextMs, leastMs = 5_000 } = options;
+  const { name, findEntries, calls, clock, log } = options;
 
   /** Those that are not passed over; all of them if that leaves none. */
   function choose(model: string, nowMs: number): { plan: readonly ChainEntry[]; isLastResort: boolean } {
@@ -85,7 +85,7 @@ export function createChains(options: ChainOptions): LlmProvider {
       if (left > 1 && !isLastResort && entry.circuit.isPassedOver(nowMs)) continue;
       const spentMs = Math.round(nowMs - startedMs);
       const attempt = {
-        firstTextMs: Math.max(leastMs, Math.round((firstTextMs - spentMs) / left)),
+        firstTextMs: Math.max(leastMs, Math.round((replyDeadlines.firstTextMs - spentMs) / left)),
         spentMs,
         maxRetries: left > 1 ? 0 : maxRetries,
       };

@@ -15,7 +15,7 @@ import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-r
 import { listSecrets, removePrivateWords } from "./private-words.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { toProviderFailure } from "./provider-failure.ts";
-import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
+import { type ReplyDeadlines, type ReplyTime, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 
 export interface OpenAiOptions {
@@ -30,6 +30,8 @@ export interface OpenAiOptions {
   log: Log;
   /** Shortened in tests. */
   deadlines?: Partial<ReplyDeadlines>;
+  /** Replaced in tests. */
+  time?: ReplyTime;
   backoffMs?: number;
 }
 
@@ -102,7 +104,8 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     signal: StopSignal,
     attempt?: ReplyAttempt,
   ): Promise<ReplyOutcome> {
-    const watch = new ReplyWatch(attempt === undefined ? deadlines : within(deadlines, attempt), signal);
+    const limits = attempt === undefined ? deadlines : within(deadlines, attempt);
+    const watch = new ReplyWatch(limits, signal, options.time);
     const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
     const clean = (text: string) => removePrivateWords(text, secrets, request);

@@ -1,4 +1,6 @@
 /** Ends a reply from our side: when the visitor leaves, or at a deadline. One timer, which no read touches. */
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { type After, afterTimeout } from "../lib/spaced-queue.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 
@@ -19,6 +21,14 @@ export const replyDeadlines: ReplyDeadlines = {
   finishMs: 5_000,
 };
 
+/** What passes while a reply is watched; replaced in tests. */
+export interface ReplyTime {
+  clock: Pick<Clock, "monotonicMs">;
+  after: After;
+}
+
+const realTime: ReplyTime = { clock: systemClock, after: afterTimeout };
+
 type Phase = "first-text" | "flowing" | "finishing" | "paused";
 
 export class ReplyWatch {
@@ -30,15 +40,19 @@ export class ReplyWatch {
 
   readonly #deadlines: ReplyDeadlines;
   readonly #visitor: StopSignal;
-  readonly #startedMs = performance.now();
-  #readMs = this.#startedMs;
+  readonly #time: ReplyTime;
+  readonly #startedMs: number;
+  #readMs: number;
   #phase: Phase = "first-text";
   #resumedPhase: Phase = "first-text";
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #disarm = () => {};
 
-  constructor(deadlines: ReplyDeadlines, visitor: StopSignal) {
+  constructor(deadlines: ReplyDeadlines, visitor: StopSignal, time = realTime) {
     this.#deadlines = deadlines;
     this.#visitor = visitor;
+    this.#time = time;
+    this.#startedMs = time.clock.monotonicMs();
+    this.#readMs = this.#startedMs;
     if (visitor.aborted) this.hasLeft = true;
     else {
       visitor.addEventListener("abort", this);
@@ -57,7 +71,7 @@ export class ReplyWatch {
   }
 
   noteRead(): void {
-    this.#readMs = performance.now();
+    this.#readMs = this.#time.clock.monotonicMs();
   }
 
   noteText(): void {
@@ -82,9 +96,9 @@ export class ReplyWatch {
   /** Resolves after the time, or as soon as the reply is over. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const cancel = this.#time.after(ms, resolve);
       this.onOver = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });
@@ -92,7 +106,7 @@ export class ReplyWatch {
 
   /** The reply has ended by itself. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#disarm();
     this.#visitor.removeEventListener("abort", this);
     this.onOver = null;
   }
@@ -109,20 +123,20 @@ export class ReplyWatch {
   }
 
   #arm(): void {
-    clearTimeout(this.#timer);
-    const waitMs = Math.ceil(this.#findDeadline().dueMs - performance.now());
-    this.#timer = setTimeout(ReplyWatch.#look, waitMs, this);
+    this.#disarm();
+    const waitMs = Math.ceil(this.#findDeadline().dueMs - this.#time.clock.monotonicMs());
+    this.#disarm = this.#time.after(waitMs, this.#look);
   }
 
   /** Reads move the deadline without touching the timer: it checks when it fires. */
-  static #look(this: void, watch: ReplyWatch): void {
-    const { dueMs, reason, ms } = watch.#findDeadline();
-    if (dueMs > performance.now()) watch.#arm();
+  readonly #look = (): void => {
+    const { dueMs, reason, ms } = this.#findDeadline();
+    if (dueMs > this.#time.clock.monotonicMs()) this.#arm();
     else {
-      watch.expired = new ProviderFailure(`${reason} ${ms} ms`, { kind: "timed_out" });
-      watch.#end();
+      this.expired = new ProviderFailure(`${reason} ${ms} ms`, { kind: "timed_out" });
+      this.#end();
     }
-  }
+  };
 
   #findDeadline(): { dueMs: number; reason: string; ms: number } {
     const { firstTextMs, silenceMs, totalMs, finishMs } = this.#deadlines;

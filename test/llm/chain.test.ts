@@ -11,14 +11,15 @@ import { ProviderFailure, type ProviderFailureOptions } from "../../src/llm/prov
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
+import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
+import { createVirtualTime, type VirtualTime } from "../support/virtual-time.ts";
 
 const alive = () => new AbortController().signal;
 
-function chainOf(entries: readonly ChainEntry[], options: { firstTextMs?: number; leastMs?: number } = {}) {
-  const clock = createManualClock();
+function chainOf(entries: readonly ChainEntry[], clock = createManualClock()) {
   const told: string[] = [];
   const note = (what: string) => (answerer: Answerer) => void told.push(`${answerer.provider} ${what}`);
   const log = createCapturedLog();
@@ -28,7 +29,6 @@ function chainOf(entries: readonly ChainEntry[], options: { firstTextMs?: number
   const llm = createChains({
     ...{ name: "first", findEntries: () => entries, close, clock, log },
     calls: { ended: note("ended"), failed: note("failed") },
-    ...options,
   });
   return { llm, clock, log, told };
 }
@@ -291,8 +291,10 @@ describe("one that keeps failing", () => {
 describe("over the wire", () => {
   let mocks: [MockLlm, MockLlm];
   let world: ReturnType<typeof chainOf>;
+  let time: VirtualTime;
 
   beforeEach(async () => {
+    time = createVirtualTime();
     mocks = [await startMockLlm(), await startMockLlm()];
     const entries = mocks.map(({ url }, index) => {
       const provider = ["first", "second"][index] ?? "";
@@ -303,10 +305,10 @@ describe("over the wire", () => {
         extra: {},
         backoffMs: 1,
       };
-      const engine = createOpenAiProvider({ ...options, log: createCapturedLog() });
+      const engine = createOpenAiProvider({ ...options, time, log: createCapturedLog() });
       return { answerer: { provider, model: "m" }, engine, circuit: new Circuit() };
     });
-    world = chainOf(entries, { firstTextMs: 200, leastMs: 5 });
+    world = chainOf(entries, time.clock);
   });
   afterEach(async () => {
     world.llm.close();
@@ -315,14 +317,22 @@ describe("over the wire", () => {
 
   test("a hanging provider is left after its part of the time, and its connection closed", async () => {
     mocks[0].respond(async (_, response) => await response.closed);
-    expect(await ask(world.llm)).toMatchObject({ complete: true, answeredBy: { provider: "second" } });
+    const asked = ask(world.llm);
+    await mocks[0].until(() => mocks[0].openRequests === 1);
+    await time.pass(30_000);
+    expect(await asked).toMatchObject({ complete: true, answeredBy: { provider: "second" } });
     await mocks[0].until(() => mocks[0].openRequests === 0);
     expect(mocks.map(({ requests }) => requests.length)).toEqual([1, 1]);
   });
 
   test("only the last one is asked again", async () => {
     for (const mock of mocks) mock.respond((_, response) => response.send(503, {}, "{}"));
-    await expect(ask(world.llm)).rejects.toMatchObject({ code: "upstream_error" });
+    const asked = ask(world.llm).catch((error: unknown) => error);
+    await eventually(async () => {
+      await time.pass(1);
+      return mocks[1].requests.length === 3;
+    });
+    expect(await asked).toMatchObject({ code: "upstream_error" });
     expect(mocks.map(({ requests }) => requests.length)).toEqual([1, 3]);
   });
 

@@ -27,6 +27,8 @@ const left = { complete: false, usage: null, failure: null };
 
 describe("a visitor who leaves closes the provider's connection", () => {
   test("while it is being made", async () => {
+    // The first reply would otherwise wait for the file.
+    await import("../../src/llm/openai-client.ts");
     const leaving = new AbortController();
     const streaming = provider.streamReply(replyRequest("Hi"), collectReply(), leaving.signal);
     // Within one turn of the loop the engine gets as far as asking for the connection, and no further.

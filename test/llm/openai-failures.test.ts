@@ -6,15 +6,19 @@ import type { LlmProvider } from "../../src/llm/provider.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
+import { eventually } from "../support/eventually.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { chunk, event } from "../support/mock-llm-replies.ts";
+import { createVirtualTime, type VirtualTime } from "../support/virtual-time.ts";
 
+let time: VirtualTime;
 let mock: MockLlm;
 let opened: LlmProvider[];
 let log: ReturnType<typeof createCapturedLog>;
 beforeEach(async () => {
   opened = [];
   log = createCapturedLog();
+  time = createVirtualTime();
   mock = await startMockLlm();
 });
 afterEach(async () => {
@@ -139,24 +143,37 @@ describe("before the first text", () => {
   });
 
   test("no response at all ends at the deadline, which all attempts share", async () => {
-    const deadlines = { firstTextMs: 400 };
-    expect(await failureOf(ask(open({ deadlines }), "[[hang]]"))).toMatch(/no text after 400 ms/);
-    expect(await failureOf(ask(open({ deadlines }), "[[silence:0]]"))).toMatch(/no text after 400 ms/);
-    expect(await failureOf(ask(open({ deadlines, backoffMs: 60_000 }), "[[fail:500]]"))).toMatch(
-      /no text after 400 ms/,
-    );
+    const provider = open({ time, deadlines: { firstTextMs: 400 }, backoffMs: 60_000 });
+    const isAsked = () => mock.openRequests === 1;
+    const isBetweenAttempts = () => log.events.length === 1;
+    const cases = [
+      ["[[hang]]", isAsked],
+      ["[[silence:0]]", isAsked],
+      ["[[fail:500]]", isBetweenAttempts],
+    ] as const;
+    for (const [text, isReached] of cases) {
+      const failure = failureOf(ask(provider, text));
+      await eventually(isReached);
+      await time.pass(400);
+      expect(await failure).toMatch(/no text after 400 ms/);
+      await mock.until(() => mock.openRequests === 0);
+    }
     expect(mock.requests).toHaveLength(3);
-    await mock.until(() => mock.openRequests === 0);
   });
 
   test("comments and reasoning do not count as text", async () => {
+    const written = Promise.withResolvers<void>();
     mock.respond(async (_, response) => {
-      while (!response.isClosed) {
+      for (let piece = 0; !response.isClosed; piece++) {
         await response.write(`: PROCESSING\n\n${chunk({ content: null, delta: { reasoning: "hm" } })}`);
+        if (piece === 100) written.resolve();
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    expect(await failureOf(ask(open({ deadlines: { firstTextMs: 40, silenceMs: 5_000 } }), "Hi"))).toMatch(/no text/);
+    const failure = failureOf(ask(open({ time }), "Hi"));
+    await written.promise;
+    await time.pass(60_000);
+    expect(await failure).toMatch(/no text after 60000 ms/);
   });
 
   test("an endless error page is read in part", async () => {
@@ -217,10 +234,25 @@ describe("after the first text", () => {
     expect(String(failure instanceof Error && failure.stack)).not.toContain("a secret");
   });
 
-  test("silence ends at its deadline", async () => {
-    const outcome = await ask(open({ deadlines: { silenceMs: 40 } }), "one two [[silence:3]]");
-    expect(outcome).toMatchObject({ text: "You said: one ", complete: false });
-    expect(outcome.failure).toMatchObject({ message: "silent for 40 ms" });
+  test("silence ends at its deadline, however long the reply went on before", async () => {
+    const said = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+    mock.respond(async (_, response) => {
+      for (const [word, { promise }] of said.entries()) {
+        await response.write(chunk({ content: `${word} ` }));
+        await promise;
+      }
+      await response.closed;
+    });
+    const reply = collectReply();
+    const outcome = open({ time }).streamReply(replyRequest("Hi"), reply, new AbortController().signal);
+    for (const [word, { resolve }] of said.entries()) {
+      await eventually(() => reply.writes.length === word + 1);
+      await time.pass(50_000);
+      resolve();
+    }
+    await time.pass(10_000);
+    expect(await outcome).toMatchObject({ complete: false, failure: { message: "silent for 60000 ms" } });
+    expect(reply.text).toBe("0 1 2 3 4 ");
     await mock.until(() => mock.openRequests === 0);
   });
 
@@ -231,33 +263,35 @@ describe("after the first text", () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    const outcome = await ask(open({ deadlines: { totalMs: 60 } }), "Hi");
-    expect(outcome).toMatchObject({ complete: false, failure: { message: "no end after 60 ms" } });
-    expect(outcome.text).toStartWith("on and on and ");
+    const reply = collectReply();
+    const outcome = open({ time, deadlines: { totalMs: 30_000 } }).streamReply(
+      replyRequest("Hi"),
+      reply,
+      new AbortController().signal,
+    );
+    await eventually(() => reply.text.startsWith("on and on and "));
+    await time.pass(30_000);
+    expect(await outcome).toMatchObject({ complete: false, failure: { message: "no end after 30000 ms" } });
     await mock.until(() => mock.openRequests === 0);
-  });
-
-  test("a reply that goes on is not silent, however long it takes", async () => {
-    const outcome = await ask(open({ deadlines: { silenceMs: 1_000 } }), "[[words:30]][[delay:50]]");
-    expect(outcome).toMatchObject({ complete: true });
   });
 
   test("the time that the visitor takes is not the provider's silence", async () => {
     const ready = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
     const reply = collectReply(() => (reply.writes.length === 1 ? ready.promise : undefined));
     mock.respond(async (_, response) => {
       await response.write(chunk({ content: "slow " }));
-      await ready.promise;
-      // The provider, too, has its whole time again.
-      await Bun.sleep(20);
+      await goOn.promise;
       await response.write(chunk({ content: "reader" }) + chunk({ finishReason: "stop" }));
       response.end();
     });
-    const provider = open({ deadlines: { silenceMs: 500 } });
-    const streaming = provider.streamReply(replyRequest("Hi"), reply, new AbortController().signal);
+    const streaming = open({ time }).streamReply(replyRequest("Hi"), reply, new AbortController().signal);
     await reply.firstWrite;
-    // Longer than the deadline: there is nothing to wait for but time.
-    setTimeout(ready.resolve, 750);
+    await time.pass(70_000);
+    ready.resolve();
+    // The provider, too, has its whole time again.
+    await time.pass(50_000);
+    goOn.resolve();
     expect(await streaming).toMatchObject({ complete: true });
     expect(reply.text).toBe("slow reader");
   });

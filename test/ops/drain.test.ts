@@ -16,14 +16,17 @@ test("says so on /readyz and still answers, before it accepts nothing more", asy
   });
   const log = createCapturedLog();
   const services = await openServices(config, { log });
-  const server = startServer(services, { host: "127.0.0.1", port: 0 });
+  const noticed = Promise.withResolvers<void>();
+  const sleep = (durationMs: number) => (durationMs === 300 ? noticed.promise : Bun.sleep(durationMs));
+  const server = startServer(services, { host: "127.0.0.1", port: 0, sleep });
   // A new connection each time, as a proxy's.
   const ask = (path: string) => fetch(`${server.url}${path}`, { keepalive: false });
   expect((await ask("/readyz")).status).toBe(200);
 
-  const drained = server.drain(1_000, 300);
+  const drained = server.drain(30_000, 300);
   for (let probe = 0; probe < 3; probe++) expect((await ask("/readyz")).status).toBe(503);
   expect((await ask("/healthz")).status).toBe(200);
+  noticed.resolve();
   await drained;
   await eventually(() =>
     ask("/healthz").then(

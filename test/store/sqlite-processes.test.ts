@@ -8,7 +8,8 @@ import { firstPage, openWorld } from "../support/store-world.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 test("a write waits for another process's lock while the event loop runs on, and reads go through", async () => {
-  const opened = await openTemporaryStore();
+  // Longer than any machine takes for the turns below.
+  const opened = await openTemporaryStore({ lockLimitMs: 60_000 });
   const world = await openWorld(async () => opened);
   const account = await world.createAccount();
   const holder = startSqliteProcess("hold-lock", opened.dataDir);
@@ -74,6 +75,21 @@ test("opening waits while another process turns a new file to its journal mode",
   const store = await opening;
   expect(await store.check()).toBeUndefined();
   await store.close();
+});
+
+test("a closed database is let go of, whatever statements the collector is about to sweep", async () => {
+  for (let round = 0; round < 3; round++) {
+    using directory = temporaryDirectory();
+    const store = await openStoreAt(directory.path);
+    for (let i = 0; i < 50; i++) await store.accounts.list();
+    await new Promise((resolve) => setImmediate(resolve));
+    Bun.gc(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.close();
+    using database = new Database(directory.file("companiond.db"), { readwrite: true });
+    database.run("PRAGMA locking_mode = EXCLUSIVE");
+    expect(() => database.run("BEGIN EXCLUSIVE")).not.toThrow();
+  }
 });
 
 test("what was acknowledged is there after the process was killed, and nothing is torn", async () => {

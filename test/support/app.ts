@@ -13,7 +13,7 @@ import { type Companion, type CompanionSettings, newCompanionSettings } from "..
 import { apiKeyEnds, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import { startServer } from "../../src/server.ts";
+import { type ServerOptions, startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
 import type { WriteContext } from "../../src/store/store.ts";
 import { assertSilent, createCapturedLog } from "./captured-log.ts";
@@ -32,6 +32,7 @@ export interface TestServerOptions extends ServiceOverrides {
   isDemoProvider?: boolean;
   /** True: HTTPS, with an untrusted certificate. */
   isTls?: boolean;
+  sleep?: NonNullable<ServerOptions["sleep"]>;
 }
 
 export interface TestServer {
@@ -102,7 +103,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const services = await openServices(config, { log, ...options });
   const tls = await loadCertificate(config);
   const { instanceUrl } = config;
-  const server = startServer(services, { host: "127.0.0.1", port: 0, instanceUrl, ...(tls === null ? {} : { tls }) });
+  const server = startServer(services, {
+    ...{ host: "127.0.0.1", port: 0, instanceUrl },
+    ...(tls === null ? {} : { tls }),
+    ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
+  });
   let made = 0;
 
   async function createAccount(fields: { email?: string; plan?: Plan; role?: Role } = {}): Promise<Account> {

@@ -64,9 +64,15 @@ export class StoreDatabase extends Database {
     if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));
   }
 
-  /** With an open statement, SQLite would keep the connection and its log file until the process ends. */
+  /** With an open statement, SQLite would keep the connection, its lock and its log file until the process ends. */
   closeWithStatements(): void {
     for (const reference of this.#statements.splice(0)) reference.deref()?.finalize();
-    this.close();
+    try {
+      this.close(true);
+    } catch {
+      // A statement that is out of reach, but not yet swept, is still open.
+      Bun.gc(true);
+      this.close();
+    }
   }
 }
