@@ -52,6 +52,7 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
     machine.write("/tmp/companiond.deb", readFileSync(file));
     const install = ["dpkg", "--force-confold", "--force-unsafe-io", "--install", "/tmp/companiond.deb"];
     expect(await machine.run(...install)).toMatchObject({ exitCode: 0 });
+    console.log(readFileSync(machine.file(log), "utf8"));
   });
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();

@@ -52,6 +52,7 @@ setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount --cgroup --ip
   read -r pid rest </proc/self/stat
   pivot_root . run/outside
   umount -l run/outside
+  mount --make-rshared /
   echo "$pid"
   export container=test
   exec /usr/lib/systemd/systemd --system --unit=multi-user.target --log-target=null --show-status=no
