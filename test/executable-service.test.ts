@@ -1,7 +1,7 @@
 /** The package as it is shipped, installed on a machine with systemd: its service, under its own unit, under a domain. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { native, writePackage } from "./support/debian-package.ts";
 import { makePdf } from "./support/documents.ts";
 import { eventually } from "./support/eventually.ts";
@@ -9,7 +9,6 @@ import { executablePath } from "./support/executable.ts";
 import { findLowPort } from "./support/free-port.ts";
 import { type Pebble, startPebble } from "./support/pebble.ts";
 import { bootSystemdMachine, type SystemdMachine } from "./support/systemd-machine.ts";
-import { temporaryDirectory } from "./support/temporary.ts";
 
 const domain = "chat.example.com";
 const envFile = "/etc/companiond/companiond.env";
@@ -23,7 +22,6 @@ if (typeof booted === "string") console.log(`The service is not tried under its 
 
 describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
   const machine = booted as SystemdMachine;
-  const files = temporaryDirectory();
   const [httpsPort, httpPort] = [findLowPort(), findLowPort()];
   const settings = [
     "COMPANIOND_DATA_DIR=/var/lib/companiond",
@@ -48,16 +46,14 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
     // What tests need, and nothing that loosens the unit: signs of life come more often than systemd waits for them.
     const environment = `NODE_EXTRA_CA_CERTS=${authority} WATCHDOG_USEC=200000`;
     edit("test", `StandardOutput=append:${log}`, `Environment=${environment}`);
-    const file = await writePackage(files, "0.0.1", native, readFileSync(executablePath));
-    machine.write("/tmp/companiond.deb", readFileSync(file));
-    const install = ["dpkg", "--force-confold", "--force-unsafe-io", "--install", "/tmp/companiond.deb"];
+    const there = { file: (name: string) => machine.file(`/tmp/${name}`) };
+    const file = await writePackage(there, "0.0.1", native, readFileSync(executablePath));
+    const install = ["dpkg", "--force-confold", "--force-unsafe-io", "--install", `/tmp/${basename(file)}`];
     expect(await machine.run(...install)).toMatchObject({ exitCode: 0 });
-    console.log(readFileSync(machine.file(log), "utf8"));
   });
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();
     await pebble[Symbol.asyncDispose]();
-    files[Symbol.dispose]();
   });
 
   /** As `systemctl edit` does. */
@@ -89,7 +85,7 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
       ActiveState: "active",
       UnitFileState: "enabled",
       NRestarts: "0",
-      StatusText: `Serving https://${domain}, 0 open replies`,
+      StatusText: `Serving https://${domain}:${httpsPort}, 0 open replies`,
     });
     await eventually(
       () =>
@@ -126,7 +122,7 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
       detail: "They are read in a process without network and files.",
     });
     await companiond("account", "create", "--email", "ada@example.com");
-    const scopes = "companions:read,companions:write";
+    const scopes = "companions:write,knowledge:read,knowledge:write";
     const { key } = await companiond(
       "key",
       "create",

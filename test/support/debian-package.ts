@@ -15,7 +15,7 @@ export const [native, foreign]: [DebArchitecture, DebArchitecture] =
 
 /** Returns the path of the package. */
 export async function writePackage(
-  directory: TemporaryDirectory,
+  directory: Pick<TemporaryDirectory, "file">,
   version: string,
   architecture: DebArchitecture,
   executable: Uint8Array,
