@@ -50,7 +50,7 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
     const file = await writePackage(there, "0.0.1", native, readFileSync(executablePath));
     const install = ["dpkg", "--force-confold", "--force-unsafe-io", "--install", `/tmp/${basename(file)}`];
     expect(await machine.run(...install)).toMatchObject({ exitCode: 0 });
-  });
+  }, 60_000);
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();
     await pebble[Symbol.asyncDispose]();
@@ -133,13 +133,14 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
       "--scopes",
       scopes,
     );
-    const call = async (path: string, body: BodyInit | null = null, headers = {}) => {
+    const call = async (path: string, body: string | FormData | null = null, headers = {}) => {
       const sent = {
         method: body === null ? "GET" : "POST",
         body,
         headers: { authorization: `Bearer ${key}`, ...headers },
       };
-      return (await ask(`/api/companions${path}`, sent)).json();
+      const answer = await ask(`/api/companions${path}`, sent);
+      return (await answer.json()) as { id: string; status: string };
     };
     const { id } = await call("", '{"name":"Ada"}', { "content-type": "application/json" });
     const form = new FormData();
