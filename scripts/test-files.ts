@@ -30,6 +30,7 @@ const programs: readonly SystemProgram[] = [
   { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
   { package: "prometheus", path: "/usr/bin/promtool", purpose: "the metrics and alert rules" },
   { package: "systemd", path: "/usr/bin/systemd-analyze", purpose: "the unit file" },
+  { package: "systemd", path: "/usr/lib/systemd/systemd", purpose: "the service under its unit" },
   {
     package: "postgresql-15",
     path: "/usr/lib/postgresql/15/bin/postgres",

@@ -147,7 +147,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
 
   const { host, port } = listener;
   const isTls = tls !== null;
-  void services.instances.announce(options.instanceUrl ?? ownUrlOf({ host, port, isTls }));
+  void services.instances.announce(() => options.instanceUrl ?? ownUrlOf({ host, port, isTls }));
   return {
     url: `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,

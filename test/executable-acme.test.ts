@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { eventually } from "./support/eventually.ts";
 import { type RunningExecutable, startExecutable } from "./support/executable.ts";
+import { findLowPort } from "./support/free-port.ts";
 import { startMockLlm } from "./support/mock-llm.ts";
 import { type Pebble, startPebble } from "./support/pebble.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
@@ -38,18 +39,6 @@ afterAll(async () => {
   await mock.close();
   files[Symbol.dispose]();
 });
-
-function findLowPort(): number {
-  for (;;) {
-    const port = 700 + Math.floor(Math.random() * 300);
-    try {
-      void Bun.serve({ hostname: "::", port, fetch: () => new Response() }).stop(true);
-      return port;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) return 0;
-    }
-  }
-}
 
 /** With a name that leads to this machine, for itself alone. */
 const enter = [

@@ -26,6 +26,7 @@ import { offerSetup } from "./setup-offer.ts";
 import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
+import { warnIfUnconfined } from "./unconfined.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
@@ -108,6 +109,7 @@ async function serve(input: ActionInput): Promise<null> {
       isShown: io.isTerminal && !isJson,
     });
     if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
+    warnIfUnconfined(log);
     const idlePrices = listIdlePrices(config);
     if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
     log.info("listening", {

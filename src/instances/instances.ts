@@ -41,8 +41,9 @@ export interface Instances extends OtherInstances {
   readonly ownUrl: string | null;
   /**
    * Tells the others. Resolves whether they could be told or not; in the latter case it is tried again, until `close`.
+   * `findUrl` is called only where there may be others.
    */
-  announce(url: string): Promise<void>;
+  announce(findUrl: () => string): Promise<void>;
   /**
    * Whether a request to this instance was sent by one of its own kind, by its proof alone: null if it was not, or was
    * seen before. The body that it came with counts only if its digest is `bodyHash`.

@@ -29,14 +29,15 @@ export function openInstances(options: InstancesOptions): Instances {
   let again: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
 
-  async function announce(url: string): Promise<void> {
+  async function announce(findUrl: () => string): Promise<void> {
     if (tell === null || isClosed) return;
+    const url = findUrl();
     ownUrl = url;
     try {
       await tell(url);
     } catch (error) {
       log.warn("the other instances do not know this one's address yet", { url, error });
-      if (!isClosed) again = setTimeout(() => void announce(url), tellAgainMs);
+      if (!isClosed) again = setTimeout(() => void announce(() => url), tellAgainMs);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Where other instances reach this one, if the operator does not say so. */
-import type { NetworkInterfaceInfo } from "node:os";
+import { listOwnAddresses, type OwnAddress } from "../lib/own-addresses.ts";
 
 interface ListeningAddress {
   host: string;
@@ -11,16 +11,14 @@ const wildcards = ["0.0.0.0", "::"];
 
 /**
  * The address that it listens on, as an origin; where it listens on all, this machine's first one that others can
- * reach.
+ * reach, and loopback where there is none or the system lists none.
  */
 export function ownUrlOf({ host, port, isTls }: ListeningAddress, listAddresses = listOwnAddresses): string {
-  const address = wildcards.includes(host) ? findReachable(listAddresses(), host === "::") : host;
+  const address = wildcards.includes(host) ? findReachable(listAddresses() ?? [], host === "::") : host;
   const url = new URL(`${isTls ? "https" : "http"}://${address.includes(":") ? `[${address}]` : address}`);
   url.port = String(port);
   return url.origin;
 }
-
-type OwnAddress = Pick<NetworkInterfaceInfo, "address" | "family" | "internal">;
 
 function findReachable(addresses: readonly OwnAddress[], takesIpv6: boolean): string {
   const others = addresses.filter(({ address, internal }) => !internal && !isLinkLocal(address));
@@ -32,9 +30,4 @@ function findReachable(addresses: readonly OwnAddress[], takesIpv6: boolean): st
 
 function isLinkLocal(address: string): boolean {
   return address.startsWith("169.254.") || /^fe[89ab]/i.test(address);
-}
-
-function listOwnAddresses(): OwnAddress[] {
-  const { networkInterfaces } = process.getBuiltinModule("node:os");
-  return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
 }

@@ -22,8 +22,9 @@ test.each([
   ["::", onIpv6, "http://[2001:db8::7]:3000"],
   ["0.0.0.0", onIpv6, "http://127.0.0.1:3000"],
   ["0.0.0.0", onLoopback, "http://127.0.0.1:3000"],
+  ["0.0.0.0", null, "http://127.0.0.1:3000"],
 ] as const)("a server on %s is reached where others can reach the machine", (host, addresses, url) => {
-  expect(ownUrlOf({ host, port: 3000, isTls: false }, () => [...addresses])).toBe(url);
+  expect(ownUrlOf({ host, port: 3000, isTls: false }, () => addresses && [...addresses])).toBe(url);
 });
 
 test("with TLS it is https, and the usual port goes without saying", () => {

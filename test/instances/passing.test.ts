@@ -95,7 +95,7 @@ test("an instance that is gone, unknown, or this one itself does not answer: una
   await pair.kill();
   expect(await refusalOf(pass(replyCall()))).toMatchObject(unanswered);
   expect(await refusalOf(pair.here.pass(null, replyCall(), never))).toMatchObject(unanswered);
-  await pair.here.announce("http://127.0.0.1:1");
+  await pair.here.announce(() => "http://127.0.0.1:1");
   expect(await refusalOf(pair.here.pass("http://127.0.0.1:1", replyCall(), never))).toMatchObject(unanswered);
 });
 
@@ -211,7 +211,7 @@ test("an address that could not be told is told again", async () => {
       if (told.length === 1) throw new Error("PostgreSQL is away");
     },
   });
-  await instance.announce("http://10.0.0.1:3000");
+  await instance.announce(() => "http://10.0.0.1:3000");
   await eventually(() => told.length === 2);
   expect(told).toEqual(["http://10.0.0.1:3000", "http://10.0.0.1:3000"]);
   expect(log.events.map(({ level }) => level)).toEqual(["warn"]);

@@ -10,11 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { buildTime } from "../../scripts/build-stamp.ts";
-import { makeCommandTexts } from "../../scripts/release/command-texts.ts";
-import { type DebArchitecture, debFileName, writeDeb } from "../../scripts/release/deb.ts";
-import { debFiles, debScripts } from "../../scripts/release/deb-files.ts";
 import { readElfNeeds } from "../../scripts/release/elf.ts";
+import { foreign, maintainer, native, writePackage } from "../support/debian-package.ts";
 import { type DebianRoot, makeDebianRoot } from "../support/debian-root.ts";
 import { inTime } from "../support/eventually.ts";
 import { executablePath } from "../support/executable.ts";
@@ -23,10 +20,6 @@ import { type TemporaryDirectory, temporaryDirectory } from "../support/temporar
 
 setDefaultTimeout(60_000);
 
-const [native, foreign]: [DebArchitecture, DebArchitecture] =
-  process.arch === "arm64" ? ["arm64", "amd64"] : ["amd64", "arm64"];
-const maintainer = "Ada Example <ada@example.com>";
-const builtAt = buildTime({ SOURCE_DATE_EPOCH: "1790000000" });
 /** The offset of the architecture in an ELF header. */
 const machineAt = 18;
 
@@ -40,19 +33,6 @@ afterAll(() => {
   debian[Symbol.dispose]();
   dir[Symbol.dispose]();
 });
-
-async function writePackage(version: string, architecture: DebArchitecture, executable: Uint8Array): Promise<string> {
-  const facts = { version, maintainer, builtAt };
-  const texts = {
-    ...(await makeCommandTexts(version, builtAt, { hasReleases: true })),
-    notices: "Notices",
-    sbom: "{}",
-  };
-  const contents = { files: debFiles(texts, facts), scripts: debScripts() };
-  const file = dir.file(debFileName(version, architecture));
-  writeFileSync(file, writeDeb({ ...facts, ...contents, architecture, executable, compressionLevel: 1 }));
-  return file;
-}
 
 /** A small program of this machine, with its own needs of glibc, said to be for another architecture. */
 function standIn(machine: number): Buffer {
@@ -68,7 +48,7 @@ function run(...command: string[]): string {
 
 test("the package for the other architecture says what it is, and has every file with its owner and rights", async () => {
   const program = standIn(foreign === "arm64" ? 183 : 62);
-  const file = await writePackage("1.0.0-rc.1", foreign, program);
+  const file = await writePackage(dir, "1.0.0-rc.1", foreign, program);
   expect(file).toEndWith(`companiond_1.0.0~rc.1_${foreign}.deb`);
   const field = (name: string) => run("/usr/bin/dpkg-deb", "--field", file, name).trim();
   expect([field("Package"), field("Version"), field("Architecture")]).toEqual(["companiond", "1.0.0~rc.1", foreign]);
@@ -105,20 +85,20 @@ test("the package for the other architecture says what it is, and has every file
   });
   expect(sums.exitCode).toBe(0);
   const again = readFileSync(file);
-  expect(readFileSync(await writePackage("1.0.0-rc.1", foreign, program)).equals(again)).toBe(true);
+  expect(readFileSync(await writePackage(dir, "1.0.0-rc.1", foreign, program)).equals(again)).toBe(true);
 });
 
 test("an executable of another architecture, and one that needs more than glibc, are refused", async () => {
-  await expect(writePackage("1.0.0", "arm64", standIn(62))).rejects.toThrow("The executable is not arm64's.");
+  await expect(writePackage(dir, "1.0.0", "arm64", standIn(62))).rejects.toThrow("The executable is not arm64's.");
   const needy = readFileSync("/usr/bin/openssl");
   needy.writeUInt16LE(62, machineAt);
-  await expect(writePackage("1.0.0", "amd64", needy)).rejects.toThrow("which the package does not name");
+  await expect(writePackage(dir, "1.0.0", "amd64", needy)).rejects.toThrow("which the package does not name");
 });
 
 const isRoot = process.getuid?.() === 0;
 
 test.skipIf(!isRoot)("dpkg installs the package with its user, its directory and its settings", async () => {
-  const older = await writePackage("0.0.1", native, readFileSync("/usr/bin/true"));
+  const older = await writePackage(dir, "0.0.1", native, readFileSync("/usr/bin/true"));
   const { exitCode, output } = debian.dpkg("--install", older);
   expect({ exitCode, output }).toMatchObject({
     exitCode: 0,
@@ -142,7 +122,7 @@ test.skipIf(!isRoot)("a newer package keeps the settings and the data, and its s
   writeFileSync(debian.file("var/lib/companiond/kept"), "words");
   const { exitCode, output } = debian.dpkg(
     "--install",
-    await writePackage("0.0.2", native, readFileSync(executablePath)),
+    await writePackage(dir, "0.0.2", native, readFileSync(executablePath)),
   );
   expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
   expect(output).not.toContain("Settings of companiond");

@@ -86,6 +86,7 @@ test("offers an existing database for a backup before it changes it, with nobody
       expect(database.query("SELECT name FROM pets").values()).toEqual([["Rex"]]);
       expect(() => database.run("INSERT INTO pets (name) VALUES ('Tom')")).toThrow("locked");
     });
+    return undefined;
   };
   await migrateSqlite({ dataDir, migrations: [pets], beforeMigrate });
   expect(offered).toEqual([]);
@@ -106,6 +107,23 @@ test("changes nothing when the backup fails", async () => {
   const failing = migrateSqlite({ dataDir, migrations: [pets, birthdays], beforeMigrate });
   await expect(failing).rejects.toThrow("no space for a backup");
   expect(inspect((database) => database.query("SELECT * FROM pets").columnNames)).toEqual(["id", "name"]);
+});
+
+test("a migration that fails takes back what was made for it, and one that succeeds keeps it", async () => {
+  const dataDir = directory.path;
+  await migrateSqlite({ dataDir, migrations: [pets] });
+  const backups = new Set<string>();
+  const beforeMigrate = async ({ names }: PendingMigration) => {
+    const name = names.join();
+    backups.add(name);
+    return () => void backups.delete(name);
+  };
+  const broken = { name: "0002_broken", sql: "ALTER TABLE owners ADD COLUMN born TEXT" };
+  const failing = migrateSqlite({ dataDir, migrations: [pets, broken], beforeMigrate });
+  await expect(failing).rejects.toThrow("0002_broken failed; nothing was changed");
+  expect([...backups]).toEqual([]);
+  await migrateSqlite({ dataDir, migrations: [pets, birthdays], beforeMigrate });
+  expect([...backups]).toEqual(["0002_birthdays"]);
 });
 
 test("rebuilds a table without losing what refers to it, and refuses to leave a dangling reference", async () => {

@@ -13,3 +13,16 @@ export function findFreePort(): number {
   }
   throw new Error("no port is free");
 }
+
+/** Below 1024; 0 for who may not take one. */
+export function findLowPort(): number {
+  for (;;) {
+    const port = 700 + Math.floor(Math.random() * 300);
+    try {
+      void Bun.serve({ hostname: "::", port, fetch: () => new Response() }).stop(true);
+      return port;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) return 0;
+    }
+  }
+}

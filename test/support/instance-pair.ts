@@ -52,7 +52,7 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
     },
   });
   const url = server.url.origin;
-  await there.announce(url);
+  await there.announce(() => url);
   const pair: InstancePair = {
     here,
     there,

@@ -1,5 +1,6 @@
-/** Checks that documents can be read, and whether the kernel confines the process that reads them. */
+/** Checks that documents can be read, and whether the process that reads them is confined. */
 import { findConfinement } from "../../knowledge/reading/reader.ts";
+import { describeUnconfined } from "../unconfined.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const limitMs = 10_000;
@@ -17,9 +18,6 @@ export async function examineReading(): Promise<Finding> {
       "Check the limits on processes and memory of this user.",
     );
   }
-  return warn(
-    name,
-    "They are read in a process without confinement: the kernel does not allow it.",
-    "Use Linux on x64 or arm64 with seccomp, and let a container's profile allow it; or add only documents that you trust.",
-  );
+  const { why, advice } = describeUnconfined();
+  return warn(name, `They are read in a process without confinement: ${why}.`, advice);
 }

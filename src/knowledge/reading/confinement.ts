@@ -4,6 +4,7 @@
  *
  * Not Landlock and namespaces: both leave the threads that run already as they were.
  */
+import { readFileSync } from "node:fs";
 import { findInC, ptr } from "../../lib/c-library.ts";
 import { findSystemCalls, type SystemCalls } from "./system-calls.ts";
 
@@ -15,6 +16,27 @@ export function confineProcess(): boolean {
     const calls = findSystemCalls();
     const call = findCall();
     return calls !== null && call !== null && applyFilter(calls, call);
+  } catch {
+    return false;
+  }
+}
+
+/** `platform`: not written for it; `filter`: a filter that this process runs under refuses another; `kernel`: it has none. */
+export type ConfinementObstacle = "platform" | "filter" | "kernel";
+
+/** Whether a process of this one's could confine itself, asked without changing anything; null if nothing prevents it. */
+export function findConfinementObstacle(): ConfinementObstacle | null {
+  const calls = findSystemCalls();
+  const call = calls === null ? null : findCall();
+  if (calls === null || call === null) return "platform";
+  // SECCOMP_GET_ACTION_AVAIL
+  if (call(calls.seccomp, 2, 0, ptr(new Uint32Array([refuse]))) === 0) return null;
+  return isUnderFilter() ? "filter" : "kernel";
+}
+
+function isUnderFilter(): boolean {
+  try {
+    return /^Seccomp:\s+2$/m.test(readFileSync("/proc/self/status", "utf8"));
   } catch {
     return false;
   }

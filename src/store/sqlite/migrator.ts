@@ -22,9 +22,10 @@ export interface MigrateOptions {
   dataDir: string;
   /**
    * Called before an existing database is changed, never for a new one: the place for a backup. Nobody else can write
-   * meanwhile, but reads work. A rejection stops the migration, and nothing has changed then.
+   * meanwhile, but reads work. A rejection stops the migration, and nothing has changed then. What it resolves with is
+   * called if the migration fails and has changed nothing.
    */
-  beforeMigrate?: (pending: PendingMigration) => Promise<void>;
+  beforeMigrate?: (pending: PendingMigration) => Promise<(() => void) | undefined>;
   /** False: a database of an older version is left as it is, and the migration rejects with `unavailable`. */
   mayMigrate?: boolean;
   /** False: a file without tables is no database, and the migration rejects with `not_found`. */
@@ -65,6 +66,7 @@ export async function migrateDatabase(database: StoreDatabase, options: MigrateO
 
 async function migrateLocked(database: StoreDatabase, options: MigrateOptions, known: readonly Migration[]) {
   await retryWhileBusy(() => database.run("BEGIN IMMEDIATE"), lockLimitMs);
+  let undo: (() => void) | undefined;
   try {
     // Read again under the lock: another process may have migrated meanwhile.
     const fromVersion = readVersion(database, known);
@@ -74,7 +76,7 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     const names = pending.map((migration) => migration.name);
     if (fromVersion > 0 && pending.length > 0) {
       const path = databasePath(options.dataDir);
-      await options.beforeMigrate?.({ path, fromVersion, toVersion, names });
+      undo = await options.beforeMigrate?.({ path, fromVersion, toVersion, names });
     }
     for (const migration of pending) applyMigration(database, migration);
     const broken = database.prepare("PRAGMA foreign_key_check").get();
@@ -84,7 +86,10 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     database.run("COMMIT");
     return names;
   } catch (error) {
-    if (database.inTransaction) database.run("ROLLBACK");
+    if (database.inTransaction) {
+      database.run("ROLLBACK");
+      undo?.();
+    }
     throw error;
   }
 }

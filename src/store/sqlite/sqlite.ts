@@ -14,6 +14,7 @@
  * - Nothing is ever written to a temporary directory.
  * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
  */
+import { rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
@@ -78,6 +79,11 @@ async function open(dataDir: string, options: OpenOptions): Promise<Store> {
         const file = join(backupDir, name);
         backupSqlite(dataDir, file);
         log.info("database backed up before its migration", { file });
+        // A supervisor starts a server that fails again and again: copies of an unchanged database would fill the disk.
+        return () => {
+          rmSync(file, { force: true });
+          log.warn("the migration failed and changed nothing: its backup is deleted", { file });
+        };
       },
     });
   } finally {
