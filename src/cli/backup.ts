@@ -5,15 +5,16 @@ import { codeOf } from "../lib/error-code.ts";
 import { storageOf } from "../services.ts";
 import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { storageMark, uploadNow } from "./stored-backup.ts";
+import { file } from "./value.ts";
 
 export const backupCommand = singleCommand({
   name: "backup",
   about:
-    "Write a consistent, verified snapshot of the database to FILE, even while a server uses it; or, with s3: for FILE, " +
+    "Write a consistent, verified snapshot of the database to a file, even while a server uses it; or, with s3: in place of it, " +
     "upload one to the storage of backups. For PostgreSQL use pg_dump.",
   data: "reads",
   opensAsCaller: true,
-  operands: ["FILE|s3:"],
+  operands: [{ value: { ...file, shown: `${file.shown}|${storageMark}`, choices: [storageMark] } }],
   async run(input) {
     const { args, loadConfig } = input;
     const named = args.operand(0);
