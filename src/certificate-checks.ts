@@ -1,8 +1,10 @@
-/** What lies on the shelf of certificates, for `doctor` where no server runs. */
+/** What `doctor` sees of certificates by itself: the shelf where no server runs, and whether there is an authority. */
 import { join } from "node:path";
 import type { CertificateState } from "./certificates/certificate-keeper.ts";
 import type { Config } from "./config.ts";
 import { processLog } from "./lib/log.ts";
+
+const authorityMs = 10_000;
 
 /** Null without `--domain`, or if the certificate is in a database, where only a server can open it. Changes nothing. */
 export async function findStoredCertificate({
@@ -23,4 +25,28 @@ export async function findStoredCertificate({
     nextAttemptAtMs: attempts?.nextMs ?? null,
     problem: attempts?.problem ?? null,
   };
+}
+
+/**
+ * Why no certificate can be ordered at this directory; null if an authority answers there. `isPassing`: it may answer
+ * later without a change here. Orders nothing.
+ */
+export async function findAuthorityProblem(
+  directory: string,
+  nowMs: number,
+): Promise<{ sentence: string; isPassing: boolean } | null> {
+  const [{ readDirectory }, { AuthorityFailure }, { explainFailure }] = await Promise.all([
+    import("./certificates/acme/directory.ts"),
+    import("./certificates/authority.ts"),
+    import("./certificates/sentences.ts"),
+  ]);
+  try {
+    await readDirectory(directory, { fetch, signal: AbortSignal.timeout(authorityMs) });
+    return null;
+  } catch (error) {
+    const late = new AuthorityFailure({ kind: "away", detail: `it did not answer within ${authorityMs / 1000} s` });
+    const failure = error instanceof AuthorityFailure ? error : late;
+    const sentence = explainFailure(failure, { directory, nowMs, findings: [] });
+    return { sentence, isPassing: failure.kind === "away" || failure.kind === "limited" };
+  }
 }

@@ -338,8 +338,8 @@ test("refuses a secret that is given twice, is missing, empty, or of several lin
   ).toEqual([
     "OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set. Keep one of them.",
     `ELEVENLABS_API_KEY_FILE: there is no such file: ${join(dir, "absent")}`,
-    "The content of ELEVENLABS_WEBHOOK_SECRET_FILE must not be empty.",
-    "The content of COMPANIOND_METRICS_TOKEN_FILE must be one line of printable ASCII characters without spaces.",
+    `The content of ELEVENLABS_WEBHOOK_SECRET_FILE (${join(dir, "empty")}) must not be empty.`,
+    `The content of COMPANIOND_METRICS_TOKEN_FILE (${join(dir, "lines")}) must be one line of printable ASCII characters without spaces.`,
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** The manual page, in mdoc, from the same declarations as the help. */
 import { commonOptions } from "../../src/cli/arguments.ts";
 import type { Action, Command, OptionSpec } from "../../src/cli/command.ts";
+import type { Operand, Value } from "../../src/cli/value.ts";
 import type { Setting } from "../../src/config/setting.ts";
 import { settings } from "../../src/config/settings.ts";
 
@@ -105,7 +106,7 @@ function describeAction(command: Command, action: Action): string {
   const usage = [
     ...[command.name, action.name].filter((word) => word !== "").map((word) => `Cm ${argument(word)}`),
     ...required.map(([name, spec]) => writeOption(name, spec)),
-    ...(action.operands ?? []).map((name) => `Ar ${argument(name)}`),
+    ...(action.operands ?? []).map(writeOperand),
   ];
   const parts = [`.It ${usage.join(" ")}`, text(action.about)];
   if (Object.keys(action.options ?? {}).length > 0) parts.push(describeOptions(action.options ?? {}));
@@ -126,7 +127,17 @@ function describeSetting({ variable, about, defaultText, isSecret, hasFile }: Se
 }
 
 function writeOption(name: string, spec: OptionSpec): string {
-  return `Fl -${name}${spec.value === undefined ? "" : ` Ar ${argument(spec.value)}`}`;
+  return `Fl -${name}${spec.value === undefined ? "" : ` ${writeValue(spec.value)}`}`;
+}
+
+function writeOperand({ value, isOptional, isRepeatable }: Operand): string {
+  const words = `${writeValue(value)}${isRepeatable ? " ..." : ""}`;
+  return isOptional ? `Op ${words}` : words;
+}
+
+/** Slanted, as manual pages show what is replaced; so without the brackets. */
+function writeValue({ shown }: Value): string {
+  return `Ar ${argument(shown.replaceAll(/[<>]/g, ""))}`;
 }
 
 /** A word on a macro's line; the escape in front keeps it from being taken for a macro. */

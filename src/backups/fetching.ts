@@ -34,7 +34,7 @@ export async function fetchBackup(storage: BackupStorage, { name, dir, identityT
   if (isEncryptedName(backup.name) && identityText === null) {
     throw new AppError(
       "invalid_request",
-      `${backup.name} is encrypted. Add --age-identity FILE, the file with its key.`,
+      `${backup.name} is encrypted. Add --age-identity <file>, the file with its key.`,
     );
   }
   const stored = join(dir, "stored");

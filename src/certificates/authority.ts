@@ -39,6 +39,7 @@ export interface Authority {
  * - `name`: it does not issue for such a name.
  * - `email`, `terms`, `account`: what it was told of the account, its terms, or the account itself.
  * - `untrusted`: the certificate of the authority's own address is of nobody who is known.
+ * - `directory`: what answers at its address is no directory of an authority: the address is wrong.
  * - `unusable`: what answers does not speak ACME as it should.
  * - `refused`: anything else that it says.
  */
@@ -54,6 +55,7 @@ export type AuthorityFailureKind =
   | "terms"
   | "account"
   | "untrusted"
+  | "directory"
   | "unusable"
   | "refused";
 

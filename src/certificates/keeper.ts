@@ -40,6 +40,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   let looking: Promise<void> | null = null;
   let isAsked = false;
   let hasRead = false;
+  let told: string | null = null;
 
   /** Takes over what is stored. One that another server obtained counts as well as an own one. */
   async function read(mayTidy: boolean): Promise<void> {
@@ -89,10 +90,17 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     }
     problem = clock.nowMs() < due() ? null : (attempts?.problem ?? problem);
     nextMs = Math.max(due(), earliestMs);
-    if (clock.nowMs() < nextMs) return;
+    if (clock.nowMs() < nextMs) return tellWaiting();
     nextMs = null;
     if (isOurs) return await order(attempts);
     if (served === null) problem = "Another server of the same database is obtaining the certificate.";
+  }
+
+  /** After a restart, too: whoever has changed a setting looks into the log for what became of it. */
+  function tellWaiting(): void {
+    if (problem === null || nextMs === null || problem === told) return;
+    told = problem;
+    log.warn("certificate not obtained", { reason: problem, nextAttempt: new Date(nextMs).toISOString() });
   }
 
   /** Until it is stored, what is stored is older than what is served. */
@@ -111,6 +119,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     );
     if (ended === null) return;
     problem = ended.problem;
+    told = problem;
     nextMs = ended.nextMs;
     inventory = { ...inventory, accountKey: ended.accountKey, attempts: ended.attempts };
     if (ended.certificate === null) return;

@@ -43,6 +43,8 @@ function explain({ kind, detail, domain, retryAfterMs }: AuthorityFailure, direc
       return `The authority does not accept this server's account: ${words}. An authority that needs an account set up beforehand cannot be used.`;
     case "untrusted":
       return `The certificate of ${new URL(directory).host} is not trusted (${words}). NODE_EXTRA_CA_CERTS names the file of a private authority.`;
+    case "directory":
+      return `COMPANIOND_ACME_DIRECTORY is wrong: there is no ACME directory at ${directory} (${words}). Set it to the URL of the authority's directory, then restart the server.`;
     case "unusable":
       return `What answers at ${new URL(directory).host} does not work as an authority: ${words}. Check COMPANIOND_ACME_DIRECTORY.`;
     case "refused":

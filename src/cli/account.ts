@@ -9,6 +9,7 @@ import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
 import { openAccount, readChoice, readEmail } from "./find-account.ts";
 import { issueLink } from "./one-time-link.ts";
+import { free, oneOf } from "./value.ts";
 import { voiceAgentActions } from "./voice-agents.ts";
 
 const create: Action = {
@@ -16,9 +17,9 @@ const create: Action = {
   about: "Create an account.",
   data: "makes",
   options: {
-    email: { value: "E", about: "Its address, unique.", isRequired: true },
-    plan: { value: "free|paid", about: "Sets the daily message quota of its companions (free)." },
-    role: { value: "owner|operator", about: "An operator also manages accounts (owner)." },
+    email: { value: free("email"), about: "Its address, unique.", isRequired: true },
+    plan: { value: oneOf(plans), about: "Sets the daily message quota of its companions (free)." },
+    role: { value: oneOf(roles), about: "An operator also manages accounts (owner)." },
     "password-stdin": { about: "Read the password from standard input; otherwise set one with a reset link." },
   },
   async run({ args, ids, io, openStore, audit }) {
@@ -31,7 +32,7 @@ const create: Action = {
     const next =
       passwordHash === null
         ? `It has no password yet: companiond account reset-link ${email}`
-        : `Create an API key for it: companiond key create --account ${email} --name NAME --scopes companions:read,companions:write`;
+        : `Create an API key for it: companiond key create --account ${email} --name <name> --scopes companions:read,companions:write`;
     return describe(account, `Created the account ${email} (${plan}, ${role}).\n${next}`);
   },
 };
@@ -62,7 +63,7 @@ const setPlan: Action = {
   name: "set-plan",
   about: "Change an account's plan.",
   data: "writes",
-  operands: ["E", "free|paid"],
+  operands: [{ value: free("email") }, { value: oneOf(plans) }],
   async run(input) {
     const plan = readChoice("the plan", input.args.operand(1), plans);
     return describe(await change(input, { plan }), `${input.args.operand(0)} is now on the ${plan} plan.`);
@@ -73,7 +74,7 @@ const suspend: Action = {
   name: "suspend",
   about: "Refuse an account's keys, sign-ins and embed tokens until it is resumed.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   async run(input) {
     const account = await change(input, { suspendedAt: input.clock.nowMs() });
     return describe(account, `${account.email} is suspended: its keys and embed tokens are refused from now on.`);
@@ -84,7 +85,7 @@ const resume: Action = {
   name: "resume",
   about: "End a suspension.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   async run(input) {
     const account = await change(input, { suspendedAt: null });
     return describe(account, `${account.email} is active again.`);
@@ -95,7 +96,7 @@ const remove: Action = {
   name: "delete",
   about: "Delete an account with its companions, keys and conversations; its usage is kept.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   options: { yes: { about: "Do not ask: nothing of this can be brought back." } },
   async run(input) {
     const email = readEmail(input.args.operand(0));
@@ -114,7 +115,7 @@ const resetLink: Action = {
   name: "reset-link",
   about: "Print a link to choose a new password for an account; it works once, for 30 minutes.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   async run(input) {
     const { account } = await openAccount(input, input.args.operand(0));
     const purpose = { kind: "reset", accountId: account.id } as const;
@@ -126,7 +127,7 @@ const resetTotp: Action = {
   name: "reset-totp",
   about: "Remove an account's second factor if it is lost: the password alone then signs in again.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   async run(input) {
     const { store, account } = await openAccount(input, input.args.operand(0));
     if (!(await store.secondFactors.remove(account.id, input.audit()))) {
@@ -141,7 +142,7 @@ const resetVisitorKeys: Action = {
   name: "reset-visitor-keys",
   about: "Delete an account's visitor keys, and what is known of its verified visitors, if the server's key is lost.",
   data: "writes",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
   async run(input) {
     const email = readEmail(input.args.operand(0));
@@ -163,7 +164,9 @@ const setupLink: Action = {
   async run(input) {
     const store = await input.openStore();
     if (await store.accounts.hasAnyPassword()) {
-      throw new CommandFailure("the dashboard is set up already. For a lost password: companiond account reset-link E");
+      throw new CommandFailure(
+        "the dashboard is set up already. For a lost password: companiond account reset-link <email>",
+      );
     }
     const purpose = { kind: "setup", accountId: null } as const;
     return issueLink(input, purpose, "It lets the first operator set up the dashboard.");

@@ -2,11 +2,12 @@
 import { parseArgs } from "node:util";
 import { findNearest } from "../lib/edit-distance.ts";
 import { type Action, type Arguments, Misuse, type OptionSpec } from "./command.ts";
+import { directory, file, showOperand } from "./value.ts";
 
 /** Accepted by every action. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {
-  "data-dir": { value: "DIR", about: "The directory of all durable data (./companiond-data)." },
-  "env-file": { value: "FILE", about: "Read variables from a file; the environment takes precedence." },
+  "data-dir": { value: directory, about: "The directory of all durable data (./companiond-data)." },
+  "env-file": { value: file, about: "Read variables from a file; the environment takes precedence." },
   json: { about: "Print one JSON value and nothing else." },
   help: { about: "Show this help." },
 };
@@ -54,7 +55,8 @@ function takeOption(
     const nearest = findNearest(name, Object.keys(declared));
     throw new Misuse(`unknown option ${typed}.${nearest === null ? "" : ` Did you mean --${nearest}?`}`);
   }
-  if (spec.value !== undefined && value === undefined) throw new Misuse(`--${name} needs a value: ${spec.value}.`);
+  if (spec.value !== undefined && value === undefined)
+    throw new Misuse(`--${name} needs a value: ${spec.value.shown}.`);
   if (spec.value === undefined && value !== undefined) throw new Misuse(`--${name} takes no value.`);
   const earlier = values.get(name);
   if (earlier !== undefined && spec.value !== undefined && !spec.isRepeatable) {
@@ -71,12 +73,12 @@ function checkComplete(
 ): void {
   const missing = Object.entries(declared).filter(([name, spec]) => spec.isRequired && !values.get(name)?.at(-1));
   if (missing.length > 0) {
-    throw new Misuse(`missing ${missing.map(([name, spec]) => `--${name} ${spec.value}`).join(" and ")}.`);
+    throw new Misuse(`missing ${missing.map(([name, spec]) => `--${name} ${spec.value?.shown}`).join(" and ")}.`);
   }
   const expected = action.operands ?? [];
-  const absent = expected.slice(operands.length).filter((name) => !name.startsWith("["));
-  if (absent.length > 0) throw new Misuse(`missing ${absent.join(" and ")}.`);
+  const absent = expected.slice(operands.length).filter(({ isOptional }) => !isOptional);
+  if (absent.length > 0) throw new Misuse(`missing ${absent.map(showOperand).join(" and ")}.`);
   const surplus = operands[expected.length];
-  if (surplus !== undefined && expected.at(-1)?.endsWith("…") !== true)
+  if (surplus !== undefined && !expected.at(-1)?.isRepeatable)
     throw new Misuse(`unexpected argument ${JSON.stringify(surplus)}.`);
 }

@@ -1,17 +1,20 @@
 /** `companiond backup`: writes a snapshot of the database, even while a server uses it. */
-import { resolve } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { codeOf } from "../lib/error-code.ts";
 import { storageOf } from "../services.ts";
-import { type ActionInput, type ActionResult, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { storageMark, uploadNow } from "./stored-backup.ts";
+import { file } from "./value.ts";
 
 export const backupCommand = singleCommand({
   name: "backup",
   about:
-    "Write a consistent, verified snapshot of the database to FILE, even while a server uses it; or, with s3: for FILE, " +
+    "Write a consistent, verified snapshot of the database to a file, even while a server uses it; or, with s3: in place of it, " +
     "upload one to the storage of backups. For PostgreSQL use pg_dump.",
   data: "reads",
   opensAsCaller: true,
-  operands: ["FILE|s3:"],
+  operands: [{ value: { ...file, shown: `${file.shown}|${storageMark}`, choices: [storageMark] } }],
   async run(input) {
     const { args, loadConfig } = input;
     const named = args.operand(0);
@@ -20,11 +23,28 @@ export const backupCommand = singleCommand({
       throw new Misuse("backups in the storage are named after their time: companiond backup s3: without a name.");
     }
     const file = resolve(named);
-    const storage = storageOf(loadConfig());
-    const { bytes, schemaVersion } = storage.backup(file, (work) => input.io.user.forFile(file, work));
+    const config = loadConfig();
+    const forFile = <T>(work: () => T) => input.io.user.forFile(file, work);
+    const folder = dirname(file);
+    // That of the scheduled backups is made with the first of them.
+    if (folder !== resolve(config.backup.dir) && forFile(() => isMissing(folder))) {
+      throw new CommandFailure(
+        `there is no folder ${folder}: nothing was written. Make it, or name a file in another one.`,
+      );
+    }
+    const { bytes, schemaVersion } = storageOf(config).backup(file, forFile);
     return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
   },
 });
+
+/** What may not be looked at is for the backup itself to meet. */
+function isMissing(folder: string): boolean {
+  try {
+    return !statSync(folder).isDirectory();
+  } catch (error) {
+    return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+  }
+}
 
 async function upload(input: ActionInput): Promise<ActionResult> {
   const { name, bytes, sha256, removed, rotationProblem } = await uploadNow(input);

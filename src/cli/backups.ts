@@ -10,6 +10,7 @@ import { formatList } from "./columns.ts";
 import { type Action, type ActionResult, type Command, CommandFailure } from "./command.ts";
 import { askStorage } from "./storage-task.ts";
 import { identityOption, requireOwnBackups, storageMark, withFetched } from "./stored-backup.ts";
+import { free } from "./value.ts";
 
 interface Listed {
   name: string;
@@ -54,11 +55,11 @@ const list: Action = {
 const verify: Action = {
   name: "verify",
   about:
-    "Fetch a backup from the storage (the newest, or NAME as backups list shows it), check and open it as a restore " +
+    "Fetch a backup from the storage (the newest, or <name> as backups list shows it), check and open it as a restore " +
     "would, and say what is in it. Without a storage, and for the name of a local one, check that.",
   data: "reads",
   opensAsCaller: true,
-  operands: ["[NAME]"],
+  operands: [{ value: free("name"), isOptional: true }],
   options: identityOption,
   async run(input) {
     const config = requireOwnBackups(input.loadConfig());

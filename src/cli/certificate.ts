@@ -1,5 +1,6 @@
 /** The certificate named by `serve --tls-cert --tls-key`, reloaded on SIGHUP. */
 import { readFileSync } from "node:fs";
+import { explainCredential } from "../config/credential-source.ts";
 import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
@@ -42,7 +43,7 @@ function readPem(setting: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new SettingFailure(`${setting}: ${describe(error)}`);
+    throw new SettingFailure(`${setting}: ${describe(error)}${explainCredential(file)}`);
   }
 }
 

@@ -6,6 +6,7 @@ import type { IdSource } from "../lib/ids.ts";
 import type { DataUse, OpenOptions } from "../store/engine.ts";
 import type { Store, WriteContext } from "../store/store.ts";
 import type { ProcessUser } from "./process-user.ts";
+import type { Operand, Value } from "./value.ts";
 
 export interface Command {
   name: string;
@@ -33,8 +34,7 @@ export interface CommandEntry {
 export interface Action {
   name: string;
   about: string;
-  /** Names of the positional arguments, all required. The last may end in `…` (one or more), or be optional, `[NAME]`. */
-  operands?: readonly string[];
+  operands?: readonly Operand[];
   options?: Readonly<Record<string, OptionSpec>>;
   /**
    * What it does to the data, and so what opening the store may do to it; `none`: it never looks there. What `reads` may
@@ -55,8 +55,8 @@ export interface Action {
 }
 
 export interface OptionSpec {
-  /** Placeholder for the value in the help; an option without it is a switch. */
-  value?: string;
+  /** An option without it is a switch. */
+  value?: Value;
   about: string;
   isRequired?: true;
   isRepeatable?: true;

@@ -10,6 +10,7 @@ import { openAccount } from "./find-account.ts";
 import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { file, free } from "./value.ts";
 
 const maxLineBytes = 1024 * 1024;
 /** Companions per commit: few enough that a running server's own writes hardly wait. */
@@ -20,9 +21,9 @@ export const importAction: Action = {
   about: "Create companions from a file with one JSON object per line; an interrupted import resumes when run again.",
   data: "writes",
   opensAsCaller: true,
-  operands: ["FILE"],
+  operands: [{ value: file }],
   options: {
-    account: { value: "E", about: "The account that owns them.", isRequired: true },
+    account: { value: free("email"), about: "The account that owns them.", isRequired: true },
     again: { about: "Import even if this file was imported into the account before." },
   },
   async run(input) {

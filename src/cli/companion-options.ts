@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { visitorAuths } from "../domain/visitor.ts";
 import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
+import { free, oneOf, type Value } from "./value.ts";
 
 interface SettingOption extends OptionSpec {
   /** Converts the option's values to the field. */
@@ -29,19 +30,23 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
 const asList: SettingOption["read"] = (texts) => [...texts];
 
 /** By the type in the field's schema. */
-const kinds: Record<string, Omit<SettingOption, "about"> & { value: string }> = {
-  string: { value: "T", read: asText },
-  number: { value: "X", read: asNumber },
-  integer: { value: "N", read: asNumber },
-  object: { value: "JSON", read: asJsonObject },
-  array: { value: "T", isRepeatable: true, read: asList },
+const kinds: Record<string, Omit<SettingOption, "about"> & { value: Value }> = {
+  string: { value: free("text"), read: asText },
+  number: { value: free("number"), read: asNumber },
+  integer: { value: free("number"), read: asNumber },
+  object: { value: free("json"), read: asJsonObject },
+  array: { value: free("text"), isRepeatable: true, read: asList },
 };
 
-/** Where the letter of the kind would not tell what to write. */
-const placeholders: Record<string, string> = {
-  ...{ avatar_url: "URL", theme_color: "#rrggbb", voice_id: "ID", voice_agent_id: "ID", model: "M" },
-  allowed_origins: "O",
-  visitor_auth: visitorAuths.join("|"),
+/** Where the word of the kind would not tell what to write. */
+const values: Record<string, Value> = {
+  avatar_url: free("url"),
+  theme_color: free("#rrggbb"),
+  voice_id: free("id"),
+  voice_agent_id: free("id"),
+  model: free("model"),
+  allowed_origins: free("origin"),
+  visitor_auth: oneOf(visitorAuths),
 };
 
 interface FieldSchema {
@@ -59,13 +64,13 @@ function declareOptions(): Record<string, DeclaredOption> {
   const { name, settings } = companionFields();
   const { enabled: _, ...fields } = settings;
   const options: Record<string, DeclaredOption> = {
-    name: { field: "name", value: "N", about: describe(name), isRequired: true, read: asText },
+    name: { field: "name", value: free("name"), about: describe(name), isRequired: true, read: asText },
   };
   for (const [field, schema] of Object.entries(fields)) {
     const kind = kinds[schema.type];
     if (kind === undefined) throw new Error(`no option can be made of the type of ${field}`);
     const singular = kind.isRepeatable ? field.replace(/s$/, "") : field;
-    const value = placeholders[field] ?? kind.value;
+    const value = values[field] ?? kind.value;
     options[singular.replaceAll("_", "-")] = { ...kind, field, about: describe(schema), value };
   }
   options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };

@@ -10,12 +10,16 @@ import { type Action, type ActionInput, type Command, CommandFailure } from "./c
 import { importAction } from "./companion-import.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
 import { openAccount } from "./find-account.ts";
+import { free } from "./value.ts";
 
 const create: Action = {
   name: "create",
   about: "Create a companion with its first embed token.",
   data: "writes",
-  options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
+  options: {
+    account: { value: free("email"), about: "The account that owns it.", isRequired: true },
+    ...settingOptions,
+  },
   async run(input) {
     const { args, ids, loadConfig, audit } = input;
     const { llm, messagesPerDay } = loadConfig();
@@ -37,7 +41,7 @@ const list: Action = {
   name: "list",
   about: "Show an account's companions, newest first.",
   data: "reads",
-  options: { account: { value: "E", about: "The account.", isRequired: true } },
+  options: { account: { value: free("email"), about: "The account.", isRequired: true } },
   async run(input) {
     const { store, account } = await openAccount(input, input.args.text("account"));
     const companions = await listAll(store, account.id);
@@ -59,7 +63,7 @@ const token: Action = {
   name: "token",
   about: "Print a companion's embed token; creates one if all were revoked.",
   data: "reads",
-  operands: ["ID"],
+  operands: [{ value: free("id") }],
   async run(input) {
     const found = await findToken(await input.openStore(), input.args.operand(0).toLowerCase(), input);
     return { json: toWireEmbedToken(found), text: found.token };
@@ -96,6 +100,6 @@ async function findToken(store: Store, companionId: string, { ids, audit }: Acti
     if (found !== null) return found;
   }
   throw new CommandFailure(
-    `companion not found: ${companionId}. "companiond companion list --account E" shows the ids.`,
+    `companion not found: ${companionId}. "companiond companion list --account <email>" shows the ids.`,
   );
 }

@@ -7,12 +7,17 @@ import type { CopyObserver, CopyReport, Place } from "../store/copy/copy.ts";
 import { formatList } from "./columns.ts";
 import { type ActionInput, type ActionResult, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { free, type Value } from "./value.ts";
 
-const forms = "sqlite:DIR, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres";
+const forms = "sqlite:<directory>, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres";
 
-const notes = `SOURCE and TARGET are one of each:
-  sqlite:DIR, postgres://…   this data directory, this database
-  sqlite, postgres           the data directory and the DATABASE_URL of the configuration
+const choices = ["postgres", "sqlite", "sqlite:"];
+const source: Value = { ...free("source"), choices };
+const target: Value = { ...free("target"), choices };
+
+const notes = `<source> and <target> are one of each:
+  sqlite:<directory>, postgres://…   this data directory, this database
+  sqlite, postgres                   the data directory and the DATABASE_URL of the configuration
 
 Write postgres rather than a URL with a password, which everybody on the machine could read in the list of processes.
 Stop all servers of both first. The target must be new or empty. An interrupted copy goes on when the same command is
@@ -25,8 +30,8 @@ export const copyCommand = singleCommand(
     data: "makes",
     opensAsCaller: true,
     options: {
-      from: { value: "SOURCE", about: "What to copy.", isRequired: true },
-      to: { value: "TARGET", about: "Where to.", isRequired: true },
+      from: { value: source, about: "What to copy.", isRequired: true },
+      to: { value: target, about: "Where to.", isRequired: true },
     },
     run: copy,
   },

@@ -10,6 +10,7 @@ import { listLooks, runLooks } from "./doctor/looks.ts";
 import { examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
 import { type Asked, askServers } from "./door/ask.ts";
+import { file, free } from "./value.ts";
 
 const machineLooks = ["data directory", "disk"];
 
@@ -21,11 +22,11 @@ export const doctorCommand = singleCommand({
     "configuration.",
   data: "reads",
   options: {
-    host: { value: "H", about: "As for serve." },
-    port: { value: "N", about: "As for serve." },
-    domain: { value: "NAME", about: "As for serve." },
-    "tls-cert": { value: "F", about: "As for serve." },
-    "tls-key": { value: "F", about: "As for serve." },
+    host: { value: free("address"), about: "As for serve." },
+    port: { value: free("port"), about: "As for serve." },
+    domain: { value: free("name"), about: "As for serve." },
+    "tls-cert": { value: file, about: "As for serve." },
+    "tls-key": { value: file, about: "As for serve." },
     demo: { about: "As for serve." },
   },
   tellsIdle: true,

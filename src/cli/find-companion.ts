@@ -1,8 +1,9 @@
 /** Finds the account of a typed companion id. */
 import type { Store } from "../store/store.ts";
 import { CommandFailure, type OptionSpec } from "./command.ts";
+import { free } from "./value.ts";
 
-export const companionOption: OptionSpec = { value: "ID", about: "The companion.", isRequired: true };
+export const companionOption: OptionSpec = { value: free("id"), about: "The companion.", isRequired: true };
 
 export interface Owner {
   accountId: string;
@@ -16,6 +17,6 @@ export async function findOwner(store: Store, text: string): Promise<Owner> {
     if (companion !== null) return { accountId: account.id, companionId };
   }
   throw new CommandFailure(
-    `companion not found: ${companionId}. "companiond companion list --account E" shows the ids.`,
+    `companion not found: ${companionId}. "companiond companion list --account <email>" shows the ids.`,
   );
 }

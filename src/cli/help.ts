@@ -4,6 +4,7 @@ import { settings } from "../config/settings.ts";
 import { commonOptions } from "./arguments.ts";
 import { formatColumns } from "./columns.ts";
 import type { Action, Command, OptionSpec } from "./command.ts";
+import { showOperand } from "./value.ts";
 
 export function describeProgram(commands: readonly Command[]): string {
   const rows = commands.flatMap((command) =>
@@ -12,11 +13,11 @@ export function describeProgram(commands: readonly Command[]): string {
   return [
     "companiond hosts conversational companions: one executable, nothing else to install.",
     "",
-    "Usage: companiond COMMAND [options]",
+    "Usage: companiond <command> [options]",
     "",
     formatColumns(rows),
     "",
-    "companiond COMMAND --help shows more. Settings come from flags, the environment and --env-file:",
+    "companiond <command> --help shows more. Settings come from flags, the environment and --env-file:",
     "companiond serve --help lists them.",
     "Exit codes: 0 success, 1 failure, 2 wrong use or a configuration that cannot be used.",
   ].join("\n");
@@ -24,7 +25,7 @@ export function describeProgram(commands: readonly Command[]): string {
 
 export function describeCommand(command: Command): string {
   const rows = command.actions.map((action) => [`  ${joinWords(command.name, action.name)}`, action.about]);
-  return [command.about, "", formatColumns(rows), "", `companiond ${command.name} ACTION --help shows more.`].join(
+  return [command.about, "", formatColumns(rows), "", `companiond ${command.name} <action> --help shows more.`].join(
     "\n",
   );
 }
@@ -46,7 +47,7 @@ export function describeAction(command: Command, action: Action): string {
 export function describeUsage(command: Command, action: Action): string {
   const required = Object.entries(action.options ?? {}).filter(([, spec]) => spec.isRequired);
   const parts = [joinWords(command.name, action.name), ...required.map(([name, spec]) => writeOption(name, spec))];
-  return `companiond ${[...parts, "[options]", ...(action.operands ?? [])].join(" ")}`;
+  return `companiond ${[...parts, "[options]", ...(action.operands ?? []).map(showOperand)].join(" ")}`;
 }
 
 /** The list of settings for `serve --help`. */
@@ -69,7 +70,7 @@ function describeOption(spec: OptionSpec): string {
 }
 
 function writeOption(name: string, spec: OptionSpec): string {
-  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value.shown}`;
 }
 
 function joinWords(...words: string[]): string {

@@ -8,16 +8,24 @@ import { toWireKey } from "../modules/keys/model.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
 import { openAccount } from "./find-account.ts";
+import { free, listOf } from "./value.ts";
 
 const create: Action = {
   name: "create",
   about: "Create an API key; it is shown only once.",
   data: "writes",
   options: {
-    account: { value: "E", about: "The account that it acts for.", isRequired: true },
-    name: { value: "N", about: "What it is for, 1 to 100 characters.", isRequired: true },
-    scopes: { value: "a,b", about: "What it may do, separated by commas.", isRequired: true },
-    expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
+    account: { value: free("email"), about: "The account that it acts for.", isRequired: true },
+    name: { value: free("name"), about: "What it is for, 1 to 100 characters.", isRequired: true },
+    scopes: {
+      value: listOf("scopes", knownScopes),
+      about: `What it may do, separated by commas. There are ${knownScopes.join(", ")}.`,
+      isRequired: true,
+    },
+    expires: {
+      value: free("time"),
+      about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never.",
+    },
   },
   async run(input) {
     const { args, ids, clock, audit } = input;
@@ -43,7 +51,7 @@ const list: Action = {
   name: "list",
   about: "Show an account's keys that are not revoked, newest first.",
   data: "reads",
-  options: { account: { value: "E", about: "The account.", isRequired: true } },
+  options: { account: { value: free("email"), about: "The account.", isRequired: true } },
   async run(input) {
     const { store, account } = await openAccount(input, input.args.text("account"));
     const keys = await store.apiKeys.list(account.id);
@@ -62,7 +70,7 @@ const revoke: Action = {
   name: "revoke",
   about: "Revoke a key and all keys created with it; a running server refuses them at once.",
   data: "writes",
-  operands: ["ID"],
+  operands: [{ value: free("id") }],
   async run({ args, ids, openStore, audit }) {
     const id = args.operand(0).toLowerCase();
     const store = await openStore();
@@ -77,7 +85,7 @@ const revoke: Action = {
         text: [verdict, ...(others.length === 0 ? [] : [summary, ...further])].join("\n"),
       };
     }
-    throw new CommandFailure(`no active key with the id ${id}. "companiond key list --account E" shows the ids.`);
+    throw new CommandFailure(`no active key with the id ${id}. "companiond key list --account <email>" shows the ids.`);
   },
 };
 

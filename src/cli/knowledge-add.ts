@@ -10,17 +10,18 @@ import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse }
 import { companionOption, findOwner } from "./find-companion.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { readHere } from "./read-sources.ts";
+import { file, free } from "./value.ts";
 
 export const addAction: Action = {
   name: "add",
   about: "Add files (PDF, DOCX, HTML, Markdown, text, CSV) or URLs for a companion to read.",
   data: "writes",
   opensAsCaller: true,
-  operands: ["FILE|URL…"],
+  operands: [{ value: { ...file, shown: "<file>|<url>" }, isRepeatable: true }],
   options: {
     companion: companionOption,
-    title: { value: "TEXT", about: "What replies cite a file as (its name). For one file." },
-    "refresh-hours": { value: "N", about: "Read the URLs again every N hours, 1 to 720." },
+    title: { value: free("text"), about: "What replies cite a file as (its name). For one file." },
+    "refresh-hours": { value: free("hours"), about: "Read the URLs again every so many hours, 1 to 720." },
     sitemap: { about: "The URLs are sitemaps: read their pages." },
     queue: { about: "Only queue them: a running server reads them within an hour, or when somebody looks at them." },
   },

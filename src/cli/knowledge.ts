@@ -6,6 +6,7 @@ import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure } from "./command.ts";
 import { companionOption, findOwner } from "./find-companion.ts";
 import { addAction } from "./knowledge-add.ts";
+import { free } from "./value.ts";
 
 const list: Action = {
   name: "list",
@@ -28,7 +29,7 @@ const remove: Action = {
   name: "delete",
   about: "Delete a source: nothing of it answers any more.",
   data: "writes",
-  operands: ["SOURCE"],
+  operands: [{ value: free("source") }],
   options: { companion: companionOption },
   async run({ args, openStore, audit }) {
     const store = await openStore();
@@ -36,7 +37,7 @@ const remove: Action = {
     const id = args.operand(0).toLowerCase();
     const isDeleted = await store.knowledge.delete(accountId, companionId, id, audit());
     if (!isDeleted) {
-      throw new CommandFailure(`source not found: ${id}. "companiond knowledge list --companion ID" shows the ids.`);
+      throw new CommandFailure(`source not found: ${id}. "companiond knowledge list --companion <id>" shows the ids.`);
     }
     return { json: { deleted: id }, text: `Deleted the source ${id}.` };
   },

@@ -2,6 +2,7 @@
 import { readInChild } from "../knowledge/reading/child.ts";
 import type { DocumentKind } from "../knowledge/reading/kind.ts";
 import { Misuse, singleCommand } from "./command.ts";
+import { free, oneOf } from "./value.ts";
 
 const kinds: readonly DocumentKind[] = ["pdf", "docx", "html", "markdown", "text", "csv"];
 
@@ -9,8 +10,8 @@ export const readDocumentCommand = singleCommand({
   name: "read-document",
   about: "Read a document from standard input in a confined process. Used by the server itself.",
   data: "none",
-  operands: ["KIND"],
-  options: { charset: { value: "LABEL", about: "The encoding that its source declares." } },
+  operands: [{ value: oneOf(kinds) }],
+  options: { charset: { value: free("encoding"), about: "The encoding that its source declares." } },
   async run({ args }) {
     const kind = kinds.find((one) => one === args.operand(0));
     if (kind === undefined) throw new Misuse(`a document is one of ${kinds.join(", ")}.`);

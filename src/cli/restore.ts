@@ -8,15 +8,16 @@ import type { AsCaller, Restored } from "../store/engine.ts";
 import { renameIn } from "./backups.ts";
 import { type ActionInput, Misuse, singleCommand } from "./command.ts";
 import { identityOption, storageMark, withFetched } from "./stored-backup.ts";
+import { file } from "./value.ts";
 
 export const restoreCommand = singleCommand({
   name: "restore",
   about:
-    "Verify FILE, or NAME of the storage of backups, and replace the database with it; the old one is kept aside. " +
+    "Verify a backup, in a file or in the storage of backups, and replace the database with it; the old one is kept aside. " +
     "Refused while the database is in use. For PostgreSQL use pg_restore.",
   data: "makes",
   opensAsCaller: true,
-  operands: ["FILE|s3:NAME"],
+  operands: [{ value: { ...file, shown: `${file.shown}|${storageMark}<name>`, choices: [storageMark] } }],
   options: identityOption,
   async run(input) {
     const { args, io } = input;

@@ -27,6 +27,7 @@ import { describeStart, type StartFacts, toReachable } from "./start-message.ts"
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
 import { warnIfUnconfined } from "./unconfined.ts";
+import { file, free } from "./value.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
@@ -41,12 +42,12 @@ export const serveCommand = singleCommand(
     data: "makes",
     opensAsCaller: true,
     options: {
-      host: { value: "H", about: "The address to listen on (127.0.0.1)." },
-      port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
-      domain: { value: "NAME", about: "Serve HTTPS under this name, with a certificate obtained by ACME." },
+      host: { value: free("address"), about: "The address to listen on (127.0.0.1)." },
+      port: { value: free("port"), about: "The port to listen on (3000); 0 takes a free one." },
+      domain: { value: free("name"), about: "Serve HTTPS under this name, with a certificate obtained by ACME." },
       demo: { about: "Create a demo companion to chat with; without a language model, the built-in demo replies." },
-      "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
-      "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
+      "tls-cert": { value: file, about: "Serve HTTPS with this certificate chain (PEM)." },
+      "tls-key": { value: file, about: "The certificate's private key (PEM)." },
     },
     hasLog: true,
     tellsIdle: true,

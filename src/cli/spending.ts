@@ -5,8 +5,9 @@ import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import type { Action, ActionInput, Command } from "./command.ts";
 import { openAccount } from "./find-account.ts";
+import { free } from "./value.ts";
 
-const options = { account: { value: "E", about: "Only this account. Without it, everybody." } };
+const options = { account: { value: free("email"), about: "Only this account. Without it, everybody." } };
 
 interface Whom {
   store: Store;

@@ -8,13 +8,14 @@ import { storageOf } from "../services.ts";
 import { type ActionInput, CommandFailure } from "./command.ts";
 import { openNamedFile } from "./named-file.ts";
 import { askStorage, requireStorage } from "./storage-task.ts";
+import { file } from "./value.ts";
 import { inWorkspace } from "./workspace.ts";
 
 /** How the storage is written where a file could stand: `s3:` alone, or before the name of a backup in it. */
 export const storageMark = "s3:";
 
 export const identityOption = {
-  "age-identity": { value: "FILE", about: "The age identity that opens an encrypted backup, as age-keygen writes it." },
+  "age-identity": { value: file, about: "The age identity that opens an encrypted backup, as age-keygen writes it." },
 };
 
 /** With another engine, this program makes none: the engine's refusal names the tool for it. */

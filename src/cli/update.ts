@@ -18,6 +18,7 @@ import {
   requireReplaceable,
   tryOut,
 } from "./update/replacing.ts";
+import { free } from "./value.ts";
 
 export const updateCommand = singleCommand({
   name: "update",
@@ -27,7 +28,7 @@ export const updateCommand = singleCommand({
   data: "none",
   options: {
     check: { about: "Only say whether there is a newer release." },
-    version: { value: "V", about: "This release instead of the latest one; it must be newer, too." },
+    version: { value: free("version"), about: "This release instead of the latest one; it must be newer, too." },
   },
   run: update,
 });

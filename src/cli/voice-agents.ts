@@ -6,12 +6,13 @@ import type { VoiceAgentGrant } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";
+import { free } from "./value.ts";
 
 const grant: Action = {
   name: "grant-agent",
   about: "Let an account's companions use an agent of the voice provider.",
   data: "writes",
-  operands: ["E", "AGENT"],
+  operands: [{ value: free("email") }, { value: free("agent") }],
   async run(input) {
     const { agent_id } = newGrantBody.check({ agent_id: input.args.operand(1) });
     const { store, account } = await openAccount(input, input.args.operand(0));
@@ -27,14 +28,14 @@ const revoke: Action = {
   name: "revoke-agent",
   about: "Revoke an account's voice agent: companions that use it lose their voice at once.",
   data: "writes",
-  operands: ["E", "AGENT"],
+  operands: [{ value: free("email") }, { value: free("agent") }],
   async run(input) {
     const agentId = input.args.operand(1);
     const { store, account } = await openAccount(input, input.args.operand(0));
     const taken = await store.voiceAgentGrants.revoke(account.id, agentId, input.audit());
     if (taken === null) {
       throw new CommandFailure(
-        `${account.email} has no voice agent ${agentId}. "companiond account list-agents E" shows what it has.`,
+        `${account.email} has no voice agent ${agentId}. "companiond account list-agents <email>" shows what it has.`,
       );
     }
     return { json: { email: account.email, ...toWireGrant(taken) }, text: describeRevoked(account, taken) };
@@ -45,7 +46,7 @@ const list: Action = {
   name: "list-agents",
   about: "Show the voice agents that an account may use, newest first.",
   data: "reads",
-  operands: ["E"],
+  operands: [{ value: free("email") }],
   async run(input) {
     const { store, account } = await openAccount(input, input.args.operand(0));
     const grants = await store.voiceAgentGrants.list(account.id);

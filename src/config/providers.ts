@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { plainProviderName, reservedProviderNames, splitName } from "../domain/model-routes.ts";
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
+import { nameForOperator } from "./credential-source.ts";
 import { readHeaderFields } from "./operator-values.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue, baseUrl, isJsonObject, type ParseValue, quote, requestFields, secret, word } from "./values.ts";
@@ -14,7 +15,7 @@ export interface NamedProvider {
   /** Up to and including `/v1`, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** An absolute path, for advice; null without a key. */
+  /** An absolute path as the operator knows it, for advice; null without a key. */
   readonly keyFile: string | null;
   /** What companions may ask of it; if there are any, aliases may name no others. */
   readonly models: readonly string[];
@@ -36,7 +37,7 @@ export function findPlace(
 ): ProviderPlace {
   const found = llm.providers.find((one) => one.name === name);
   if (found === undefined || llm.providersFile === null) return { baseUrl: llm.baseUrl, named: null };
-  return { baseUrl: found.baseUrl, named: { name, keyFile: found.keyFile, file: llm.providersFile } };
+  return { baseUrl: found.baseUrl, named: { name, keyFile: found.keyFile, file: nameForOperator(llm.providersFile) } };
 }
 
 /** With 12 entries in a chain, each has at least 5 s of the 60 that a visitor waits. */
@@ -135,7 +136,10 @@ class ProvidersReader {
       this.#refuse(`${place}: ${describeFileError(text)}`);
       return none;
     }
-    return { apiKey: this.#parse(`The content of ${place}`, withoutLineEnd(text), secret), keyFile };
+    return {
+      apiKey: this.#parse(`The content of ${place}`, withoutLineEnd(text), secret),
+      keyFile: nameForOperator(keyFile),
+    };
   }
 
   #readAlias(alias: string, value: JsonValue): readonly Answerer[] {

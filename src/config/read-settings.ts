@@ -1,4 +1,5 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
+import { nameForOperator } from "./credential-source.ts";
 import { type EnvFile, parseEnvFile } from "./env-file.ts";
 import type { FlagName, Setting } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
@@ -50,7 +51,7 @@ function readEnvFile(path: string | undefined, problems: Problem[]): EnvFile | n
     return null;
   }
   const file = parseEnvFile(text);
-  for (const problem of file.problems) problems.push({ sentence: `${path} ${problem}` });
+  for (const problem of file.problems) problems.push({ sentence: `${nameForOperator(path)} ${problem}` });
   return file;
 }
 
@@ -59,7 +60,8 @@ export function judgeNames(
   envFile: { path: string | undefined; lines: ReadonlyMap<string, number> },
   findings: Findings,
 ): void {
-  for (const [name, line] of envFile.lines) take(judgeOfEnvFile(name), `${envFile.path} line ${line}: `, findings);
+  const path = nameForOperator(envFile.path ?? "");
+  for (const [name, line] of envFile.lines) take(judgeOfEnvFile(name), `${path} line ${line}: `, findings);
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && value !== "") take(judgeOfEnvironment(name), "", findings);
   }
@@ -121,5 +123,5 @@ function findText(
     problems.push({ sentence: `${fileVariable}: ${describeFileError(content)}` });
     return null;
   }
-  return { source: `The content of ${fileVariable}`, text: withoutLineEnd(content) };
+  return { source: `The content of ${fileVariable} (${nameForOperator(filePath)})`, text: withoutLineEnd(content) };
 }

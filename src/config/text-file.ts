@@ -1,5 +1,6 @@
 /** Reads files that the configuration names. */
 import { closeSync, openSync, readSync } from "node:fs";
+import { explainCredential } from "./credential-source.ts";
 
 /** Far more than any of them needs. A device has no end. */
 const mostBytes = 16 * 1024 * 1024;
@@ -39,8 +40,8 @@ const fileErrors: Record<string, string> = {
   EFBIG: `it is larger than ${mostBytes / 1024 / 1024} MiB`,
 };
 
-export function describeFileError(error: Error & { code?: string; path?: string }): string {
-  return `${fileErrors[error.code ?? ""] ?? error.message}: ${error.path ?? ""}`;
+export function describeFileError({ code = "", message, path = "" }: Error & { code?: string; path?: string }): string {
+  return `${fileErrors[code] ?? message}: ${path}${explainCredential(path)}`;
 }
 
 /** Most files end with a line break that belongs to nothing in them. */

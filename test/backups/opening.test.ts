@@ -42,7 +42,7 @@ test("encrypts to a recipient, and opens that with its identity alone", async ()
   const opened = await verify("--age-identity", keys.file("ours"));
   expect(opened).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("It holds 1 account") });
   const closed = await verify();
-  expect(closed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Add --age-identity FILE") });
+  expect(closed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Add --age-identity <file>") });
   const missing = await verify("--age-identity", keys.file("none"));
   expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("file not found") });
   expect(findLeftovers(world.data.path)).toEqual([]);

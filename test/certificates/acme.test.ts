@@ -98,11 +98,11 @@ test.each([
 });
 
 const page = () => new Response("<html>", { headers: { "content-type": "text/html" } });
-const inTheClear = () => Response.json({ newNonce: "http://127.0.0.1:1/", newAccount: "http://127.0.0.1:1/" });
+const clear = "http://127.0.0.1:1/";
+const inTheClear = () => Response.json({ newNonce: clear, newAccount: clear, newOrder: clear });
 const badNonce = { type: "urn:ietf:params:acme:error:badNonce", detail: "no" };
 
 test.each([
-  ["is a web page", "/dir", page, '"newAccount"'],
   ["names addresses without HTTPS", "/dir", inTheClear, "without HTTPS"],
   ["takes no nonce", "/sign-me-up", () => Response.json(badNonce, { status: 400 }), "no"],
 ])("what %s is no authority, and is not asked for long", async (_, path, answer, detail) => {
@@ -111,6 +111,29 @@ test.each([
   const failure = await failureOf(order(["chat.example.com"]));
   expect(failure).toMatchObject({ kind: "unusable", detail: expect.stringContaining(detail) });
   expect(pebble.requests.length).toBeLessThan(20);
+  pebble.intercept(null);
+});
+
+const moved = () => new Response(null, { status: 301, headers: { location: "https://elsewhere.example/dir" } });
+const malformed = { type: "urn:ietf:params:acme:error:malformed", detail: "Method not allowed" };
+
+test.each([
+  ["nothing", () => new Response("not found", { status: 404 }), "status 404"],
+  ["another address of the authority", () => Response.json(malformed, { status: 405 }), "status 405"],
+  ["a redirect", moved, "status 301, and points to https://elsewhere.example/dir"],
+  ["a web page", page, "no addresses of ACME in it"],
+  ["half a directory", () => Response.json({ newNonce: clear, newAccount: clear }), "no newOrder in it"],
+])("where %s is in place of the directory, its address is wrong, and asked for once", async (_, answer, detail) => {
+  pebble.requests.length = 0;
+  pebble.intercept(({ url }) => (url.endsWith("/dir") ? answer() : null));
+  expect(await failureOf(order(["chat.example.com"]))).toMatchObject({ kind: "directory", detail });
+  expect(pebble.requests).toEqual(["/dir"]);
+  pebble.intercept(null);
+});
+
+test.each([503, 429])("a directory that answers with status %i may be there later", async (status) => {
+  pebble.intercept(({ url }) => (url.endsWith("/dir") ? new Response(null, { status }) : null));
+  expect(await failureOf(order(["chat.example.com"]))).toMatchObject({ kind: status === 429 ? "limited" : "away" });
   pebble.intercept(null);
 });
 

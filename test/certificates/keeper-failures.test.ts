@@ -78,7 +78,17 @@ test("failures are tried again after longer and longer pauses", async () => {
   });
 });
 
-test("no restart forgets a pause", async () => {
+test("a wrong directory is a wrong setting, and says which", async () => {
+  answer = async () => fail({ kind: "directory", detail: "status 404" });
+  await using kept = await keep();
+  const reason =
+    "COMPANIOND_ACME_DIRECTORY is wrong: there is no ACME directory at https://authority.example/dir (status 404). Set " +
+    "it to the URL of the authority's directory, then restart the server.";
+  expect(kept.keeper.state.problem).toBe(reason);
+  expect(kept.log.events).toMatchObject([{ level: "warn", fields: { reason } }]);
+});
+
+test("no restart forgets a pause, or what it is for", async () => {
   const startMs = Date.UTC(2026, 5, 1, 12);
   await (await keep({ startMs }))[Symbol.asyncDispose]();
   await using second = await keep({ startMs: startMs + 30_000 });
@@ -87,6 +97,7 @@ test("no restart forgets a pause", async () => {
     problem: expect.stringContaining("is unavailable"),
     nextAttemptAtMs: startMs + minuteMs,
   });
+  expect(second.log.events).toMatchObject([{ level: "warn", fields: { reason: second.keeper.state.problem } }]);
   second.pass(30_000);
   await eventually(() => orders.length === 2);
 });

@@ -1,12 +1,13 @@
 /** What every command does with its arguments, its help and its failures. */
 import { expect, test } from "bun:test";
 import { type Action, type Command, CommandFailure, type OptionSpec } from "../../src/cli/command.ts";
+import { file, free } from "../../src/cli/value.ts";
 import { AppError, invalidFields } from "../../src/domain/errors.ts";
 import { runCommand } from "../support/cli.ts";
 
 const options: Record<string, OptionSpec> = {
-  name: { value: "N", about: "A name.", isRequired: true },
-  tag: { value: "T", about: "A tag.", isRepeatable: true },
+  name: { value: free("name"), about: "A name.", isRequired: true },
+  tag: { value: free("tag"), about: "A tag.", isRepeatable: true },
   loud: { about: "Louder." },
 };
 
@@ -14,7 +15,7 @@ function probe(run: Action["run"]): Command {
   return {
     name: "probe",
     about: "Probes.",
-    actions: [{ name: "", about: "Probes.", operands: ["FILE"], options, data: "none", run }],
+    actions: [{ name: "", about: "Probes.", operands: [{ value: file }], options, data: "none", run }],
   };
 }
 
@@ -48,16 +49,16 @@ test("prints text for people, and one JSON value with --json", async () => {
 });
 
 test.each([
-  [[], "missing --name N."],
-  [["--name", "N"], "missing FILE."],
-  [["--name", "", "f"], "missing --name N."],
+  [[], "missing --name <name>."],
+  [["--name", "N"], "missing <file>."],
+  [["--name", "", "f"], "missing --name <name>."],
   [["--name", "N", "f", "g"], 'unexpected argument "g".'],
   [["--name", "N", "--name", "M", "f"], "--name was given twice."],
   [["--nmae", "N", "f"], "unknown option --nmae. Did you mean --name?"],
   [["-n", "N", "f"], "unknown option -n. Did you mean --name?"],
   [["--constructor", "f"], "unknown option --constructor.\n"],
   [["--loud=yes", "--name", "N", "f"], "--loud takes no value."],
-  [["f", "--name"], "--name needs a value: N."],
+  [["f", "--name"], "--name needs a value: <name>."],
 ])("refuses %j with exit code 2 and says why", async (words, sentence) => {
   const { exitCode, stdout, stderr } = await run(words);
   expect(stderr).toContain(sentence);
@@ -68,8 +69,15 @@ test.each([
 test.each(["--help", "-h"])("shows the help of an action for %s, whatever else is wrong", async (word) => {
   const { exitCode, stdout, stderr } = await run([word]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  expect(stdout).toContain("Usage: companiond probe --name N [options] FILE");
-  for (const option of ["--name N", "--tag T", "--loud", "--data-dir DIR", "--env-file FILE", "--json"]) {
+  expect(stdout).toContain("Usage: companiond probe --name <name> [options] <file>");
+  for (const option of [
+    "--name <name>",
+    "--tag <tag>",
+    "--loud",
+    "--data-dir <directory>",
+    "--env-file <file>",
+    "--json",
+  ]) {
     expect(stdout).toContain(`  ${option}`);
   }
 });
@@ -108,7 +116,7 @@ test.each([
   [["help", "serve"], "Usage: companiond serve [options]"],
   [["serve", "help"], "Usage: companiond serve [options]"],
   [["key", "help"], "  key revoke  Revoke a key"],
-  [["help", "key", "create"], "Usage: companiond key create --account E"],
+  [["help", "key", "create"], "Usage: companiond key create --account <email>"],
   [["help", "key"], "  key revoke  Revoke a key"],
 ])("shows for %j what that word is for", async (words, shown) => {
   const { exitCode, stdout } = await runCommand(words);

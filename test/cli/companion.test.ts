@@ -72,10 +72,15 @@ test("sets every field that it has an option for", async () => {
 
 test("shows in its help what to write for each option, and what holds without it", async () => {
   const { stdout } = await runCommand(["companion", "create", "--help"]);
-  for (const form of ["--theme-color #rrggbb ", "--avatar-url URL ", "--voice-agent-id ID ", "--allowed-origin O "]) {
+  for (const form of [
+    "--theme-color <#rrggbb> ",
+    "--avatar-url <url> ",
+    "--voice-agent-id <id> ",
+    "--allowed-origin <origin> ",
+  ]) {
     expect(stdout).toContain(form);
   }
-  expect(stdout).toMatch(/--context-tokens N .* From 1 to 10000000\. Not set: 8000\.$/m);
+  expect(stdout).toMatch(/--context-tokens <number> .* From 1 to 10000000\. Not set: 8000\.$/m);
   expect(stdout).not.toContain("`");
 });
 

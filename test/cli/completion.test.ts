@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { commands } from "../../src/cli/commands.ts";
+import { plans, scopes } from "../../src/domain/account.ts";
 import { runCommand, runJson } from "../support/cli.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
@@ -52,7 +53,7 @@ test("bash offers commands, actions and options, and nothing that the help does 
 });
 
 test("bash offers files and folders where one belongs, whatever they are called, and nothing for other values", () => {
-  expect(complete("restore", "").sort()).toEqual(["*", "a file.pem", "sub folder"]);
+  expect(complete("restore", "").sort()).toEqual(["*", "a file.pem", "s3:", "sub folder"]);
   expect(complete("restore", "a").sort()).toEqual(["a file.pem"]);
   expect(complete("restore", "--e")).toEqual(["--env-file"]);
   expect(complete("key", "list", "--env-file", "a")).toEqual(["a file.pem"]);
@@ -61,6 +62,24 @@ test("bash offers files and folders where one belongs, whatever they are called,
   expect(complete("serve", "--data-dir", "=", "s")).toEqual(["sub folder"]);
   expect(complete("serve", "--data-dir", "=")).toEqual(["sub folder"]);
   expect(complete("serve", "--port", "")).toEqual([]);
+});
+
+test("bash offers the values of options and operands that have no others", () => {
+  expect(complete("account", "create", "--plan", "")).toEqual([...plans]);
+  expect(complete("account", "create", "--role", "=", "op")).toEqual(["operator"]);
+  expect(complete("account", "set-plan", "")).toEqual(common);
+  expect(complete("account", "set-plan", "--data-dir", "d", "ada@example.com", "")).toEqual([...plans]);
+  expect(complete("account", "set-plan", "--json", "ada", "@", "example.com", "p")).toEqual(["paid"]);
+  expect(complete("copy", "--from", "sq")).toEqual(["sqlite", "sqlite:"]);
+  expect(complete("completion", "f")).toEqual(["fish"]);
+  expect(complete("knowledge", "add", "https", ":", "//example.com/", "a")).toEqual(["a file.pem"]);
+  // Bash takes a:b for three words, and replaces the last of them.
+  const create = ["key", "create", "--scopes"];
+  expect(complete(...create, "")).toEqual([...scopes]);
+  expect(complete(...create, "keys", ":", "r")).toEqual(["read"]);
+  expect(complete(...create, "keys", ":")).toEqual(["read", "write"]);
+  expect(complete(...create, "=", "keys", ":", "read,keys", ":", "")).toEqual(["write"]);
+  expect(complete(...create, "chat", ":", "write,c").filter((one) => one.includes("chat:write,chat"))).toEqual([]);
 });
 
 test("the options of every action are offered", async () => {

@@ -45,9 +45,9 @@ test("there and back, by names of the configuration, with what to do next", asyn
 
 test("wrong use is told in a sentence without the password, and exits with 2", async () => {
   const cases: [from: string, to: string, sentence: string][] = [
-    ["sqlite:", "postgres", "--from must be sqlite:DIR, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres."],
-    ["mysql://u:Hidden-1@h/d", "postgres", "--from must be sqlite:DIR"],
-    ["sqlite:a", "Hidden-1", "--to must be sqlite:DIR"],
+    ["sqlite:", "postgres", "--from must be sqlite:<directory>, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres."],
+    ["mysql://u:Hidden-1@h/d", "postgres", "--from must be sqlite:<directory>"],
+    ["sqlite:a", "Hidden-1", "--to must be sqlite:<directory>"],
     ["sqlite:a", "postgres://u:Hidden-1@h", "--to must name the database after the host"],
     ["sqlite:a", "postgres://u:Hidden-1@h/d?sslmode=prefer", "--to must have an sslmode of"],
     ["sqlite:a", "sqlite:b", "copy moves data to the other engine"],
@@ -61,7 +61,7 @@ test("wrong use is told in a sentence without the password, and exits with 2", a
     expect(stderr).not.toContain("Hidden-1");
   }
   const missing = await runCommand(["copy", "--from", "sqlite:a"]);
-  expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("missing --to TARGET.") });
+  expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("missing --to <target>.") });
 });
 
 test("what cannot be copied exits with 1, and other commands refuse an unfinished target by name", async () => {

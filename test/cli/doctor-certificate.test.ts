@@ -1,6 +1,11 @@
 /** What doctor says of the certificate of --domain. */
 import { expect, test } from "bun:test";
-import { examineDomains, examineStoredCertificate, judgeCertificate } from "../../src/cli/doctor/certificates.ts";
+import {
+  examineAuthority,
+  examineDomains,
+  examineStoredCertificate,
+  judgeCertificate,
+} from "../../src/cli/doctor/certificates.ts";
 import type { Config } from "../../src/config.ts";
 import { keepCertificate } from "../support/kept-certificate.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -33,7 +38,7 @@ test.each([
     detail: `The one for chat.example.com, help.example.com ${words}${problem}`,
     advice:
       "The next attempt is at 2026-06-01 13:00 UTC. To try at once after a change, send SIGHUP to the server " +
-      "(systemctl reload companiond).",
+      "(systemctl reload companiond); a changed setting needs a restart.",
   });
 });
 
@@ -69,5 +74,31 @@ test("the names are looked up", async () => {
   expect(found.map(({ status, detail }) => [status, detail])).toEqual([
     ["ok", "chat.example.com points to 203.0.113.9 and 2001:db8::9."],
     ["fail", "help.example.com does not resolve."],
+  ]);
+});
+
+test("an authority that is none is found before it is needed", async () => {
+  const answers: Record<string, () => Response> = {
+    "/dir": () => Response.json({ newNonce: "https://a/", newAccount: "https://a/", newOrder: "https://a/" }),
+    "/down": () => new Response(null, { status: 503 }),
+  };
+  await using other = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url }) => answers[new URL(url).pathname]?.() ?? new Response(null, { status: 404 }),
+  });
+  const examine = async (path: string) => {
+    const directory = `http://127.0.0.1:${other.port}${path}`;
+    const [found] = await examineAuthority({ server: { acme: { directory } } } as unknown as Config, nowMs);
+    return [found?.status, found?.detail.replace(String(other.port), "80")];
+  };
+  expect(await Promise.all(["/dir", "/down", "/"].map(examine))).toEqual([
+    ["ok", "127.0.0.1:80 is one."],
+    ["warn", "The authority (127.0.0.1:80) is unavailable: it answered with status 503. It is asked again by itself."],
+    [
+      "fail",
+      "COMPANIOND_ACME_DIRECTORY is wrong: there is no ACME directory at http://127.0.0.1:80/ (status 404). Set it to " +
+        "the URL of the authority's directory, then restart the server.",
+    ],
   ]);
 });

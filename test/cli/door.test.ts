@@ -101,12 +101,42 @@ test("doctor says who runs and for how long, and warns of one that is stopping",
   expect(await examine(dir.path)).toStartWith(`warn  server           ${who} It is stopping; 2 replies are open.\n`);
 });
 
-test("doctor warns of a server of another version", async () => {
+test("doctor warns of a server of another version, and says which of the two to replace", async () => {
   using dir = temporaryDirectory();
-  open(dir.path);
-  expect(await examine(dir.path)).toMatch(
-    /^warn {2}server +The running server is 0\.0\.1, this executable \d+\.\d+\.\d+/m,
+  const { door } = open(dir.path);
+  const who = (other: string) => `The running server is version ${other}, this command is ${version}.`;
+  const older = await examine(dir.path);
+  expect(older).toStartWith(`warn  server           ${who("0.0.1")} It has pid 4711, and user companiond.\n`);
+  expect(older).toContain(`Restart the service to run ${version} (systemctl restart companiond)`);
+  await door?.close();
+  open(dir.path, { ...facts, version: "99.0.0" });
+  const newer = await examine(dir.path);
+  expect(newer).toContain(who("99.0.0"));
+  expect(newer).toContain("This command is an older executable: use the one that the server runs");
+});
+
+test("a server of another version that speaks another form, or cannot check, is named as that", async () => {
+  const answer = async (respond: (path: string) => Response): Promise<string> => {
+    using dir = temporaryDirectory();
+    using _other = Bun.serve({ unix: dir.file("companiond.sock"), fetch: ({ url }) => respond(new URL(url).pathname) });
+    return await examine(dir.path);
+  };
+  const who = (other: string) => `The running server is version ${other}, this command is ${version}.`;
+  const apart = "They do not understand each other.";
+  // As a door of this version answers one that is to come.
+  const newer = await answer(() => Response.json({ protocol: 2, version: "99.0.0" }, { status: 404 }));
+  expect(newer).toStartWith(`fail  server           ${who("99.0.0")} ${apart}\n`);
+  expect(newer).toContain("This command is an older executable");
+  const older = await answer(() => Response.json({ protocol: 0, version: "0.0.1" }));
+  expect(older).toStartWith(`fail  server           ${who("0.0.1")} ${apart}\n`);
+  expect(older).toContain("Restart the service to run");
+  const unable = await answer((path) =>
+    path === "/1/facts" ? Response.json(facts) : new Response("", { status: 404 }),
   );
+  expect(unable).toMatch(/^warn {2}server +That version cannot check what it runs with\.$/m);
+  expect(unable).not.toContain("Look into its log");
+  const page = await answer(() => new Response("<html>"));
+  expect(page).toContain(`does not answer as companiond ${version} does: it is another version, or another program.`);
 });
 
 test("doctor says that no server runs, and that it reports the settings of the command", async () => {
@@ -139,7 +169,7 @@ test("what answers in another way is no server, and cannot steer the terminal", 
   using dir = temporaryDirectory();
   open(dir.path, { protocol: 2 });
   const report = await examine(dir.path);
-  expect(report).toContain("does not answer as companiond does");
+  expect(report).toContain(`does not answer as companiond ${version} does`);
   expect(report).not.toContain("language model");
   using other = temporaryDirectory();
   open(other.path, { ...facts, version: "1\u001b[2J\n" });
@@ -156,7 +186,7 @@ test("who asks while the server checks shares the answer", async () => {
   // Answered after the second question has arrived, since both come one after the other.
   expect((await askServers(dir.path)).servers).toHaveLength(1);
   hold.resolve();
-  for (const one of await Promise.all([first, second])) expect(one?.findings).toHaveLength(1);
+  for (const one of await Promise.all([first, second])) expect(one).toMatchObject({ findings: [finding] });
   expect(checks()).toBe(1);
 });
 
@@ -165,7 +195,7 @@ test("nothing else is answered there, and no long question is read", async () =>
   const { path } = open(dir.path);
   const ask = (at: string, init: RequestInit = {}) => fetch(`http://companiond${at}`, { ...init, unix: path });
   for (const at of ["/", "/healthz", "/api/companions", "/1/check", "/2/facts"])
-    expect((await ask(at)).status).toBe(404);
+    expect([(await ask(at)).status, await (await ask(at)).json()]).toEqual([404, { protocol: 1, version }]);
   expect((await ask("/1/facts", { method: "POST", body: "x".repeat(2000) })).status).toBe(413);
 });
 

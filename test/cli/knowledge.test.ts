@@ -59,7 +59,7 @@ test("reads what it adds, and fails if something cannot be read", async () => {
 });
 
 test.each([
-  [["add"], 2, "missing FILE|URL…"],
+  [["add"], 2, "missing <file>|<url>…"],
   [["add", "--title", "x", "https://shop.example/"], 2, "--title is for one file"],
   [["add", "--sitemap", dir.file("hours.md")], 2, "--sitemap is for URLs only"],
   [["add", dir.file("none.md")], 1, "file not found"],

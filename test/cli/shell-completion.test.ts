@@ -50,6 +50,9 @@ test("zsh completes commands, actions, options and files", () => {
     "companiond key rev": "companiond key revoke ",
     "companiond serve --tls-c": "companiond serve --tls-cert=",
     "companiond restore a": "companiond restore a\\ file.pem ",
+    "companiond account set-plan ada@example.com p": "companiond account set-plan ada@example.com paid ",
+    "companiond key create --scopes keys:read,au": "companiond key create --scopes keys:read,audit:read,",
+    "companiond backup s3": "companiond backup s3:",
   };
   const completed = run(zsh, "-f", "-c", zshDriver, "zsh", dir.file("zsh"), ...Object.keys(lines));
   expect(completed).toEqual(Object.values(lines));
@@ -66,4 +69,10 @@ test("fish completes commands, actions, options and files", () => {
   expect(complete("companiond key revoke --").sort()).toEqual([...common].sort());
   expect(complete("companiond restore a")).toEqual(["a file.pem"]);
   expect(complete("companiond serve --data-dir ")).toEqual(["sub folder/"]);
+  expect(complete("companiond account create --plan ").sort()).toEqual(["free", "paid"]);
+  expect(complete("companiond account set-plan --data-dir d ada@example.com p")).toEqual(["paid"]);
+  expect(complete("companiond account set-plan p")).toEqual([]);
+  expect(complete("companiond key create --scopes keys:read,keys:")).toEqual(["keys:read,keys:write"]);
+  expect(complete("companiond key create --scopes=au")).toEqual(["--scopes=audit:read"]);
+  expect(complete("companiond backup s3").sort()).toEqual(["s3:"]);
 });

@@ -38,15 +38,31 @@ test("writes a whole copy of a database that is being written to, for its user a
   using dir = temporaryDirectory();
   const { createAccount: create, dataDir } = server;
   const writes = Array.from({ length: 50 }, (_, i) => create({ email: `during-${i}@example.com` }));
-  const file = dir.file("deep/down/copy.db");
+  const file = dir.file("copy.db");
   const outcome = await runJson(["backup", file, "--data-dir", dataDir]);
   await Promise.all(writes);
   expect(outcome).toEqual({ file, bytes: statSync(file).size, schema_version: schemaAfter(migrations.length) });
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(readdirSync(dir.file("deep/down"))).toEqual(["copy.db"]);
+  expect(readdirSync(dir.path)).toEqual(["copy.db"]);
   const copy = new Database(file, { readonly: true });
   expect(copy.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   copy.close();
+});
+
+test("makes no folder that a typing error names, but for that of the scheduled backups", async () => {
+  using dir = temporaryDirectory();
+  using data = temporaryDirectory();
+  await createAccount(data.path, "ada@example.com");
+  writeFileSync(dir.file("a-file"), "");
+  for (const folder of ["mispelt/deep", "a-file"]) {
+    const refused = await runCommand(["backup", dir.file(`${folder}/copy.db`), "--data-dir", data.path]);
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: `companiond: there is no folder ${dir.file(folder)}: nothing was written. Make it, or name a file in another one.\n`,
+    });
+  }
+  expect(readdirSync(dir.path)).toEqual(["a-file"]);
+  await runJson(["backup", data.file("backups/copy.db"), "--data-dir", data.path]);
 });
 
 test("holds all that was acknowledged before it began", async () => {

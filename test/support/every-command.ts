@@ -24,21 +24,23 @@ export const onData = everyAction.filter(
 export function wordsOf({ command, action }: OneAction, own: TemporaryDirectory): string[] {
   const options = Object.entries(action.options ?? {}).flatMap(([name, spec]) => {
     if (name === "yes") return ["--yes"];
-    return spec.isRequired ? [`--${name}`, valueFor(spec.value ?? "", own)] : [];
+    return spec.isRequired ? [`--${name}`, valueFor(spec.value?.shown ?? "", own)] : [];
   });
-  const operands = (action.operands ?? []).map((one) => valueFor(one, own));
+  const operands = (action.operands ?? [])
+    .filter(({ isOptional }) => !isOptional)
+    .map(({ value }) => valueFor(value.shown, own));
   return [command.name, action.name, ...options, ...operands].filter((word) => word !== "");
 }
 
-/** For a placeholder of a declaration. */
-function valueFor(placeholder: string, own: TemporaryDirectory): string {
+/** For what the help shows. */
+function valueFor(shown: string, own: TemporaryDirectory): string {
   const id = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
   const values: Record<string, string> = {
-    ...{ E: "ada@example.com", ID: id, SOURCE: id, AGENT: "agent_1", N: "Ada", "a,b": "companions:read" },
-    ...{ "free|paid": "free", "FILE|URL…": own.file("notes.txt") },
-    ...{ FILE: own.file("companions.jsonl"), "FILE|s3:": own.file("backup.db") },
+    ...{ "<email>": "ada@example.com", "<id>": id, "<source>": id, "<agent>": "agent_1", "<name>": "Ada" },
+    ...{ "<scopes>": "companions:read", "free|paid": "free", "<file>|<url>": own.file("notes.txt") },
+    ...{ "<file>": own.file("companions.jsonl"), "<file>|s3:": own.file("backup.db") },
   };
-  const value = values[placeholder];
-  if (value === undefined) throw new Error(`what is typed for ${placeholder}?`);
+  const value = values[shown];
+  if (value === undefined) throw new Error(`what is typed for ${shown}?`);
   return value;
 }

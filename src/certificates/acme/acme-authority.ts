@@ -3,6 +3,7 @@ import type { Authorization, Client, Order } from "acme-client";
 import { startDeadline, waitFor } from "../../lib/deadline.ts";
 import { type Authority, AuthorityFailure, type CertificateOrder } from "../authority.ts";
 import { type AuthorityCall, type AuthorityFetch, type AuthorityResponse, callAuthority, type Line } from "./calls.ts";
+import { readDirectory } from "./directory.ts";
 import { toCheckFailure } from "./problems.ts";
 import { findRenewalWindow } from "./renewal-info.ts";
 
@@ -57,7 +58,7 @@ async function fulfil(directory: string, order: CertificateOrder, line: Line) {
   const { Client, crypto } = await loadLibrary();
   const { names, accountKey, email } = order;
   const client = new Client({ directoryUrl: directory, accountKey });
-  takeOverRequests(client, line, directory.startsWith("https://"));
+  takeOverRequests(client, line, directory);
   await understand(openAccount(client, email), signal);
   const identifiers = names.map((value) => ({ type: "dns", value }));
   const placed = await understand(client.createOrder({ identifiers }), signal);
@@ -71,13 +72,15 @@ async function fulfil(directory: string, order: CertificateOrder, line: Line) {
 }
 
 /** The library's own repeat for minutes whatever fails, know no signal, and keep of a refusal nothing but its text. */
-function takeOverRequests(client: Client, line: Line, isEncrypted: boolean): void {
+function takeOverRequests(client: Client, line: Line, directory: string): void {
+  const isEncrypted = directory.startsWith("https://");
   const { http } = client as unknown as { http: { request: unknown } };
   http.request = (url: string, method: string, { data }: Partial<AuthorityCall> = {}) => {
     // An authority names the addresses itself (RFC 8555, section 6.1).
     if (isEncrypted && !url.startsWith("https://")) {
       throw new AuthorityFailure({ kind: "unusable", detail: "it names an address without HTTPS" });
     }
+    if (url === directory) return readDirectory(url, line);
     return callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, line);
   };
 }

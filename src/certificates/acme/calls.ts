@@ -35,6 +35,14 @@ const badNonce = "urn:ietf:params:acme:error:badNonce";
 
 /** Resolves with what was asked for; and with a refused nonce, which the library replaces. */
 export async function callAuthority(url: string, call: AuthorityCall, line: Line): Promise<AuthorityResponse> {
+  const answer = await askAuthority(url, call, line);
+  const isGranted = answer.status >= 200 && answer.status < 300;
+  if (isGranted || isBadNonce(answer.data)) return answer;
+  throw toFailure(answer);
+}
+
+/** Resolves with whatever is answered. */
+export async function askAuthority(url: string, call: AuthorityCall, line: Line): Promise<AuthorityResponse> {
   const deadline = startDeadline(line.signal, requestMs, () => away("it did not answer in time"));
   try {
     const response = await line.fetch(url, {
@@ -45,9 +53,7 @@ export async function callAuthority(url: string, call: AuthorityCall, line: Line
       signal: deadline.signal,
     });
     const text = await readText(response);
-    const answer = { status: response.status, headers: Object.fromEntries(response.headers), data: parse(text) };
-    if (response.ok || isBadNonce(answer.data)) return answer;
-    throw toFailure(answer);
+    return { status: response.status, headers: Object.fromEntries(response.headers), data: parse(text) };
   } catch (error) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
     throw error instanceof AuthorityFailure ? error : describeBroken(error);
@@ -61,7 +67,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > maxBytes) throw away("its answer is too long");
+    if (bytes > maxBytes) throw new AuthorityFailure({ kind: "unusable", detail: "its answer is too long" });
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
@@ -86,8 +92,8 @@ const reasons: Readonly<Record<string, string>> = {
   ConnectionClosed: "the connection broke off",
   ECONNRESET: "the connection broke off",
   FailedToOpenSocket: "it cannot be reached",
-  ENOTFOUND: "its name has no address",
-  EAI_AGAIN: "its name has no address",
+  ENOTFOUND: "its name has no address; check COMPANIOND_ACME_DIRECTORY",
+  EAI_AGAIN: "its name could not be looked up",
 };
 
 function describeBroken(error: unknown): AuthorityFailure {

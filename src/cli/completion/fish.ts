@@ -1,7 +1,6 @@
 /** Completions for fish, from 3.0 on. */
+import type { Operand, Value } from "../value.ts";
 import type { Completed, CompletedOption, Place } from "./places.ts";
-
-const values = { file: "-r -F", directory: "-x -a '(__fish_complete_directories)'", text: "-x" } as const;
 
 export function writeFishCompletion({ commands, places }: Completed): string {
   const lines = [
@@ -32,6 +31,34 @@ function __companiond_at
     test (count $words) -ge $count; and test "$words[1..$count]" = "$argv"
 end
 
+# So many operands or, with "+", at least as many are there already.
+function __companiond_operand
+    __companiond_at $argv[2..-1]; or return 1
+    set -l words (__companiond_words)
+    set -e words[1..(count $argv[2..-1])]
+    set -l number 0
+    set -l isValue 0
+    for word in $words
+        if test $isValue = 1
+            set isValue 0
+        else if contains -- $word ${listValued(places)}
+            set isValue 1
+        else if not string match -q -- '-*' $word
+            set number (math $number + 1)
+        end
+    end
+    string match -q '*+' -- $argv[1]; or test $number -eq $argv[1]
+end
+
+# Several of these, separated by commas.
+function __companiond_list
+    set -l chosen (string split , -- (commandline -ct | string replace -r '^--[^=]*=' ''))
+    set -e chosen[-1]
+    for one in $argv
+        contains -- $one $chosen; or string join , -- $chosen $one
+    end
+end
+
 complete -c companiond -f
 ${lines.join("\n")}
 `;
@@ -43,12 +70,37 @@ function offer(condition: string, { name, about }: { name: string; about: string
 
 function writePlace({ words, options, operands }: Place): string[] {
   const start = `complete -c companiond -n '__companiond_at ${words.join(" ")}'`;
-  const files = operands.some(({ kind }) => kind === "file") ? [`${start} -F`] : [];
-  return [...options.map((option) => `${start} ${writeOption(option)}`), ...files];
+  return [
+    ...options.map((option) => `${start} ${writeOption(option)}`),
+    ...operands.flatMap((operand, index) => writeOperand(words, operand, index)),
+  ];
 }
 
+function writeOperand(words: readonly string[], { value, isRepeatable }: Operand, index: number): string[] {
+  const { choices, path } = value;
+  if (choices.length === 0 && path === null) return [];
+  const start = `complete -c companiond -n '__companiond_operand ${index}${isRepeatable ? "+" : ""} ${words.join(" ")}'`;
+  const files = path === null ? "" : path === "file" ? " -F" : ` -a ${directories}`;
+  return [`${start}${files}${choices.length === 0 ? "" : ` -a ${quote(choices.join(" "))}`}`];
+}
+
+const directories = "'(__fish_complete_directories)'";
+
 function writeOption({ name, about, value }: CompletedOption): string {
-  return ["-l", name, ...(value === null ? [] : [values[value.kind]]), "-d", quote(about)].join(" ");
+  return ["-l", name, ...(value === null ? [] : [writeValue(value)]), "-d", quote(about)].join(" ");
+}
+
+function writeValue({ choices, path, isList }: Value): string {
+  if (path === "file") return "-r -F";
+  if (path === "directory") return `-x -a ${directories}`;
+  if (choices.length === 0) return "-x";
+  return `-x -a ${quote(isList ? `(__companiond_list ${choices.join(" ")})` : choices.join(" "))}`;
+}
+
+/** After which a word is a value: no option has one in some places and none in others. */
+function listValued(places: readonly Place[]): string {
+  const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).map(({ name }) => name));
+  return [...new Set(names)].map((name) => `--${name}`).join(" ");
 }
 
 function quote(text: string): string {

@@ -1,15 +1,13 @@
 /** What can be typed where: the commands as shells complete them. */
 import { commonOptions } from "../arguments.ts";
 import type { Command } from "../command.ts";
-
-/** What a value is completed with; `text` is the reader's own. */
-type Kind = "file" | "directory" | "text";
+import type { Operand, Value } from "../value.ts";
 
 export interface CompletedOption {
   name: string;
   about: string;
   /** Null for a switch. */
-  value: { kind: Kind; placeholder: string } | null;
+  value: Value | null;
   isRepeatable: boolean;
 }
 
@@ -18,7 +16,7 @@ export interface Place {
   words: readonly string[];
   about: string;
   options: readonly CompletedOption[];
-  operands: readonly { kind: Kind; placeholder: string; isRepeatable: boolean }[];
+  operands: readonly Operand[];
 }
 
 export interface CompletedCommand {
@@ -49,24 +47,13 @@ export function describeCompletions(commands: readonly Command[]): Completed {
         options: Object.entries({ ...action.options, ...commonOptions }).map(([name, spec]) => ({
           name,
           about: shorten(spec.about),
-          value: spec.value === undefined ? null : { kind: kindOf(spec.value), placeholder: spec.value },
+          value: spec.value ?? null,
           isRepeatable: spec.isRepeatable === true,
         })),
-        operands: (action.operands ?? []).map((placeholder) => ({
-          kind: kindOf(placeholder),
-          placeholder: placeholder.replace("…", ""),
-          isRepeatable: placeholder.endsWith("…"),
-        })),
+        operands: action.operands ?? [],
       })),
     ),
   };
-}
-
-/** By the words that the help uses for them. */
-function kindOf(placeholder: string): Kind {
-  const [word = ""] = placeholder.replace("…", "").split("|");
-  if (word === "FILE" || word === "F") return "file";
-  return word === "DIR" ? "directory" : "text";
 }
 
 /** The first sentence, without its full stop: there is one line for it. */

@@ -1,7 +1,6 @@
 /** Completions for zsh, as a file of `fpath` or sourced. */
+import type { Value } from "../value.ts";
 import type { Completed, CompletedCommand, CompletedOption, Place } from "./places.ts";
-
-const actions: Readonly<Record<string, string>> = { file: "_files", directory: "_files -/", text: " " };
 
 export function writeZshCompletion({ commands, places }: Completed): string {
   const withActions = commands.filter((command) => command.actions.length > 0);
@@ -69,8 +68,8 @@ ${writeOffered(actions)}
 function writePlace({ words, options, operands }: Place): string {
   const specs = [
     ...options.map(writeOption),
-    ...operands.map(({ kind, placeholder, isRepeatable }) =>
-      quote(`${isRepeatable ? "*" : ""}:${escapeSpec(placeholder)}:${actions[kind]}`),
+    ...operands.map(({ value, isOptional, isRepeatable }) =>
+      quote(`${isRepeatable ? "*" : ""}${isOptional ? "::" : ":"}${writeValue(value)}`),
     ),
   ];
   return [
@@ -82,7 +81,21 @@ function writePlace({ words, options, operands }: Place): string {
 
 function writeOption({ name, about, value, isRepeatable }: CompletedOption): string {
   const spec = `${isRepeatable ? "*" : ""}--${name}${value === null ? "" : "="}[${escapeSpec(about)}]`;
-  return quote(value === null ? spec : `${spec}:${escapeSpec(value.placeholder)}:${actions[value.kind]}`);
+  return quote(value === null ? spec : `${spec}:${writeValue(value)}`);
+}
+
+/** What it is called, and what offers it. */
+function writeValue({ shown, choices, path, isList }: Value): string {
+  const offered = choices.map(escapeSpec).join(" ");
+  const files = path === null ? "" : path === "file" ? "_files" : "_files -/";
+  const action = isList
+    ? `_sequence compadd - ${offered}`
+    : choices.length === 0
+      ? files || " "
+      : path === null
+        ? `(${offered})`
+        : `{${files}; compadd -S "" ${offered}}`;
+  return `${escapeSpec(shown.replaceAll(/[<>]/g, ""))}:${action}`;
 }
 
 /** Brackets end a description, and colons a part. */

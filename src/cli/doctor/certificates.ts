@@ -1,6 +1,6 @@
 /** Checks the certificate of `--domain`: what a running server says of it, or what is stored, and the names' addresses. */
 import { lookup } from "node:dns/promises";
-import { findStoredCertificate } from "../../certificate-checks.ts";
+import { findAuthorityProblem, findStoredCertificate } from "../../certificate-checks.ts";
 import type { CertificateState } from "../../certificates/certificate-keeper.ts";
 import type { Config } from "../../config.ts";
 import type { Finding } from "../../domain/finding.ts";
@@ -19,7 +19,9 @@ export function judgeCertificate(state: CertificateState, nowMs: number): Findin
   const names = domains.join(", ");
   const next =
     nextAttemptAtMs === null ? "An attempt is under way." : `The next attempt is ${toTime(nextAttemptAtMs)}.`;
-  const advice = `${next} To try at once after a change, send SIGHUP to the server (systemctl reload companiond).`;
+  const advice =
+    `${next} To try at once after a change, send SIGHUP to the server (systemctl reload companiond); a changed setting ` +
+    "needs a restart.";
   if (expiresAtMs === null) {
     if (problem !== null) return fail(name, `There is none for ${names} yet. ${problem}`, advice);
     return warn(name, `There is none for ${names} yet.`, "A running server obtains it within a minute or so.");
@@ -40,6 +42,20 @@ export async function examineStoredCertificate(config: Config, nowMs: number): P
   const state = await findStoredCertificate(config);
   if (state === null) return [ok(name, "It is in the database, sealed: a running server tells of it.")];
   return [judgeCertificate(state, nowMs)];
+}
+
+/** Before an order needs it, too: a certificate that is renewed in a month hides a directory that is gone. */
+export async function examineAuthority(
+  { server: { acme } }: Pick<Config, "server">,
+  nowMs: number,
+): Promise<Finding[]> {
+  if (acme === null) return [];
+  const about = "authority";
+  const problem = await findAuthorityProblem(acme.directory, nowMs);
+  if (problem === null) return [ok(about, `${new URL(acme.directory).host} is one.`)];
+  if (problem.isPassing)
+    return [warn(about, problem.sentence, "Check the network of this machine if it stays like this.")];
+  return [fail(about, problem.sentence, "Until then, no certificate is obtained or renewed.")];
 }
 
 type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>;

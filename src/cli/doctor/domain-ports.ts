@@ -4,7 +4,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { listenOn } from "../../listener.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { describeFailure, type Finding, fail, ok } from "./finding.ts";
-import { findServer } from "./network.ts";
+import { reachServer } from "./reach.ts";
 
 const limitMs = 5_000;
 
@@ -12,8 +12,8 @@ export async function examineDomainPorts({ server: { host, port, acme } }: Confi
   const httpPort = acme?.httpPort ?? 0;
   const isRunning = await answersInTheClear(host, httpPort);
   const https = await examine("HTTPS port", host, port, "https", async () => {
-    const running = await findServer(`https://${toAddress(host)}:${port}`);
-    if (running !== null) return `companiond ${running.version} is serving on ${port}.`;
+    const running = await reachServer(`https://${toAddress(host)}:${port}`);
+    if (running.kind === "companiond") return `companiond ${running.version} is serving on ${port}.`;
     return isRunning ? `companiond holds ${port}, and has no certificate yet.` : null;
   });
   const http = await examine("HTTP port", host, httpPort, "http", async () =>

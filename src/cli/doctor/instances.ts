@@ -4,7 +4,7 @@ import { ownUrlOf } from "../../instances/own-url.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import type { LiveInstance } from "../../store/contract/inspection.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
-import { findServer } from "./network.ts";
+import { reachServer } from "./reach.ts";
 
 /** `find` is null for what does not answer as a server of ours. */
 export async function examineInstanceUrls(
@@ -40,9 +40,10 @@ function describeOwn({ server, instanceUrl }: Pick<Config, "server" | "instanceU
 }
 
 /** An address is not in the certificate: instances take the domain's there, too. */
-function findAt(url: string, domain?: string): ReturnType<typeof findServer> {
+async function findAt(url: string, domain?: string): Promise<unknown> {
   const isAddress = /^https:\/\/(\[|[\d.]+(:|$))/.test(url);
-  return findServer(url, isAddress && domain !== undefined ? domain : null);
+  const reached = await reachServer(url, { tlsName: isAddress ? (domain ?? null) : null });
+  return reached.kind === "none" ? null : reached;
 }
 
 function isLoopbackUrl(url = ""): boolean {

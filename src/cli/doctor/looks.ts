@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineBackupStorage } from "./backup-storage.ts";
-import { examineDomains } from "./certificates.ts";
+import { examineAuthority, examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
 import { examineKey } from "./key.ts";
@@ -21,6 +21,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "redis", look: () => examineRedis(config) },
     { name: "clock", look: () => examineClock(config, nowMs) },
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },
+    { name: "authority", look: () => examineAuthority(config, nowMs) },
     { name: "domain", look: () => examineDomains(config) },
     { name: "proxy headers", look: () => examineProxy(config) },
     { name: "public URL", look: () => examinePublicUrl(config) },

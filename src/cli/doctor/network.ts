@@ -8,31 +8,9 @@ import { loadCertificate } from "../certificate.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "../public-url.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { type Ask, reachServer } from "./reach.ts";
 
 const limitMs = 5_000;
-
-/**
- * The version and headers of a companiond server at this URL; null if something else responds, or nothing. `tlsName` is
- * whom its certificate must name, if not the host.
- */
-export async function findServer(
-  baseUrl: string,
-  tlsName: string | null = null,
-): Promise<{ version: string; headers: Headers } | null> {
-  try {
-    const response = await fetch(`${baseUrl}/healthz`, {
-      signal: AbortSignal.timeout(limitMs),
-      // Only the checks of other addresses also verify the name on the certificate.
-      ...(baseUrl.startsWith("https://127.") ? { tls: { rejectUnauthorized: false } } : {}),
-      ...(tlsName === null ? {} : { tls: { serverName: tlsName } }),
-    });
-    const body: unknown = await response.json();
-    const isOurs = response.ok && typeof body === "object" && body !== null && "version" in body;
-    return isOurs ? { version: String(body.version), headers: response.headers } : null;
-  } catch {
-    return null;
-  }
-}
 
 export async function examinePort({ server: { host, port, tls } }: Config): Promise<Finding> {
   const name = "port";
@@ -45,8 +23,9 @@ export async function examinePort({ server: { host, port, tls } }: Config): Prom
     const code = codeOf(error);
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     const address = reachable.includes(":") ? `[${reachable}]` : reachable;
-    const running = await findServer(`${tls === null ? "http" : "https"}://${address}:${port}`);
-    if (running !== null) return ok(name, `companiond ${running.version} is serving on ${port} of ${host}.`);
+    const running = await reachServer(`${tls === null ? "http" : "https"}://${address}:${port}`);
+    if (running.kind === "companiond")
+      return ok(name, `companiond ${running.version} is serving on ${port} of ${host}.`);
     const { wrong, advice } = await explainListenFailure({ host, port, code, message: describeFailure(error) });
     return fail(name, wrong, advice);
   }
@@ -136,7 +115,7 @@ async function countUntrustedForwards({ metrics, server }: Config): Promise<numb
   }
 }
 
-export async function examinePublicUrl(config: Config): Promise<Finding> {
+export async function examinePublicUrl(config: Config, ask?: Ask): Promise<Finding> {
   const { publicUrl } = config;
   const name = "public URL";
   if (publicUrl === null) {
@@ -147,10 +126,9 @@ export async function examinePublicUrl(config: Config): Promise<Finding> {
       "Set COMPANIOND_PUBLIC_URL to the address that visitors use, such as https://chat.example.com.",
     );
   }
-  const reached = await findServer(publicUrl);
-  if (reached === null) {
-    const advice = "Start the server, then check name, certificate, proxy and firewall.";
-    return warn(name, `No companiond responds at ${publicUrl}/healthz.`, advice);
+  const reached = await reachServer(publicUrl, ask === undefined ? {} : { ask });
+  if (reached.kind === "none") {
+    return warn(name, `No companiond responds at ${publicUrl}/healthz: ${reached.cause}.`, reached.advice);
   }
   return ok(name, `companiond ${reached.version} answers at ${publicUrl}.`);
 }

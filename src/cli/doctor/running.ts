@@ -4,6 +4,7 @@ import { type Config, loadConfig } from "../../config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { type Asked, askForChecks } from "../door/ask.ts";
 import type { RunningFacts } from "../door/facts.ts";
+import { adviseOnVersions, compareVersions } from "../door/versions.ts";
 import { fail, ok, warn } from "./finding.ts";
 
 type Answered = Extract<Asked, { kind: "answered" }>;
@@ -28,6 +29,9 @@ async function examineOne({ facts, path }: Answered): Promise<Finding[]> {
     ok("port", `It listens at ${facts.listening.join(", ")}.`),
   ];
   const checked = await askForChecks(path);
+  if (checked === "unable") {
+    return [...own, warn("server", "That version cannot check what it runs with.", adviseOnVersions(facts.version))];
+  }
   if (checked !== null) return [...own, ...checked.findings];
   const advice = "Look into its log, and try again.";
   return [...own, fail("server", "It did not finish checking what it runs with.", advice)];
@@ -41,8 +45,7 @@ function describeServer({ version, pid, user, uptimeSeconds, isDraining, openRep
   const name = "server";
   const who = `companiond ${version} is running: pid ${pid}, user ${user}, up ${describeTime(uptimeSeconds)}.`;
   if (version !== buildInfo.version) {
-    const detail = `The running server is ${version}, this executable ${buildInfo.version} (pid ${pid}, user ${user}).`;
-    return warn(name, detail, "Restart the server to update it.");
+    return warn(name, `${compareVersions(version)} It has pid ${pid}, and user ${user}.`, adviseOnVersions(version));
   }
   if (isDraining) {
     const replies = openReplies === 1 ? "1 reply is" : `${openReplies} replies are`;

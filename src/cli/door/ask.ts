@@ -1,9 +1,11 @@
 /** Asks the servers that run on a data directory, and tells apart why one does not answer. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { buildInfo } from "../../build-info.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { type RunningFacts, readFacts } from "./facts.ts";
+import { type RunningFacts, readFacts, readVersion } from "./facts.ts";
 import { isSocketName, paths } from "./protocol.ts";
+import { adviseOnVersions, compareVersions } from "./versions.ts";
 
 export type Asked =
   | { kind: "answered"; facts: RunningFacts; path: string }
@@ -35,10 +37,11 @@ export async function askServers(dataDir: string, factsMs = limits.factsMs): Pro
   return { servers, hasAbandoned: servers.length < asked.length };
 }
 
-/** Lets the server check what it runs with. Null if no answer comes. */
-export async function askForChecks(path: string, limitMs = limits.checkMs): Promise<RunningFacts | null> {
+/** Lets the server check what it runs with. Null if no answer comes, `unable` from a version that cannot. */
+export async function askForChecks(path: string, limitMs = limits.checkMs): Promise<RunningFacts | "unable" | null> {
   try {
-    return readFacts(await ask(path, "POST", paths.check, limitMs));
+    const { status, body } = await ask(path, "POST", paths.check, limitMs);
+    return status === 404 ? "unable" : readFacts(body);
   } catch {
     return null;
   }
@@ -47,12 +50,9 @@ export async function askForChecks(path: string, limitMs = limits.checkMs): Prom
 /** Null for the socket of a server that was killed. */
 async function askOne(path: string, dataDir: string, limitMs: number): Promise<Asked | null> {
   try {
-    const facts = readFacts(await ask(path, "GET", paths.facts, limitMs));
-    if (facts !== null) return { kind: "answered", facts, path };
-    return unknown(
-      `What answers at ${path} does not answer as companiond does.`,
-      "Restart the server, then try again.",
-    );
+    const { status, body } = await ask(path, "GET", paths.facts, limitMs);
+    const facts = status === 200 ? readFacts(body) : null;
+    return facts === null ? misunderstood(path, readVersion(body)) : { kind: "answered", facts, path };
   } catch (error) {
     const code = codeOf(error);
     if (code === "ECONNREFUSED" || code === "ENOENT") return null;
@@ -66,10 +66,15 @@ async function askOne(path: string, dataDir: string, limitMs: number): Promise<A
   }
 }
 
-async function ask(unix: string, method: "GET" | "POST", path: string, limitMs: number): Promise<unknown> {
+interface Answer {
+  status: number;
+  /** Null for what is not JSON. */
+  body: unknown;
+}
+
+async function ask(unix: string, method: "GET" | "POST", path: string, limitMs: number): Promise<Answer> {
   const signal = AbortSignal.timeout(limitMs);
   const response = await fetch(`http://companiond${path}`, { unix, method, signal, redirect: "error" });
-  if (response.status !== 200) return null;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -77,7 +82,26 @@ async function ask(unix: string, method: "GET" | "POST", path: string, limitMs: 
     if (bytes > limits.bytes) throw new Error("the answer is too long");
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString());
+  return { status: response.status, body: parse(Buffer.concat(chunks).toString()) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Of a version whose answers this one does not read: what it runs with stays unknown, but not what it is. */
+function misunderstood(path: string, version: string | null): Asked {
+  if (version !== null && version !== buildInfo.version) {
+    return unknown(`${compareVersions(version)} They do not understand each other.`, adviseOnVersions(version));
+  }
+  const sentence =
+    `What answers at ${path} does not answer as companiond ${buildInfo.version} does: it is another version, or another ` +
+    "program.";
+  return unknown(sentence, "Restart the service (systemctl restart companiond), then try again.");
 }
 
 function denied(path: string, dataDir: string): Asked {

@@ -4,9 +4,10 @@
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { buildInfo } from "../../build-info.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Log } from "../../lib/log.ts";
-import { isSocketName, nameSocket, paths } from "./protocol.ts";
+import { isSocketName, nameSocket, paths, protocol } from "./protocol.ts";
 
 export interface Door {
   /** Closes it and removes the socket. */
@@ -45,7 +46,10 @@ export function openDoor({ dataDir, id, log, makeAnswers }: DoorOptions): Door |
     const { pathname } = new URL(request.url);
     answers ??= makeAnswers();
     if (request.method === "GET" && pathname === paths.facts) return Response.json((await answers).describe());
-    if (request.method !== "POST" || pathname !== paths.check) return new Response(null, { status: 404 });
+    // The command of another version then knows at least whom it has asked.
+    if (request.method !== "POST" || pathname !== paths.check) {
+      return Response.json({ protocol, version: buildInfo.version }, { status: 404 });
+    }
     allowSeconds(checkSeconds);
     // Who asks meanwhile shares the answer: providers are paid for each.
     checking ??= answers.then((one) => one.check()).finally(() => (checking = null));

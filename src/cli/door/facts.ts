@@ -20,7 +20,13 @@ export interface RunningFacts {
 }
 
 const longestText = 2_000;
+const longestVersion = 50;
 const mostEntries = 500;
+
+/** The one thing that every version says in each answer, whatever else it says; null if this says none. */
+export function readVersion(answer: unknown): string | null {
+  return toText(toObject(answer)["version"]).slice(0, longestVersion) || null;
+}
 
 /** Null if it says nothing that this program understands. */
 export function readFacts(answer: unknown): RunningFacts | null {
