@@ -15,6 +15,7 @@ import { startTestServers } from "../test/support/test-servers.ts";
 import { startLoad } from "./gate-load.ts";
 import { counts, flaky, runOnceMore, runStep, runTests } from "./gate-steps.ts";
 import { showSummary } from "./gate-summary.ts";
+import { adoptOrphans, readProcessorSeconds, waitForOrphans } from "./processor-time.ts";
 import { installMissing } from "./system-packages.ts";
 import {
   findTestFiles,
@@ -44,12 +45,20 @@ const secondChances = options.stress ? 24 : 6;
 const budgetSeconds = options.quick ? 60 : 12 * 60;
 
 const testFiles = findTestFiles();
+adoptOrphans();
 if (options.quick) await runQuick();
 else if (options.stress) await runStressed();
 else await runGate();
 
-showSummary({ counts, flaky, budgetSeconds });
+waitForOrphans();
+showSummary({ counts, flaky, processor: readProcessor() });
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
+
+function readProcessor() {
+  const seconds = readProcessorSeconds();
+  // The load would be counted too.
+  return seconds === null || options.stress ? null : { seconds, budgetSeconds };
+}
 
 async function runQuick(): Promise<void> {
   if (!existsSync(join(root, "src/web/generated/packages.json"))) await makeWeb();
@@ -107,6 +116,7 @@ async function runAllTests(
     }
   };
   await Promise.all([runComputingOnes(), runWaitingOnes()]);
+  waitForOrphans();
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
   await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noteFiles, noteOutcome, noteProcessorTime } from "./gate-summary.ts";
+import { noteFiles, noteOutcome } from "./gate-summary.ts";
 import { type FileReport, readReport } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
@@ -137,8 +137,7 @@ async function run(
   if (isBesideOthers) process.stdout.write(Buffer.concat([Buffer.from(heading), ...held]));
   const isOk = exitCode === 0;
   if (!isOk) console.log(`--- ${title} FAILED: ${command.join(" ").slice(0, 200)} ended with ${exitCode} ---`);
-  const processorSeconds = noteProcessorTime(child);
-  noteOutcome({ title, seconds: (performance.now() - startedMs) / 1000, processorSeconds, isOk });
+  noteOutcome({ title, seconds: (performance.now() - startedMs) / 1000, isOk });
   return { isOk, output: out + error };
 }
 

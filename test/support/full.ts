@@ -1,0 +1,10 @@
+/**
+ * What `bun run full` runs beside the gate, for `COMPANIOND_TEST_FULL=1` says so: what is dear and seldom broken, and
+ * where the gate already runs another of its kind. Files named `*.full.test.ts` are in it as a whole.
+ */
+export const isFull = process.env["COMPANIOND_TEST_FULL"] === "1";
+
+/** The first of them in the gate, which stands for the others; all of them in `full`. */
+export function someOf<Kind>(kinds: readonly Kind[], inGate = 1): readonly Kind[] {
+  return isFull ? kinds : kinds.slice(0, inGate);
+}
