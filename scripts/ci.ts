@@ -6,6 +6,7 @@
  *
  *   bun scripts/ci.ts [--no-system-packages]     # without the tests that need Debian packages that are not there
  *   bun scripts/ci.ts --quick                    # only the tests that need neither a browser nor the executable
+ *   bun scripts/ci.ts --full                     # the gate, and what is dear and seldom broken: before a release
  *   bun scripts/ci.ts --stress                   # the tests while other work takes the machine: finds those that flake
  */
 import { existsSync } from "node:fs";
@@ -32,6 +33,7 @@ const bun = process.execPath;
 const { values: options } = parseArgs({
   options: {
     "no-system-packages": { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     stress: { type: "boolean", default: false },
   },
@@ -44,8 +46,10 @@ const secondChances = options.stress ? 24 : 6;
 /** Of processor time: what two cores do in seven minutes or so, and in one. */
 const budgetSeconds = options.quick ? 60 : 12 * 60;
 
-const testFiles = findTestFiles();
+if (options.full) process.env["COMPANIOND_TEST_FULL"] = "1";
+const testFiles = findTestFiles().filter((file) => options.full || !file.isFullOnly);
 adoptOrphans();
+announce();
 if (options.quick) await runQuick();
 else if (options.stress) await runStressed();
 else await runGate();
@@ -53,6 +57,23 @@ else await runGate();
 waitForOrphans();
 showSummary({ counts, flaky, processor: readProcessor() });
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
+
+/** What it takes, before it takes it. */
+function announce(): void {
+  const what = options.full ? "everything" : options.stress ? "the tests under load" : "the gate";
+  const minutes = options.full ? 20 : options.stress ? 30 : 10;
+  if (options.quick) console.log("This runs the quick tests: a minute on two cores.");
+  else console.log(`This runs ${what}: about ${minutes} minutes on two cores. It installs ${whatItInstalls()}.`);
+}
+
+function whatItInstalls(): string {
+  const packages = missingPrograms(testFiles).map((program) => program.package);
+  const debian =
+    options["no-system-packages"] || packages.length === 0
+      ? "no Debian package"
+      : `${packages.length} Debian packages, named below`;
+  return `${debian}, and 120 MB of npm packages in test/api-tools if the API document has changed`;
+}
 
 function readProcessor() {
   const seconds = readProcessorSeconds();
@@ -62,16 +83,15 @@ function readProcessor() {
 
 async function runQuick(): Promise<void> {
   if (!existsSync(join(root, "src/web/generated/packages.json"))) await makeWeb();
-  await installApiTools();
   await runTests({ title: "quick tests", files: pathsOf(testFiles.filter(isQuick)), flags: quickFlags });
   await runOnceMore(secondChances);
 }
 
 /** The tests as the gate runs them, side by side, with the machine taken; once more alone without the load. */
 async function runStressed(): Promise<void> {
-  const runnable = await findRunnable();
+  const runnable = (await findRunnable()).filter((file) => !file.needsApiTools);
   await using _servers = await startServers();
-  await Promise.all([makeWeb(), installApiTools()]);
+  await makeWeb();
   const isBuilt = await buildExecutable();
   {
     await using _load = startLoad();
@@ -81,9 +101,10 @@ async function runStressed(): Promise<void> {
 }
 
 async function runGate(): Promise<void> {
-  const runnable = await findRunnable();
+  const found = await findRunnable();
   await using servers = await startServers();
-  await Promise.all([makeWeb(), installApiTools()]);
+  await makeWeb();
+  const runnable = await chooseApiTools(found);
   const [isBuilt] = await Promise.all([buildExecutable(), checkSources()]);
   await runAllTests(runnable, isBuilt, () => runParallel(runnable, servers !== undefined));
   await runOnceMore(secondChances);
@@ -130,8 +151,16 @@ function buildExecutable(): Promise<boolean> {
   return runStep("executable", [bun, "scripts/build.ts", "--executable-only"]);
 }
 
-function installApiTools(): Promise<boolean> {
-  return runStep("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
+/** Leaves out linters and generators of clients where `checked-document.ts` has noted what they would be given. */
+async function chooseApiTools(files: readonly TestFile[]): Promise<readonly TestFile[]> {
+  const compare = [bun, "scripts/checked-document.ts", "--compare"];
+  if (!options.full && (await Bun.spawn(compare, { cwd: root, stdio: ["ignore", 1, 2] }).exited) === 0) {
+    console.log("The linters and generators have passed this API document: they do not run again.");
+    return files.filter((file) => !file.needsApiTools);
+  }
+  console.log("They run on the API document; `bun run check-document` notes that they passed it.");
+  await runStep("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
+  return files;
 }
 
 async function checkSources(): Promise<void> {
