@@ -4,6 +4,8 @@
  * tests, and a failed step as one more. What mostly waits runs beside what computes: two cores would be idle for a
  * third of the time otherwise.
  *
+ * `begin-gate.ts` starts it.
+ *
  *   bun scripts/ci.ts [--no-system-packages]     # without the tests that need Debian packages that are not there
  *   bun scripts/ci.ts --quick                    # only the tests that need neither a browser nor the executable
  *   bun scripts/ci.ts --full                     # the gate, and what is dear and seldom broken: before a release
@@ -49,7 +51,6 @@ const budgetSeconds = options.quick ? 60 : 12 * 60;
 if (options.full) process.env["COMPANIOND_TEST_FULL"] = "1";
 const testFiles = findTestFiles().filter((file) => options.full || !file.isFullOnly);
 adoptOrphans();
-announce();
 if (options.quick) await runQuick();
 else if (options.stress) await runStressed();
 else await runGate();
@@ -57,23 +58,6 @@ else await runGate();
 waitForOrphans();
 showSummary({ counts, flaky, processor: readProcessor() });
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
-
-/** What it takes, before it takes it. */
-function announce(): void {
-  const what = options.full ? "everything" : options.stress ? "the tests under load" : "the gate";
-  const minutes = options.full ? 20 : options.stress ? 30 : 10;
-  if (options.quick) console.log("This runs the quick tests: a minute on two cores.");
-  else console.log(`This runs ${what}: about ${minutes} minutes on two cores. It installs ${whatItInstalls()}.`);
-}
-
-function whatItInstalls(): string {
-  const packages = missingPrograms(testFiles).map((program) => program.package);
-  const debian =
-    options["no-system-packages"] || packages.length === 0
-      ? "no Debian package"
-      : `${packages.length} Debian packages, named below`;
-  return `${debian}, and 120 MB of npm packages in test/api-tools if the API document has changed`;
-}
 
 function readProcessor() {
   const seconds = readProcessorSeconds();
