@@ -4,14 +4,21 @@
  * tests, and a failed step as one more. What mostly waits runs beside what computes: two cores would be idle for a
  * third of the time otherwise.
  *
+ * `begin-gate.ts` starts it.
+ *
  *   bun scripts/ci.ts [--no-system-packages]     # without the tests that need Debian packages that are not there
  *   bun scripts/ci.ts --quick                    # only the tests that need neither a browser nor the executable
+ *   bun scripts/ci.ts --full                     # the gate, and what is dear and seldom broken: before a release
+ *   bun scripts/ci.ts --stress                   # the tests while other work takes the machine: finds those that flake
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startTestServers } from "../test/support/test-servers.ts";
-import { counts, runOnceMore, runStep, runTests, showSummary } from "./gate-steps.ts";
+import { startLoad } from "./gate-load.ts";
+import { counts, flaky, runOnceMore, runStep, runTests } from "./gate-steps.ts";
+import { showSummary } from "./gate-summary.ts";
+import { adoptOrphans, readProcessorSeconds, waitForOrphans } from "./processor-time.ts";
 import { installMissing } from "./system-packages.ts";
 import {
   findTestFiles,
@@ -26,41 +33,82 @@ const root = join(import.meta.dir, "..");
 const bun = process.execPath;
 
 const { values: options } = parseArgs({
-  options: { "no-system-packages": { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  options: {
+    "no-system-packages": { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    stress: { type: "boolean", default: false },
+  },
 });
 /** One more than there are cores: some of them wait for a clock. */
 const quickFlags = ["--parallel=3"];
 
-const testFiles = findTestFiles();
+/** Files that may run a second time: under load, all that flake are to be named. */
+const secondChances = options.stress ? 24 : 6;
+/** Of processor time: what two cores do in seven minutes or so, and in one. */
+const budgetSeconds = options.quick ? 60 : 12 * 60;
+
+if (options.full) process.env["COMPANIOND_TEST_FULL"] = "1";
+const testFiles = findTestFiles().filter((file) => options.full || !file.isFullOnly);
+adoptOrphans();
 if (options.quick) await runQuick();
+else if (options.stress) await runStressed();
 else await runGate();
 
-showSummary();
+waitForOrphans();
+showSummary({ counts, flaky, processor: readProcessor() });
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
+
+function readProcessor() {
+  const seconds = readProcessorSeconds();
+  // The load would be counted too.
+  return seconds === null || options.stress ? null : { seconds, budgetSeconds };
+}
 
 async function runQuick(): Promise<void> {
   if (!existsSync(join(root, "src/web/generated/packages.json"))) await makeWeb();
-  await installApiTools();
   await runTests({ title: "quick tests", files: pathsOf(testFiles.filter(isQuick)), flags: quickFlags });
+  await runOnceMore(secondChances);
+}
+
+/** The tests as the gate runs them, side by side, with the machine taken; once more alone without the load. */
+async function runStressed(): Promise<void> {
+  const runnable = (await findRunnable()).filter((file) => !file.needsApiTools);
+  await using _servers = await startServers();
+  await makeWeb();
+  const isBuilt = await buildExecutable();
+  {
+    await using _load = startLoad();
+    await runAllTests(runnable, isBuilt, () => runQuickTests(runnable));
+  }
+  await runOnceMore(secondChances);
 }
 
 async function runGate(): Promise<void> {
-  const runnable = await findRunnable();
+  const found = await findRunnable();
   await using servers = await startServers();
-  await Promise.all([makeWeb(), installApiTools()]);
+  await makeWeb();
+  const runnable = await chooseApiTools(found);
+  const [isBuilt] = await Promise.all([buildExecutable(), checkSources()]);
+  await runAllTests(runnable, isBuilt, () => runParallel(runnable, servers !== undefined));
+  await runOnceMore(secondChances);
+}
+
+/** `runQuickOnes`: those that compute. */
+async function runAllTests(
+  runnable: readonly TestFile[],
+  isBuilt: boolean,
+  runQuickOnes: () => Promise<void>,
+): Promise<void> {
   // A tree that cannot be built has nothing for the tests of the executable to run.
-  const [isBuilt] = await Promise.all([
-    runStep("executable", [bun, "scripts/build.ts", "--executable-only"]),
-    checkSources(),
-  ]);
   const slow = isBuilt ? runnable.filter((file) => !isParallel(file)) : [];
   const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
   const ofExecutable = slow.filter((file) => !isWeb(file));
   const others = ofExecutable.filter((file) => !file.isMeasuring);
   const inBrowser = pathsOf(slow.filter(isWeb));
   let isRunningQuick = true;
-  const runQuickOnes = async () => {
-    await runParallel(runnable, servers !== undefined);
+  const runComputingOnes = async () => {
+    await runQuickOnes();
     isRunningQuick = false;
   };
   // Mostly they wait, for a deadline of the server's or for a page, and so fill what the others leave of the cores.
@@ -69,23 +117,34 @@ async function runGate(): Promise<void> {
     await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
     while (isRunningQuick && inBrowser.length > 0) {
       const files = inBrowser.splice(0, 1);
-      const title = `in the browser, beside others: ${files}`;
-      await runTests({ title, files, isBesideOthers: true, isInBrowser: true });
+      await runTests({ title: `in the browser, beside others: ${files}`, files, isBesideOthers: true });
     }
   };
-  await Promise.all([runQuickOnes(), runWaitingOnes()]);
+  await Promise.all([runComputingOnes(), runWaitingOnes()]);
+  waitForOrphans();
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"], isInBrowser: true });
-  await runOnceMore();
+  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });
 }
 
 function makeWeb(): Promise<boolean> {
   return runStep("browser bundles and wire types", [bun, "scripts/build.ts", "--web-only"]);
 }
 
-function installApiTools(): Promise<boolean> {
-  return runStep("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
+function buildExecutable(): Promise<boolean> {
+  return runStep("executable", [bun, "scripts/build.ts", "--executable-only"]);
+}
+
+/** Leaves out linters and generators of clients where `checked-document.ts` has noted what they would be given. */
+async function chooseApiTools(files: readonly TestFile[]): Promise<readonly TestFile[]> {
+  const compare = [bun, "scripts/checked-document.ts", "--compare"];
+  if (!options.full && (await Bun.spawn(compare, { cwd: root, stdio: ["ignore", 1, 2] }).exited) === 0) {
+    console.log("The linters and generators have passed this API document: they do not run again.");
+    return files.filter((file) => !file.needsApiTools);
+  }
+  console.log("They run on the API document; `bun run check-document` notes that they passed it.");
+  await runStep("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
+  return files;
 }
 
 async function checkSources(): Promise<void> {
@@ -95,9 +154,13 @@ async function checkSources(): Promise<void> {
   await runStep("dead code", tool("knip"));
 }
 
+function runQuickTests(runnable: readonly TestFile[]): Promise<void> {
+  return runTests({ title: "quick tests", files: pathsOf(runnable.filter(isParallel)), flags: quickFlags });
+}
+
 /** The quick tests, and once more those that make whole requests. */
 async function runParallel(runnable: readonly TestFile[], hasServers: boolean): Promise<void> {
-  await runTests({ title: "quick tests", files: pathsOf(runnable.filter(isParallel)), flags: quickFlags });
+  await runQuickTests(runnable);
   const again = runnable.filter((file) => file.isOnEachEngine);
   const title = "whole requests on PostgreSQL";
   if (hasServers) {

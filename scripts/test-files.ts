@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { Glob } from "bun";
+import { onEachEngine } from "./engine-tests.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -75,30 +76,13 @@ export interface TestFile {
   needsExecutable: boolean;
   /** Whether it measures what a process takes, which others beside it would falsify. */
   isMeasuring: boolean;
-  /** Whether it runs on each storage engine. */
+  /** Whether the gate runs it on each storage engine. */
   isOnEachEngine: boolean;
+  /** Whether it runs linters and generators of clients on the API document. */
+  needsApiTools: boolean;
+  /** Whether only `bun run full` runs it. */
+  isFullOnly: boolean;
 }
-
-/** Tests of whole servers and of commands that run on SQLite alone, and why. */
-const onSqliteAlone: Readonly<Record<string, string>> = {
-  "test/backups/commands.test.ts": "backups are SQLite's; a server has tools of its own",
-  "test/backups/opening.test.ts": "backups are SQLite's; a server has tools of its own",
-  "test/backups/scheduled.test.ts": "backups are SQLite's; a server has tools of its own",
-  "test/cli/completion.test.ts": "nothing is opened",
-  "test/ops/backup.test.ts": "backup and restore are SQLite's; a server has tools of its own",
-  "test/ops/doctor.test.ts": "examines the database's files; what it says of servers is tested apart",
-  "test/sealed-secrets.test.ts": "its key is a file of the data directory, which PostgreSQL's instances may not have",
-  "test/performance-counts.test.ts": "counts SQLite's statements and commits",
-  "test/client/package.test.ts": "how the client for servers is packed",
-  "test/docs/generated-clients.test.ts": "what is generated from a document that is made without storage",
-  "test/docs/openapi.test.ts": "the document is made without storage",
-  "test/docs/pages.test.ts": "pages that nothing is stored for",
-  "test/http/first-request.test.ts": "what of the program is made when",
-  "test/http/host-header.test.ts": "refused before anything is looked up",
-  "test/http/transport-security.test.ts": "one header, on responses of any kind",
-  "test/modules/own-address.test.ts": "what the server takes for its address",
-  "test/web/assets.test.ts": "files that are part of the program",
-};
 
 export function findTestFiles(): TestFile[] {
   const found = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
@@ -107,15 +91,15 @@ export function findTestFiles(): TestFile[] {
   return paths.map((path) => {
     const sources = readWithImports(join(root, path));
     const text = [...sources.values()].join("\n");
-    const file = {
+    return {
       path,
       programs: programs.filter((program) => text.includes(program.path)),
       isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
+      isOnEachEngine: path in onEachEngine && sources.has(join(root, "test/support/engine.ts")),
+      needsApiTools: sources.has(join(root, "test/support/api-tools.ts")),
+      isFullOnly: /\.full\.test\.tsx?$/.test(path),
     };
-    // What starts a database server itself has chosen its engine.
-    const isOpen = sources.has(join(root, "test/support/engine.ts")) && !(path in onSqliteAlone);
-    return { ...file, isOnEachEngine: isOpen && isQuick(file) };
   });
 }
 
@@ -125,8 +109,8 @@ export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
 }
 
 /** Those that need no browser or other program, and not the executable. */
-export function isQuick(file: Pick<TestFile, "programs" | "needsExecutable">): boolean {
-  return file.programs.length === 0 && !file.needsExecutable;
+export function isQuick(file: TestFile): boolean {
+  return file.programs.length === 0 && !file.needsExecutable && !file.needsApiTools && !file.isFullOnly;
 }
 
 /** Those that may run side by side: the quick ones, and those that need a database server at most. */

@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { codeBlocks } from "../support/code-blocks.ts";
+import { testInFull } from "../support/full.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const script = join(import.meta.dir, "../../scripts/build.ts");
@@ -34,7 +35,7 @@ async function run(command: string[], environment: Record<string, string> = {}):
   return { exitCode: await child.exited, output: out + error };
 }
 
-test(
+testInFull(
   "builds for a system by its name, with a checksum, what runs there and reports its build",
   async () => {
     using dir = temporaryDirectory();
@@ -100,7 +101,8 @@ function verifies(dir: string, name: string): string {
   return readdirSync(dir).sort().join(" ");
 }
 
-test(
+// The signed one is made of the same parts.
+testInFull(
   "a release without a key is the files and their checksums, and says that nothing is signed",
   async () => {
     using dir = temporaryDirectory();

@@ -1,8 +1,12 @@
 /** What the gate knows of its tests, and what it says before it changes the machine. */
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { onEachEngine } from "../../scripts/engine-tests.ts";
 import { installMissing, type Machine } from "../../scripts/system-packages.ts";
 import { findTestFiles, isParallel, isQuick, type SystemProgram } from "../../scripts/test-files.ts";
 
+const root = join(import.meta.dir, "../..");
 const files = new Map(findTestFiles().map((file) => [file.path, file]));
 
 test.each([
@@ -25,13 +29,35 @@ test.each([
 
 test.each([
   ["test/modules/chat.test.ts", true],
-  ["test/cli/account.test.ts", true],
-  ["test/voice/voice-token.test.ts", true],
+  ["test/cli/key.test.ts", true],
+  ["test/voice/voice-token.test.ts", false],
   ["test/ops/backup.test.ts", false],
   ["test/http/sse.test.ts", false],
   ["test/store/sqlite.test.ts", false],
 ])("%s runs on each storage engine: %j", (path, isOnEachEngine) => {
   expect(files.get(path)?.isOnEachEngine).toBe(isOnEachEngine);
+});
+
+test("each of the store's contracts meets PostgreSQL in whole requests as well", () => {
+  const contracts = readdirSync(join(root, "test/contracts")).flatMap(
+    (name) => /^store-(.+)\.ts$/.exec(name)?.[1] ?? [],
+  );
+  const met = Object.values(onEachEngine).flatMap((test) => test.contracts ?? []);
+  expect(met.sort()).toEqual(contracts.sort());
+});
+
+test.each(Object.keys(onEachEngine))("%s is there, and takes its engine from the environment", (path) => {
+  expect(files.get(path)).toMatchObject({ isOnEachEngine: true, programs: [], needsExecutable: false });
+});
+
+test("what runs the tools for the API document is neither quick nor left to full", () => {
+  const withTools = [...files.values()].filter((file) => file.needsApiTools);
+  expect(withTools.map((file) => file.path)).toEqual([
+    "test/docs/generated-clients.test.ts",
+    "test/docs/linters.test.ts",
+  ]);
+  for (const file of withTools)
+    expect([isQuick(file), isParallel(file), file.isFullOnly]).toEqual([false, true, false]);
 });
 
 // At paths of their own: this file would be taken to need what it names.

@@ -9,6 +9,7 @@ const folder = join(root, ".github/workflows");
 
 interface Job {
   uses?: string;
+  with?: Record<string, unknown>;
   permissions?: Record<string, string>;
   "timeout-minutes"?: number;
   steps?: { uses?: string; run?: string }[];
@@ -45,6 +46,8 @@ test("the gate runs what .ci/run does, and only publishing may write", () => {
   expect(release).toEqual([expect.stringContaining('--base-url "$GITHUB_SERVER_URL/')]);
   const { gate, build, publish } = workflows.get("release.yml")?.jobs ?? {};
   expect([gate?.uses, build?.permissions]).toEqual(["./.github/workflows/gate.yml", undefined]);
+  expect(gate?.with).toEqual({ full: true });
+  expect(runs("gate.yml")).toContain(`npx -y ${manifest.packageManager} run full`);
   expect(publish?.permissions).toEqual({ contents: "write" });
 });
 
@@ -54,6 +57,7 @@ test("one version of Bun is named everywhere", () => {
     "README.md",
     "CONTRIBUTING.md",
     "deploy/Dockerfile",
+    ".github/workflows/gate.yml",
     ".github/workflows/release.yml",
   ].flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/\bbun[@:](\d+\.\d+\.\d+)/g)].map(([, found]) => found),

@@ -1,12 +1,21 @@
 /** Runs axe-core in a page of the browser. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { isFull } from "./full.ts";
 
 const source = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
+}
+
+/**
+ * The same in `full` alone: for a further state or look of what the gate has examined in another. Which colours are on
+ * which is computed for both themes in `test/web/contrast.test.ts`.
+ */
+export async function findViolationsInState(page: Page, rules = standards): Promise<string[]> {
+  return isFull ? await findViolations(page, rules) : [];
 }
 
 /** Violations of WCAG 2.2 AA and good practice, or of the given rules; empty if there are none. */

@@ -1,7 +1,8 @@
 /**
  * The storage engine of the tests that make whole requests or run commands: SQLite, or with
  * `COMPANIOND_TEST_ENGINE=postgres` the servers in `COMPANIOND_TEST_POSTGRES`, where each data directory has a database
- * of its own, and `COMPANIOND_TEST_REDIS`. The gate runs the files that import this one on both.
+ * of its own, and `COMPANIOND_TEST_REDIS`. `scripts/engine-tests.ts` says which
+ * files the gate runs on both.
  */
 import { test } from "bun:test";
 import { loadConfig } from "../../src/config.ts";

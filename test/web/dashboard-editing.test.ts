@@ -1,7 +1,7 @@
 /** Work in progress in the dashboard: where the typing goes, what a session's end does to it, and a chat that stays in view. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import {
   atPage,
@@ -76,7 +76,7 @@ test("a session that ends while editing asks for the password over the page, and
   await page.keyboard.type("not the password");
   await page.keyboard.press("Enter");
   await dialog.getByText("E-mail address or password is wrong.").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-ended");
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
@@ -122,7 +122,7 @@ test("a draft is never sent for another account that signs in over it", async ()
 
   const other = page.getByRole("dialog", { name: "Another account is signed in" });
   await other.getByText(email).waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-replaced");
   await other.getByRole("button", { name: "Go on as somebody-else@example.com" }).click();
   await page.getByText("No companions yet").waitFor();
@@ -208,7 +208,7 @@ test.each([
     const send = await page.getByRole("button", { name: "Send" }).boundingBox();
     expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(height);
     expect((await log.boundingBox())?.height).toBeGreaterThan(200);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     await keepScreenshot(page, `dashboard-playground-${width}`);
 
     // By keyboard to what was said before, and back to the end with the next message.

@@ -1,9 +1,11 @@
 /** Failing providers in the dashboard: what an owner learns of a companion's replies, and an operator of the server's key. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import type { BrowserContextOptions } from "playwright-core";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { someOf } from "../support/full.ts";
 
 setDefaultTimeout(30_000);
 
@@ -19,11 +21,12 @@ async function say(embedToken: string, message: string): Promise<void> {
 }
 
 test("an owner sees how many replies failed, why, and what helps", async () => {
-  for (const [look, options] of Object.entries({
-    light: {},
-    dark: { colorScheme: "dark" as const },
-    narrow: { viewport: { width: 390, height: 844 } },
-  })) {
+  const looks: readonly [string, BrowserContextOptions][] = [
+    ["light", {}],
+    ["dark", { colorScheme: "dark" }],
+    ["narrow", { viewport: { width: 390, height: 844 } }],
+  ];
+  for (const [look, options] of someOf(looks)) {
     const { page, api, complaints } = await world.openAs("owner", "/app/companions", options);
     const { id, embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
     await page.goto(`${world.server.url}/app/companions/${id}`);
@@ -40,7 +43,7 @@ test("an owner sees how many replies failed, why, and what helps", async () => {
     const notice = page.getByText("4 replies failed in the last 7 days.").locator("..");
     // What does not pass by itself, though most failures did.
     await notice.getByText("Among the reasons: the provider refused the request").waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     await page.evaluate("window.scrollTo(0, 0)");
     await keepScreenshot(page, `dashboard-failures-notice-${look}`);
     await page.getByRole("link", { name: "All failures" }).click();
@@ -50,7 +53,7 @@ test("an owner sees how many replies failed, why, and what helps", async () => {
     expect(await table.locator("tbody tr").first().innerText()).toStartWith("The reply broke off midway");
     expect(await table.locator("tbody tr").count()).toBe(2);
     expect(await table.getByText("The provider refused the request").count()).toBe(1);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     await table.scrollIntoViewIfNeeded();
     await keepScreenshot(page, `dashboard-failures-usage-${look}`);
     expect(await page.getByText("Replies fail.").count()).toBe(0);
@@ -72,7 +75,7 @@ test("an operator sees within a minute that a key is refused, and when it works 
   await page.getByText("test-model does not reply at 127.0.0.1").waitFor();
   await page.getByText("Check OPENAI_API_KEY").waitFor();
   expect(await page.locator("main").innerText()).not.toMatch(/sk-\w{4}/);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-failures-operator");
   await say(embed_token, "Hello");
   await page.clock.runFor(60_000);

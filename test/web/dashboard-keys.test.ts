@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient, type ResponseBody } from "../support/api-client.ts";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
@@ -135,7 +135,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   }
   await dialog.getByText("what still uses it will break").waitFor();
   await keepScreenshot(page, "dashboard-key-revoke");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Revoke 2 keys" }).click();
   await page.getByText("Revoked 2 keys.").waitFor();
   await hasCount(rows, 2);
@@ -154,7 +154,7 @@ test("the keys page and its questions read well in the dark and on a phone, by k
   await page.getByText("Replaced").waitFor();
   const isWide = () => page.evaluate("document.documentElement.scrollWidth > innerWidth");
   expect(await isWide()).toBe(false);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-keys-phone");
 
   const revoke = page.getByRole("button", { name: `Revoke… ${old["name"]} …${old.key.slice(-4)}` });
@@ -162,7 +162,7 @@ test("the keys page and its questions read well in the dark and on a phone, by k
   await page.keyboard.press("Enter");
   await page.getByText("Its child").last().waitFor();
   expect(await isWide()).toBe(false);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-key-revoke-phone");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -1,7 +1,7 @@
 /** Knowledge in the dashboard: added and watched, tried, answered, deleted, and seen in transcripts. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
@@ -97,7 +97,7 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   await page.getByRole("button", { name: "Write a text…" }).click();
   await page.getByLabel("Title").fill("Opening hours");
   await page.getByLabel("Text", { exact: true }).fill("We open at nine.");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
   await rowOf(page, "Opening hours").getByText("Ready", { exact: true }).waitFor();
@@ -108,7 +108,7 @@ test("files, addresses and texts are added, watched until they are ready, and sa
     "ready",
     "ready",
   ]);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-sources");
   expect(complaints).toEqual([]);
 });
@@ -140,7 +140,7 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   await page.getByRole("button", { name: "Passages of Prices" }).click();
   const passages = page.getByRole("list", { name: "Passages" }).getByRole("listitem");
   await passages.first().getByText("An hour in the workshop costs 40 euros.").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: "Replace: Prices" }).click();
@@ -174,7 +174,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await found.getByText(/^Score \d+\.\d\d$/).waitFor();
   await found.getByText("Prices", { exact: true }).waitFor();
   await page.getByText("a chat gives the model all of it").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-found");
 
   world.mockLlm.respond(async (_, response) => {
@@ -188,7 +188,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await page.reload();
   await page.getByRole("link", { name: "Unanswered (1)" }).click();
   await page.getByText("Asked 2 times").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-unanswered");
   await page.getByRole("button", { name: /^Answer…/ }).click();
   await page.getByLabel("Answer", { exact: true }).fill("Yes, for 12 euros.");
@@ -207,7 +207,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await seen.getByText("cited").click();
   expect(await seen.getByRole("link").getAttribute("href")).toBe(prices.url);
   await seen.getByText("An hour in the workshop costs 40 euros.").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-transcript");
   const id = (await readSources()).at(-1)?.id;
   await api.call("DELETE", `/api/companions/${companion.id}/sources/${id}`);
@@ -241,7 +241,7 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   await hasCount(rows, 25);
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 860 });
 
   await page.getByRole("link", { name: "Change in the settings" }).click();

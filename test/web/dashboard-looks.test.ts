@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
+import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 
 setDefaultTimeout(60_000);
@@ -142,7 +143,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
   ];
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
+for (const colorScheme of someOf(["light", "dark"] as const)) {
   test(`every page reads well in the ${colorScheme} theme`, async () => {
     const signedIn = await world.openAs("operator", "/app/account", { colorScheme, reducedMotion: "reduce" });
     const { page, complaints } = signedIn;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
@@ -44,7 +44,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   await models.getByRole("row", { name: /^bigger-model.*no price/ }).waitFor();
   await page.getByText("The operator of this server sets prices, with COMPANIOND_PRICES.").waitFor();
   await page.locator("canvas").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-usage");
 
   // Chosen by keyboard.
@@ -59,7 +59,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV" }).click();
   expect((await download).suggestedFilename()).toMatch(/^usage-.*\.csv$/);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
 
@@ -68,7 +68,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   const read = async () => (await api.call("GET", "/api/budgets")).json.data;
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.getByText("No budgets yet").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "New budget" }).first().focus();
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "New budget" });
@@ -78,7 +78,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await dialog.getByText("Choose a companion.").waitFor();
   await dialog.getByText("Write dollars like 50 or 12.50").waitFor();
   await page.waitForFunction("document.activeElement?.getAttribute('aria-invalid') === 'true'");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-dialog");
   await page.getByRole("combobox", { name: "Companion" }).fill("Ad");
   await page.getByRole("option", { name: "Ada", exact: true }).waitFor();
@@ -132,7 +132,7 @@ async function expectReadable(page: Page, name: string): Promise<void> {
     await apply(page);
     // Its colours are those of the next frame.
     await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
     await keepScreenshot(page, `dashboard-money-${name}-${look}`);
   }
@@ -199,7 +199,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   await page.getByRole("button", { name: "Stop all spending…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("replies under way are finished").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-stop");
   expect(await chat()).toBe(200);
   await page.getByRole("button", { name: "Stop all spending", exact: true }).click();
@@ -210,8 +210,8 @@ test("an operator stops all spending, or one account's; owners see it on every p
     await visit(path);
     await banner(owner.page).waitFor();
   }
-  expect(await findViolations(owner.page)).toEqual([]);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(owner.page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Start again" }).click();
   await page.getByRole("button", { name: "Stop all spending…" }).waitFor();
   await hasCount(banner(page), 0);
@@ -227,7 +227,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   await row.getByText("Spending stopped").waitFor();
   await hasCount(banner(page), 0);
   expect(await chat()).toBe(503);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await visit("audit");
   await banner(owner.page).waitFor();
   // It goes while the page stays open.
@@ -258,7 +258,7 @@ test("a companion's limits and proof of work are set beside what it has used", a
   await page.getByRole("radio", { name: "Never" }).focus();
   await page.keyboard.press("ArrowDown");
   await page.getByText("Otherwise visitors notice nothing.").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   const read = async () => (await api.call("GET", `/api/companions/${id}`)).json;

@@ -1,7 +1,7 @@
 /** The ways into the dashboard and out of it, in a real browser against the executable on a fresh database. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 
@@ -197,7 +197,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await row.getByRole("button", { name: "Manage…" }).click();
   await page.getByText("used by 1 companion").waitFor();
   await keepScreenshot(page, "dashboard-account-agents");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Take away… agent_01" }).click();
   await page.getByText("The companion that uses it has no voice from the next visitor on.").waitFor();
   await page.getByRole("button", { name: "Take away", exact: true }).click();

@@ -1,17 +1,22 @@
 /** The pages that people open: a companion's own page, and the welcome page, in the browser. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { BrowserContextOptions } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { runExecutable } from "../support/executable.ts";
+import { someOf } from "../support/full.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(60_000);
 
-const looks = {
-  light: {},
-  dark: { colorScheme: "dark" as const },
-  narrow: { viewport: { width: 360, height: 740 } },
-};
+const looks = someOf<[name: string, options: BrowserContextOptions]>(
+  [
+    ["light", {}],
+    ["narrow", { viewport: { width: 360, height: 740 } }],
+    ["dark", { colorScheme: "dark" }],
+  ],
+  2,
+);
 
 let world: WidgetWorld;
 
@@ -22,11 +27,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 test("a companion's page is a whole chat, in light and dark, wide and narrow", async () => {
   const { embed_token } = await world.createCompanion({ name: "Ada <b>&", starters: ["What can you do?"] });
-  for (const [name, options] of Object.entries({
-    "page-light": {},
-    "page-dark": { colorScheme: "dark" as const },
-    "page-phone": { viewport: { width: 375, height: 700 } },
-  })) {
+  for (const [name, options] of looks) {
     const { page, complaints } = await world.open(options);
     await page.goto(`${world.server.url}/c/${embed_token}`);
     const widget = widgetOn(page);
@@ -35,7 +36,7 @@ test("a companion's page is a whole chat, in light and dark, wide and narrow", a
     expect(await page.title()).toBe("Ada <b>&");
     expect(complaints).toEqual([]);
     await page.evaluate("document.activeElement.blur()");
-    await keepScreenshot(page, name);
+    await keepScreenshot(page, `page-${name}`);
   }
 });
 
@@ -104,17 +105,13 @@ test("a dead link leads to a page that says so", async () => {
 });
 
 test("the welcome page shows what runs, the real widget and the next three steps", async () => {
-  for (const [name, options] of Object.entries({
-    "welcome-light": { viewport: { width: 1280, height: 900 } },
-    "welcome-dark": { viewport: { width: 1280, height: 900 }, colorScheme: "dark" as const },
-    "welcome-phone": { viewport: { width: 375, height: 812 } },
-  })) {
+  for (const [name, options] of looks) {
     const { page, complaints } = await world.open({ ...options, permissions: ["clipboard-write"] });
     await page.goto(`${world.server.url}/`);
     const widget = widgetOn(page);
     await widget.element.locator(".starter").first().waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await keepScreenshot(page, name);
+    await keepScreenshot(page, `welcome-${name}`);
     expect(await page.locator("li").count()).toBe(3);
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
@@ -141,7 +138,7 @@ test("without the demo the start page says what this is and where to go, and not
   const read = async () => (await fetch(`${bare.server.url}/`)).text();
   const fresh = await read();
   expect(fresh).toContain("companiond account setup-link");
-  for (const [name, options] of Object.entries(looks)) {
+  for (const [name, options] of looks) {
     const { page, complaints } = await bare.open(options);
     const response = await page.goto(`${bare.server.url}/`);
     expect(response?.headers()["content-security-policy"]).toStartWith("default-src 'none'; ");
@@ -169,7 +166,7 @@ test("without the demo the start page says what this is and where to go, and not
 });
 
 test("what is not there is a page for browsers, in light and dark, wide and narrow", async () => {
-  for (const [name, options] of Object.entries(looks)) {
+  for (const [name, options] of looks) {
     const { page, complaints } = await world.open(options);
     const response = await page.goto(`${world.server.url}/nope`);
     expect(response?.status()).toBe(404);

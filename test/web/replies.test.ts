@@ -4,6 +4,7 @@ import type { Locator } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 
 setDefaultTimeout(60_000);
@@ -110,7 +111,7 @@ async function expectLooks(reply: Locator): Promise<void> {
   expect(sides.slice(0, 3).map((side) => side.replace("-webkit-", ""))).toEqual(["left", "center", "right"]);
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
+for (const colorScheme of someOf(["light", "dark"] as const)) {
   test(`every part of a reply looks like what it is: ${colorScheme}`, async () => {
     const { page, api, complaints } = await world.openAs("owner", "/app/companions", { colorScheme });
     await page.setViewportSize({ width: 1000, height: 1500 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { pageSnippet, tokenPath } from "../../src/web/dashboard/visitor-keys/snippets.ts";
 import { apiClient } from "../support/api-client.ts";
-import { findViolations } from "../support/axe.ts";
+import { findViolations, findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
@@ -105,7 +105,7 @@ test("takes the public half of a pair, and never sends a private one", async () 
   await field.fill(JSON.stringify({ ...publicJwk, y: "AAAA" }));
   await create.click();
   await page.getByText("Must be 32 bytes in base64url.").first().waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await field.fill(JSON.stringify(publicJwk));
   await create.click();
   await page.getByText("The key is live.").waitFor();
@@ -178,7 +178,7 @@ test("shows who a conversation is with, finds all of theirs, and erases them", a
   await facts.waitFor();
   expect(await facts.locator("dd").allInnerTexts()).toEqual([zoe.name, zoe.sub, zoe.email, "pro"]);
   await page.getByText("And the other one?", { exact: true }).waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Erase visitor…" }).click();
   await page
     .getByRole("dialog", { name: `Erase ${zoe.name}?` })
@@ -291,7 +291,7 @@ test("the playground tries a companion as a visitor: signed for in the browser, 
   await page.getByLabel("Secret of the key").fill(String(key.secret));
   await page.getByLabel("Id on your website").fill(zoe.sub);
   await page.getByLabel("Name", { exact: true }).fill("Zoë");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Begin" }).click();
   await page.getByText("You are Zoë").waitFor();
   expect(await page.content()).not.toContain(String(key.secret));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
+import { someOf } from "../support/full.ts";
 import { focusedName, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
@@ -25,7 +26,7 @@ async function openChat(options = {}, attributes = "", lang = "en") {
   return { ...opened, widget: widgetOn(opened.page) };
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
+for (const colorScheme of someOf(["light", "dark"] as const)) {
   test(`axe finds nothing in any state, in ${colorScheme}`, async () => {
     const { page, widget } = await openChat({ colorScheme, reducedMotion: "reduce" });
     await widget.launcher.waitFor();
@@ -59,7 +60,17 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 test("every theme colour gives text that can be read", async () => {
-  for (const color of ["#ffffff", "#000000", "#777777", "#facc15", "#22c55e", "#1d4ed8", "#ff00ff", "#8b8b00"]) {
+  // `contrast.test.ts` computes it for many; here the style sheet takes what was computed.
+  for (const color of someOf([
+    "#facc15",
+    "#000000",
+    "#ffffff",
+    "#777777",
+    "#22c55e",
+    "#1d4ed8",
+    "#ff00ff",
+    "#8b8b00",
+  ])) {
     const { embed_token } = await world.createCompanion({ theme_color: color, starters: ["One?"] });
     for (const colorScheme of ["light", "dark"] as const) {
       const { page } = await world.open({ colorScheme, reducedMotion: "reduce" });

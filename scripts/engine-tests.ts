@@ -1,0 +1,44 @@
+/**
+ * Which tests of whole requests the gate runs on PostgreSQL too. Every statement of both engines runs in the suites of
+ * `test/contracts`. A whole request adds how a route puts them together: what comes back from one goes into the next,
+ * inside of one transaction or beside another request. That takes one file for each of the store's contracts, and those
+ * that say something else where instances share a storage. Whatever ends before the storage, or asks it what another
+ * file asks it, runs on SQLite alone: shapes of requests, guards, streams, clients, providers, pages.
+ */
+
+/** By path, what each is there for: contracts of `test/contracts` by name, or a sentence. */
+export const onEachEngine: Readonly<Record<string, { contracts?: readonly string[]; reason?: string }>> = {
+  "test/cli/key.test.ts": { reason: "a command opens the database beside a server" },
+  "test/cli/serve-failures.test.ts": { reason: "what a start says of a storage that it cannot open" },
+  "test/docs/challenge.test.ts": { contracts: ["challenges"] },
+  "test/http/idempotency.test.ts": { contracts: ["idempotency"] },
+  "test/jobs/jobs.test.ts": { reason: "removals by the hour, of all tables" },
+  "test/knowledge/indexing.test.ts": { contracts: ["knowledge-index", "knowledge-queue"] },
+  "test/message-way.test.ts": { reason: "counts the files of each engine" },
+  "test/modules/accounts.test.ts": { contracts: ["accounts"] },
+  "test/modules/audit.test.ts": { contracts: ["audit"] },
+  "test/modules/budgets.test.ts": { contracts: ["spending"], reason: "two instances count together" },
+  "test/modules/chat.test.ts": { contracts: ["exchanges"] },
+  "test/modules/companions-batch.test.ts": { contracts: ["companion-batches"] },
+  "test/modules/companions-list.test.ts": { contracts: ["companions", "metadata"] },
+  "test/modules/conversations.test.ts": { contracts: ["conversations"] },
+  "test/modules/embed-tokens.test.ts": { contracts: ["embed-tokens"] },
+  "test/modules/holdings.test.ts": { contracts: ["holdings"] },
+  "test/modules/instances.test.ts": { reason: "only instances on one PostgreSQL reach one another" },
+  "test/modules/key-lines.test.ts": { contracts: ["api-keys", "key-lines"] },
+  "test/modules/knowledge.test.ts": { contracts: ["knowledge", "unanswered"] },
+  "test/modules/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
+  "test/modules/resume.test.ts": { contracts: ["turns"] },
+  "test/modules/second-factor.test.ts": { contracts: ["second-factors"] },
+  "test/modules/session.test.ts": { contracts: ["sessions"] },
+  "test/modules/usage-recorded.test.ts": { contracts: ["usage-recorded"] },
+  "test/modules/usage.test.ts": { contracts: ["usage"] },
+  "test/modules/visitor-erasure.test.ts": { reason: "deletes in all tables while others write" },
+  "test/modules/visitor-keys.test.ts": { contracts: ["visitor-keys"] },
+  "test/modules/visitor-merge.test.ts": { reason: "moves conversations while others write" },
+  "test/modules/voice-agent-grants.test.ts": { contracts: ["voice-agent-grants"] },
+  "test/ops/log-canary.test.ts": { reason: "what its driver's errors would tell the log" },
+  "test/ops/metrics.test.ts": { reason: "each engine counts its own statements" },
+  "test/turns/random-replies.test.ts": { reason: "turns at random, whose order each engine keeps by other locks" },
+  "test/voice/webhooks.test.ts": { contracts: ["voice"] },
+};
