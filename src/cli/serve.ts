@@ -26,6 +26,7 @@ import { offerSetup } from "./setup-offer.ts";
 import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
+import { describeUnpricedDefault, isDefaultUnpriced } from "./unpriced-default.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
@@ -110,6 +111,9 @@ async function serve(input: ActionInput): Promise<null> {
     if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
     const idlePrices = listIdlePrices(config);
     if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
+    if (isDefaultUnpriced(config) && (await services.store.spending.hasStopBudgets())) {
+      log.error("the default model has no price", describeUnpricedDefault(config));
+    }
     log.info("listening", {
       url: server.url,
       ...(server.metricsUrl === null ? {} : { metricsUrl: server.metricsUrl }),
