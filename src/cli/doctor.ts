@@ -1,14 +1,13 @@
 /** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
 import { type Config, ConfigError } from "../config.ts";
 import type { Finding } from "../domain/finding.ts";
-import { openStore } from "../services.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
 import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { listLooks, runLooks } from "./doctor/looks.ts";
-import { examineDefaultModel } from "./doctor/models.ts";
+import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
 import { type Asked, askServers } from "./door/ask.ts";
@@ -65,16 +64,6 @@ async function examine(input: ActionInput): Promise<Finding[]> {
     { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),
   ]);
-}
-
-/** A database that cannot be opened is another check's matter. */
-async function hasStopBudgets(config: Config): Promise<boolean> {
-  try {
-    const store = await openStore(config, { use: "reads" });
-    return await store.spending.hasStopBudgets().finally(() => store.close());
-  } catch {
-    return false;
-  }
 }
 
 /** With a server that runs, the settings of this command mean nothing: theirs are those that count. */

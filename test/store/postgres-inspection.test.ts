@@ -48,6 +48,7 @@ test("tells of an empty database and its server", async () => {
     instances: [],
     proof: null,
     hasSealed: false,
+    hasStopBudgets: false,
   });
   expect(Math.abs(facts.clockOffsetMs)).toBeLessThan(facts.roundTripMs + 1000);
 });
@@ -56,7 +57,7 @@ test("tells of a migrated one, and of what its secrets are sealed with", async (
   const url = await createMigrated();
   const { schema, proof } = await inspectPostgres(url);
   expect([schema, proof]).toMatchObject([{ isReadable: true, isUnfinishedCopy: false }, null]);
-  if (schema === null || schema === "other") throw new Error("no schema");
+  if (schema === null || schema === "other" || schema === "unreleased") throw new Error("no schema");
   expect([schema.applied, schema.applied > 0]).toEqual([schema.known, true]);
   await run(url, "INSERT INTO server_secrets (name, sealed) VALUES ('proof', 'v1.sealed')");
   expect((await inspectPostgres(url)).proof).toBe("v1.sealed");

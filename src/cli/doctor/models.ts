@@ -1,10 +1,12 @@
 /** Judges the models that are asked for replies: whether their provider shuts them down, and whether the default has a price. */
 import { findPlace } from "../../config/providers.ts";
 import type { Config } from "../../config.ts";
+import { AppError } from "../../domain/errors.ts";
 import { listReplyAnswerers } from "../../domain/model-routes.ts";
 import { nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { checkProviders } from "../../provider-checks.ts";
+import { storageOf } from "../../services.ts";
 import { describeUnpricedDefault, isDefaultUnpriced } from "../unpriced-default.ts";
 import { type Finding, fail, warn } from "./finding.ts";
 
@@ -52,9 +54,21 @@ function judgeDate(config: Config, { provider, model, date, today }: DatedModel)
   return isPast ? fail("model", detail, advice) : warn("model", detail, advice);
 }
 
-/** `hasStopBudgets` is asked only where the answer matters. */
-export async function examineDefaultModel(config: Config, hasStopBudgets: () => Promise<boolean>): Promise<Finding[]> {
-  if (!isDefaultUnpriced(config) || !(await hasStopBudgets())) return [];
+/** Of a database that no server has open; why it cannot be read, another check tells. */
+export async function hasStopBudgets(config: Config): Promise<boolean> {
+  const storage = storageOf(config);
+  try {
+    const facts = (await storage.inspect?.()) ?? storage.inspectStored?.();
+    return facts?.hasStopBudgets === true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+/** `isStopping` is asked only where the answer matters. */
+export async function examineDefaultModel(config: Config, isStopping: () => Promise<boolean>): Promise<Finding[]> {
+  if (!isDefaultUnpriced(config) || !(await isStopping())) return [];
   const { detail, advice } = describeUnpricedDefault(config);
   return [fail("prices", detail, advice)];
 }
