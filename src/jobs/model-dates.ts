@@ -32,10 +32,21 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
   const { log, measurements } = services;
   const stopping = new AbortController();
   const known = new Map<string, RetiringModel>();
-  const measured = new Set<string>();
   /** Those that tell no dates are not asked again. */
   const asked = new Set(answerers.map(({ provider }) => provider));
   let timer: ReturnType<typeof setTimeout> | undefined;
+  measurements.probes.push(
+    ...answerers.map(({ provider, model }) => ({
+      name: "companiond_model_shutdown_timestamp_seconds",
+      help: "When the provider shuts down a model that replies come from.",
+      type: "gauge" as const,
+      labels: { provider, model },
+      read() {
+        const date = known.get(nameAnswerer({ provider, model }))?.shutdownDate;
+        return date === undefined ? null : Date.parse(date) / 1000;
+      },
+    })),
+  );
 
   function arm(delayMs: number): void {
     timer = setTimeout(() => {
@@ -50,7 +61,6 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
     await Promise.all([...asked].map(askOne));
     for (const { provider, model, shutdownDate } of list()) {
       log.warn("model shuts down", { provider, model, shutdown_date: shutdownDate });
-      measure({ provider, model });
     }
   }
 
@@ -65,22 +75,6 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
       if (shutdownDate === undefined) known.delete(nameAnswerer(answerer));
       else known.set(nameAnswerer(answerer), { ...answerer, shutdownDate });
     }
-  }
-
-  function measure({ provider, model }: Answerer): void {
-    const name = nameAnswerer({ provider, model });
-    if (measured.has(name)) return;
-    measured.add(name);
-    measurements.probes.push({
-      name: "companiond_model_shutdown_timestamp_seconds",
-      help: "When the provider shuts down a model that replies come from.",
-      type: "gauge",
-      labels: { provider, model },
-      read() {
-        const one = known.get(name);
-        return one === undefined ? null : Date.parse(one.shutdownDate) / 1000;
-      },
-    });
   }
 
   function list(): readonly RetiringModel[] {
