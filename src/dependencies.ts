@@ -7,6 +7,7 @@ import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Instances } from "./instances/instances.ts";
+import type { ModelDates } from "./jobs/model-dates.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
@@ -78,6 +79,8 @@ export interface Services {
   readonly replies: NamedReplies;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
+  /** Which models are about to be shut down. */
+  readonly modelDates: ModelDates;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;

@@ -25,6 +25,8 @@ export interface ServiceOverrides {
   /** Times the replies that nobody reads. */
   after?: After;
   signInPace?: SignInPace;
+  /** When providers are asked for their models first, after the start. */
+  modelDatesAfterMs?: number;
   /** How often running turns are asked for their right. */
   lookEveryMs?: number;
 }

@@ -5,9 +5,11 @@ import type { Config } from "./config.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import { AppError } from "./domain/errors.ts";
+import { listReplyAnswerers } from "./domain/model-routes.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
+import { createModelDates } from "./jobs/model-dates.ts";
 import { createSharedClock, systemClock } from "./lib/clock.ts";
 import { closeOnFailure } from "./lib/close-on-failure.ts";
 import { systemIds } from "./lib/ids.ts";
@@ -25,6 +27,7 @@ import { createAttempts } from "./modules/session/attempts.ts";
 import { openKnowledge } from "./open-knowledge.ts";
 import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
+import { checkProviders } from "./provider-checks.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import { toSettings } from "./server-settings.ts";
 import type { OpenOptions, StorageEngine } from "./store/engine.ts";
@@ -107,6 +110,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const models = openLlm(config.llm, { log, calls, clock });
   const embeddings = openEmbeddings(config.llm, { log });
   const llm = watchProvider(models.llm, { measurements, calls: models.tellsCalls ? null : calls });
+  const modelDates = createModelDates({
+    ask: (provider, signal) => checkProviders.shutdownDates(config.llm, provider, signal),
+    answerers: listReplyAnswerers(config.llm),
+    services: { log, measurements },
+    firstMs: overrides.modelDatesAfterMs,
+  });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const windows = await closeOnFailure(store, () =>
     openWindows(config.redisUrl, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
@@ -167,6 +176,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     stopWatchingEventLoop();
     windows.limiter.close();
     windows.close();
+    modelDates.stop();
     llm.close();
     instances.close();
     await certificates?.stop();
@@ -188,6 +198,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     replies,
     llm,
     providerHealth,
+    modelDates,
     voice,
     uses,
     sealing,

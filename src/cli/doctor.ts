@@ -7,6 +7,7 @@ import { examineData } from "./doctor/data.ts";
 import { examineDomainPorts } from "./doctor/domain-ports.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { listLooks, runLooks } from "./doctor/looks.ts";
+import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
 import { type Asked, askServers } from "./door/ask.ts";
@@ -59,6 +60,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   return await runLooks([
     { name: "server", look: () => none },
     { name: "data directory", look: () => examineData(config) },
+    { name: "prices", look: () => examineDefaultModel(config, () => hasStopBudgets(config)) },
     { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
     { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
     ...listLooks(config, input.clock.nowMs()),

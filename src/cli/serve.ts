@@ -27,6 +27,7 @@ import { describeStart, type StartFacts, toReachable } from "./start-message.ts"
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
 import { warnIfUnconfined } from "./unconfined.ts";
+import { describeUnpricedDefault, isDefaultUnpriced } from "./unpriced-default.ts";
 import { file, free } from "./value.ts";
 
 const drainGraceMs = 30_000;
@@ -113,6 +114,9 @@ async function serve(input: ActionInput): Promise<null> {
     warnIfUnconfined(log);
     const idlePrices = listIdlePrices(config);
     if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
+    if (isDefaultUnpriced(config) && (await services.store.spending.hasStopBudgets())) {
+      log.error("the default model has no price", describeUnpricedDefault(config));
+    }
     log.info("listening", {
       url: server.url,
       ...(server.metricsUrl === null ? {} : { metricsUrl: server.metricsUrl }),

@@ -15,6 +15,9 @@ import {
   wordList,
 } from "./values.ts";
 
+/** The cheapest of OpenAI's current models that answers at once: it takes every effort from `none` on. */
+export const defaultModel = "gpt-6-luna";
+
 export const providerSettings = {
   openaiKey: optional({
     variable: "OPENAI_API_KEY",
@@ -29,7 +32,7 @@ export const providerSettings = {
     about:
       "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. With it, the key is optional.",
   }),
-  model: plain("COMPANIOND_MODEL", "gpt-5-mini", word, "The model for companions that name none."),
+  model: plain("COMPANIOND_MODEL", defaultModel, word, "The model for companions that name none."),
   models: optional({
     variable: "COMPANIOND_MODELS",
     parse: wordList,

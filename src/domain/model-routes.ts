@@ -21,6 +21,15 @@ export function findAnswerers({ providers, aliases }: ModelRoutes, model: string
   return [isNamed ? named : { provider: plainProviderName, model }];
 }
 
+/** Everyone who may answer for the models that companions may choose, and those in chains; each once. */
+export function listReplyAnswerers(routes: ModelRoutes & { readonly models: readonly string[] }): Answerer[] {
+  const all = [
+    ...routes.models.flatMap((model) => findAnswerers(routes, model)),
+    ...Object.values(routes.aliases).flat(),
+  ];
+  return [...new Map(all.map((one) => [nameAnswerer(one), one])).values()];
+}
+
 /** What stands before and after the first slash; null without one. */
 export function splitName(text: string): Answerer | null {
   const slash = text.indexOf("/");

@@ -33,6 +33,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   companions: {
     create: "write",
     createMany: "write",
+    countByModel: "read",
     createFitting: "write",
     findByEmbedToken: "read",
     checkEmbedToken: "read",
@@ -112,6 +113,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     sumSpent: "read",
     listMatching: "read",
     listChoices: "read",
+    hasStopBudgets: "read",
     reserve: "write",
     release: "write",
     settleDue: "write",

@@ -10,7 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
 import type { CertificateTexts } from "./contract/certificate-texts.ts";
-import type { DatabaseServerFacts, SchemaDifferences, SealedFacts } from "./contract/inspection.ts";
+import type { DatabaseServerFacts, SchemaDifferences, StoredFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -142,7 +142,7 @@ export interface StorageEngine {
    * For an engine without one: what the key of sealed secrets is judged by. Null where this program does not know the
    * tables. Throws as `verify` does.
    */
-  inspectSealed?(): SealedFacts | null;
+  inspectStored?(): StoredFacts | null;
   /** Sizes of the data on this machine, for metrics; the first is that of the data itself. */
   readonly sizes: readonly StorageSize[];
 }

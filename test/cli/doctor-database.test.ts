@@ -22,6 +22,7 @@ const good: DatabaseServerFacts = {
   instances: [instance, instance],
   proof: null,
   hasSealed: false,
+  hasStopBudgets: false,
 };
 
 async function judge(

@@ -46,6 +46,27 @@ export function companionStoreContract(open: OpenStore): void {
     });
     afterEach(() => world.close());
 
+    test("are counted by their model, those of every account", async () => {
+      const { companions } = world.store;
+      expect([...(await companions.countByModel())]).toEqual([]);
+      const others = await world.createAccount();
+      for (const [owner, model] of [
+        [account, null],
+        [account, "small"],
+        [others, "small"],
+        [others, "large"],
+      ] as const) {
+        await world.createCompanion(owner, { model });
+      }
+      // More than are read at once.
+      const many = Array.from({ length: 1100 }, () => ({ ...newCompanion(), model: "many" }));
+      await companions.createMany(account.id, many, world.context());
+      const counts = await companions.countByModel();
+      expect(Object.fromEntries([...counts].map(([model, count]) => [String(model), count]))).toEqual({
+        ...{ null: 1, small: 2, large: 1, many: 1100 },
+      });
+    });
+
     test("come back as they were made", async () => {
       const { companions } = world.store;
       const { embedToken, ...fields } = { ...newCompanion(), ...everything, createdByKeyId: "k1" };

@@ -48,6 +48,15 @@ export function spendingStoreContract(open: OpenStore): void {
     return [found?.spent.micros, found?.spent.picos, found?.reservedMicros];
   };
 
+  test("are known to stop calls while any account has one that does", async () => {
+    await create({ action: "notify" });
+    expect(await spending().hasStopBudgets()).toBe(false);
+    const { id } = await create();
+    expect(await spending().hasStopBudgets()).toBe(true);
+    await spending().deleteBudget(account.id, id, world.context());
+    expect(await spending().hasStopBudgets()).toBe(false);
+  });
+
   test("are made, listed newest first, changed and deleted within their account, and audited", async () => {
     const first = await create({ period: "month", action: "notify", limitMicros: 5 });
     const second = await create({ subject: { metadata: { tenant: "acme", "user.id": 42 } } });

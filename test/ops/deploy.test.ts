@@ -85,8 +85,10 @@ async function measure(server: TestServer): Promise<Metrics> {
   Object.assign(server.services.measurements, { uploadsScheduledAtMs: Date.now() });
   Object.assign(server.services.measurements.backupUploads, { lastSuccessAtMs: Date.now() });
   server.services.measurements.backupsScheduledAtMs = Date.now();
-  const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
-  Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
+  for (const part of ["certificate", "model_shutdown"]) {
+    const probe = server.services.measurements.probes.find(({ name }) => name.includes(part));
+    Object.assign(probe ?? {}, { read: () => Date.now() / 1000 });
+  }
   const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   return readMetrics(await response.text());
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startTestServer } from "../support/app.ts";
+import { startTestServer, testContext } from "../support/app.ts";
 import { runCommand } from "../support/cli.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -62,7 +62,7 @@ test("finds nothing wrong in a good installation, and asks the model for one wor
   const later = await examine({ COMPANIOND_DATA_DIR: data.path, COMPANIOND_BACKUP_CRON: "0 3 * * *" });
   expect(report.exitCode).toBe(0);
   expect(later.status).toBe("ok");
-  expect(later.find("language model").detail).toStartWith("gpt-5-mini answers at 127.0.0.1:");
+  expect(later.find("language model").detail).toStartWith("gpt-6-luna answers at 127.0.0.1:");
   expect(later.find("database").detail).toContain("It is intact");
   expect(askedOf()).toBe(asked + 2);
 });
@@ -75,6 +75,52 @@ test("reports every problem of the configuration, and checks nothing else", asyn
     "COMPANIOND_RATE_PER_IPS is not a setting. Did you mean COMPANIOND_RATE_PER_IP?",
     expect.stringMatching(/^PORT must be a whole number/),
   ]);
+});
+
+test("warns of a model that its provider will shut down, and fails where it has", async () => {
+  using directory = temporaryDirectory();
+  const other = await startMockLlm();
+  let date = "2199-12-11";
+  other.respond((request, response) => {
+    const list = { data: [{ id: "ending", shutdown_date: date }] };
+    response.send(200, { "Content-Type": "application/json" }, request.method === "GET" ? JSON.stringify(list) : "{}");
+  });
+  const settings = {
+    COMPANIOND_DATA_DIR: directory.path,
+    COMPANIOND_MODEL: "ending",
+    OPENAI_BASE_URL: `${other.url}/v1`,
+  };
+  const where = new URL(other.url).host;
+  expect((await examine(settings)).find("model")).toEqual({
+    name: "model",
+    status: "warn",
+    detail: `ending will be shut down on 2199-12-11, according to ${where}.`,
+    advice: "Set COMPANIOND_MODEL to another model.",
+  });
+  date = "2026-01-01";
+  expect((await examine(settings)).find("model")).toMatchObject({
+    status: "fail",
+    detail: `ending was shut down on 2026-01-01, according to ${where}.`,
+  });
+  await other.close();
+});
+
+test("fails where the default model has no price and a budget stops calls", async () => {
+  const server = await startTestServer();
+  const environment = { COMPANIOND_DATA_DIR: server.dataDir, COMPANIOND_MODEL: "gpt-6-luna" };
+  const { id } = await server.createAccount();
+  const before = await examine(environment);
+  expect(before.findAll("prices")).toEqual([]);
+  const budget = { id: "b1", subject: { account: true }, limitMicros: 1000, period: "day", action: "stop" } as const;
+  await server.services.store.spending.createBudget(id, budget, testContext());
+  const found = await examine(environment);
+  expect(found.find("prices").status).toBe("fail");
+  for (const setting of ["COMPANIOND_PRICES", "COMPANIOND_MODEL"]) {
+    expect(found.find("prices").advice).toContain(setting);
+  }
+  const priced = { ...environment, COMPANIOND_PRICES: '{"gpt-6-luna":{"input":0.1,"output":0.5}}' };
+  expect((await examine(priced)).find("prices").status).toBe("ok");
+  await server.close();
 });
 
 test("says that the model refuses the key, without the key or what looks like one", async () => {
@@ -112,18 +158,18 @@ test("asks every provider and every entry of a chain once, and says where to men
     { name: "router", base_url: `http://127.0.0.1:${refusing.port}/v1`, api_key_file: "router.key" },
     { name: "own", base_url: `${mock.url}/v1`, models: ["small", "large"] },
   ];
-  const models = { fast: ["router/quick", "default/gpt-5-mini"], safe: ["router/quick", "default/gpt-5-mini"] };
+  const models = { fast: ["router/quick", "default/gpt-6-luna"], safe: ["router/quick", "default/gpt-6-luna"] };
   await Bun.write(data.file("providers.json"), JSON.stringify({ providers, models }));
   const asked = mock.requests.length;
   const report = await examine({
     COMPANIOND_DATA_DIR: data.path,
     COMPANIOND_PROVIDERS_FILE: data.file("providers.json"),
-    COMPANIOND_PRICES: '{"gpt-5-mini":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
+    COMPANIOND_PRICES: '{"gpt-6-luna":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
   });
   expect(report.exitCode).toBe(1);
   const { host } = new URL(mock.url);
   expect(report.findAll("language model")).toMatchObject([
-    { status: "ok", detail: `gpt-5-mini answers at ${host}.` },
+    { status: "ok", detail: `gpt-6-luna answers at ${host}.` },
     {
       status: "fail",
       detail: expect.stringMatching(/^router\/quick does not reply at 127\.0\.0\.1:\d+: the provider answered 401 /),

@@ -31,8 +31,10 @@ export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts
 export interface MockLlm {
   /** `http://127.0.0.1:<port>`, without `/v1`. */
   url: string;
-  /** All requests, oldest first. */
+  /** All requests for replies, oldest first. */
   requests: MockRequest[];
+  /** Requests for the list of models, which a server makes by itself. */
+  listings: MockRequest[];
   /** Requests that are still being answered, and whose client is still connected. */
   openRequests: number;
   /** Requests whose client left before the end. */
@@ -70,10 +72,11 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
         if (isAborted) mock.abortedRequests++;
         notify();
       });
-      mock.requests.push({ ...request, index: mock.requests.length });
+      const kept = request.method === "GET" ? mock.listings : mock.requests;
+      kept.push({ ...request, index: kept.length });
       mock.openRequests++;
       notify();
-      answer({ ...request, index: mock.requests.length - 1 }, response);
+      answer({ ...request, index: kept.length - 1 }, response);
     });
     notify();
   });
@@ -92,6 +95,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
   const mock: MockLlm = {
     url: "",
     requests: [],
+    listings: [],
     openRequests: 0,
     abortedRequests: 0,
     connections: 0,

@@ -4,7 +4,7 @@ import type { Config } from "../../config.ts";
 import { AppError } from "../../domain/errors.ts";
 import { findKeyProblem, nameKey } from "../../sealed-secrets.ts";
 import { storageOf } from "../../services.ts";
-import type { SealedFacts } from "../../store/contract/inspection.ts";
+import type { StoredFacts } from "../../store/contract/inspection.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Of PostgreSQL, the look at the database tells: there it is also a matter between servers. */
@@ -13,7 +13,7 @@ export async function examineKey(config: Config): Promise<Finding[]> {
   return facts === null ? [] : [await judge(config, facts)];
 }
 
-async function judge(config: Config, { proof, hasSealed }: SealedFacts): Promise<Finding> {
+async function judge(config: Config, { proof, hasSealed }: StoredFacts): Promise<Finding> {
   const name = "secret key";
   const source = nameKey(config);
   if (proof === null && config.secretKey === null && !existsSync(source)) {
@@ -32,9 +32,9 @@ async function judge(config: Config, { proof, hasSealed }: SealedFacts): Promise
 }
 
 /** Null where there is nothing to judge: why the database cannot be read, the look at it tells. */
-function findSealed(config: Config): SealedFacts | null {
+function findSealed(config: Config): StoredFacts | null {
   try {
-    return storageOf(config).inspectSealed?.() ?? null;
+    return storageOf(config).inspectStored?.() ?? null;
   } catch (error) {
     if (error instanceof AppError) return null;
     throw error;

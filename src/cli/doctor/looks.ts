@@ -6,6 +6,7 @@ import { examineAuthority, examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail } from "./finding.ts";
 import { examineKey } from "./key.ts";
+import { examineShutdownDates } from "./models.ts";
 import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
@@ -26,6 +27,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "proxy headers", look: () => examineProxy(config) },
     { name: "public URL", look: () => examinePublicUrl(config) },
     { name: "language model", look: () => examineLlm(config) },
+    { name: "model", look: () => examineShutdownDates(config, nowMs) },
     { name: "embeddings", look: () => examineEmbeddings(config) },
     { name: "prices", look: () => examinePrices(config) },
     { name: "voice provider", look: () => examineVoice(config) },

@@ -12,6 +12,7 @@ import { nameDatabase } from "../database-name.ts";
 import { judgeCertificate } from "../doctor/certificates.ts";
 import { ok, warn } from "../doctor/finding.ts";
 import { listLooks, runLooks } from "../doctor/looks.ts";
+import { examineDefaultModel } from "../doctor/models.ts";
 import type { Answers } from "./door.ts";
 import { protocol } from "./protocol.ts";
 
@@ -76,6 +77,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     { name: "data directory", look: judgeDirectory },
     { name: "backups", look: judgeBackups },
     { name: "certificate", look: judgeDomains },
+    { name: "prices", look: () => examineDefaultModel(config, () => services.store.spending.hasStopBudgets()) },
   ];
 
   return {

@@ -1,8 +1,9 @@
 /** `GET /api/status`: what an operator should look at now. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWireSilentModel } from "./model.ts";
+import { toWireRetiringModel, toWireSilentModel } from "./model.ts";
 import { StatusObject } from "./responses.ts";
+import { listRetiringModels } from "./service.ts";
 
 export const statusRoutes: readonly Route[] = [
   route({
@@ -13,9 +14,13 @@ export const statusRoutes: readonly Route[] = [
     summary: "What an operator should look at now",
     access: "operator",
     document: () => ({
-      description: "Known from the replies themselves: no provider is called for it.",
+      description:
+        "Known from the replies themselves and from each provider's list of models, which the server reads once a day: no provider is called for it.",
       responses: { 200: jsonResponse("What is wrong.", StatusObject) },
     }),
-    handle: ({ services }) => ({ silent_models: services.providerHealth.listSilent().map(toWireSilentModel) }),
+    handle: async ({ services }) => ({
+      silent_models: services.providerHealth.listSilent().map(toWireSilentModel),
+      retiring_models: (await listRetiringModels(services)).map(toWireRetiringModel),
+    }),
   }),
 ];

@@ -2,7 +2,12 @@
 
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { SilentModel } from "../../metrics/provider-health.ts";
+import type { CountedRetiringModel } from "./service.ts";
 
 export function toWireSilentModel({ model, kind, detail, advice, replies, sinceMs, lastMs }: SilentModel) {
   return { model, kind, detail, advice, replies, since: toRfc3339(sinceMs), last_at: toRfc3339(lastMs) };
+}
+
+export function toWireRetiringModel({ provider, model, shutdownDate, companions }: CountedRetiringModel) {
+  return { provider, model, shutdown_date: shutdownDate, companions };
 }

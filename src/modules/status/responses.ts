@@ -22,11 +22,26 @@ const SilentModelObject = namedObject("SilentModel", () => ({
   last_at: t.String({ format: "date-time" }),
 }));
 
+const RetiringModelObject = namedObject("RetiringModel", () => ({
+  provider: t.String({
+    description: "By its name here; `default` is that of the plain settings.",
+    examples: ["default"],
+  }),
+  model: t.String({ description: "As the provider calls it.", examples: ["gpt-5-mini"] }),
+  shutdown_date: t.String({ format: "date", description: "From this UTC day on the provider refuses it." }),
+  companions: t.Integer({ description: "How many companions it may answer for, of all accounts.", examples: [12] }),
+}));
+
 export const StatusObject = namedObject("Status", () => ({
   silent_models: t.Array(SilentModelObject, {
     description:
       "Models whose last reply failed for a reason that does not pass by itself, or whose last three replies failed. A " +
       "complete reply removes a model from the list, and so does a restart.",
+  }),
+  retiring_models: t.Array(RetiringModelObject, {
+    description:
+      "Models that companions may be answered by, and that their provider will shut down, or has: the earliest first. " +
+      "Known from a few seconds after the start on.",
   }),
 }));
 export type Status = Static<typeof StatusObject>;

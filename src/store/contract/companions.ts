@@ -100,6 +100,8 @@ export interface CompanionStore {
    * `limit` items, or none, although more follow: it returns what it has found after a bounded amount of reading.
    */
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
+  /** How many companions of all accounts ask for each model; null for the operator's own. */
+  countByModel(): Promise<ReadonlyMap<string | null, number>>;
   /**
    * Sets the given fields, `metadata` as a whole. A function is given the companion inside the transaction, of concurrent
    * changes one after the other, and may throw: then nothing changes. If `voiceId` is cleared, a managed voice agent goes

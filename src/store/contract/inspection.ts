@@ -29,15 +29,17 @@ export interface SchemaFacts {
   readonly differences: SchemaDifferences;
 }
 
-/** What the key of sealed secrets is judged by. */
-export interface SealedFacts {
+/** What settings are judged by: the key of sealed secrets, and prices. */
+export interface StoredFacts {
   /** What the key of sealed secrets must open; null if nothing was sealed yet. */
   readonly proof: string | null;
   /** Whether any account has a second factor, or has or had a visitor key, which only that key opens. */
   readonly hasSealed: boolean;
+  /** Whether any account has a budget that stops calls. */
+  readonly hasStopBudgets: boolean;
 }
 
-export interface DatabaseServerFacts extends SealedFacts {
+export interface DatabaseServerFacts extends StoredFacts {
   /** As people write it, such as `15.18`. */
   readonly version: string;
   /** Whether this program works with that version. */

@@ -100,6 +100,8 @@ export interface SpendingStore {
   sumSpent(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<Cost>;
   /** The account's budgets that count a call with these facts. */
   listMatching(accountId: string, facts: readonly string[]): Promise<Budget[]>;
+  /** Whether any account has a budget that stops calls. */
+  hasStopBudgets(): Promise<boolean>;
   /** What the companions have whose calls the subject counts, each combination once. */
   listChoices(accountId: string, subject: BudgetSubject): Promise<CompanionChoice[]>;
 

@@ -146,6 +146,12 @@ export function createCompanionLists(engine: PostgresEngine, metadata: MetadataI
   const readerOf = createCompanionReaders(engine, metadata);
 
   return {
+    countByModel: async (): Promise<Map<string | null, number>> => {
+      const text = "SELECT model, count(*)::float8 AS count FROM companions GROUP BY model";
+      const rows = await engine.heavy.all<{ model: string | null; count: number }>(text);
+      return new Map(rows.map(({ model, count }) => [model, count]));
+    },
+
     list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
       if (page.order === "asc" || query.isEnabled != null || query.updatedSinceMs != null) {
         return await walkCompanions(readerOf(accountId, query.metadata), query, page);

@@ -138,6 +138,7 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
     find: (accountId, id) => find(engine.quick, accountId, id),
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
+    countByModel: () => lists.countByModel(),
 
     update: (accountId, id, change, context) =>
       engine.change(accountId, async (transaction) => {

@@ -1,7 +1,7 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
 
 import { AppError } from "../../domain/errors.ts";
-import type { DatabaseServerFacts, LiveInstance, SealedFacts } from "../contract/inspection.ts";
+import type { DatabaseServerFacts, LiveInstance, StoredFacts } from "../contract/inspection.ts";
 import { isBeforeFirstRelease, schemaAfter } from "../contract/schema-number.ts";
 import { explainConnectFailure, nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
@@ -55,7 +55,7 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     mayCreate,
     connections: { ...connections, besidesPools: ownConnections },
   };
-  const nothing = { instances: [], proof: null, hasSealed: false };
+  const nothing = { instances: [], proof: null, hasSealed: false, hasStopBudgets: false };
   if (state === "other") return { ...facts, ...nothing, schema: "other" };
   if (state.version === 0) return { ...facts, ...nothing, schema: null };
   if (isBeforeFirstRelease(state.version)) return { ...facts, ...nothing, schema: "unreleased" };
@@ -69,15 +69,16 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   };
   // Of what a newer version has made, nothing is known.
   if (!schema.isReadable) return { ...facts, ...nothing, schema };
-  return { ...facts, schema, instances: await listInstances(queries), ...(await readSealed(queries)) };
+  return { ...facts, schema, instances: await listInstances(queries), ...(await readStored(queries)) };
 }
 
-async function readSealed(queries: Queries): Promise<SealedFacts> {
-  const row = await queries.get<SealedFacts>(
+async function readStored(queries: Queries): Promise<StoredFacts> {
+  const row = await queries.get<StoredFacts>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
-       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT FROM visitor_keys) AS "hasSealed"`,
+       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT FROM visitor_keys) AS "hasSealed",
+       EXISTS (SELECT FROM budgets WHERE action = 'stop') AS "hasStopBudgets"`,
   );
-  return row ?? { proof: null, hasSealed: false };
+  return row ?? { proof: null, hasSealed: false, hasStopBudgets: false };
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {

@@ -162,6 +162,9 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
       return rows.map((row) => read(row));
     },
 
+    hasStopBudgets: async () =>
+      (await engine.quick.get("SELECT id FROM budgets WHERE action = 'stop' LIMIT 1", [])) !== null,
+
     listChoices: (accountId, subject) => listSubjectChoices(engine.heavy, accountId, subject),
 
     reserve: (call) => spending.reserve(engine.quickPool.once, call),

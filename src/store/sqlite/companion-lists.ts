@@ -14,6 +14,8 @@ import { type CompanionRow, companionColumns, toCompanion } from "./rows/compani
 
 /** How many names are read before other requests get their turn: about a millisecond. */
 const namesPerSlice = 2_000;
+/** The same of models: they stand behind prompts, which may have to be read past. */
+const modelsPerSlice = 500;
 
 export const companionListQueries = {
   get newest() {
@@ -34,6 +36,9 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
   );
   const selectByNumber = engine.query<CompanionRow, [number, string]>(
     () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
+  );
+  const selectModels = engine.query<{ number: number; model: string | null }, [number, number]>(
+    "SELECT number, model FROM companions WHERE number > ? ORDER BY number LIMIT ?",
   );
   const findAccountNumber = createAccountNumberFinder(engine);
   // If the cursor's companion was deleted, the one created just before it takes its place.
@@ -125,6 +130,17 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
   const readerOf = createCompanionReaders(engine, metadata);
 
   return {
+    countByModel: async (): Promise<Map<string | null, number>> => {
+      const counts = new Map<string | null, number>();
+      for (let after = 0; ; await yieldToEventLoop()) {
+        const rows = await engine.read(() => selectModels.all(after, modelsPerSlice));
+        for (const { model } of rows) counts.set(model, (counts.get(model) ?? 0) + 1);
+        const last = rows.at(-1);
+        if (last === undefined) return counts;
+        after = last.number;
+      }
+    },
+
     list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
       if (page.order === "asc" || query.isEnabled != null || query.updatedSinceMs != null) {
         return await walkCompanions(readerOf(accountId, query.metadata), query, page);

@@ -129,6 +129,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
+    countByModel: () => lists.countByModel(),
 
     update: (accountId, id, change, context) =>
       engine.write(() => {

@@ -58,6 +58,7 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
   const selectStop = engine.query<{ stoppedAt: number | null }, [string]>(
     "SELECT min(stopped_at) AS stoppedAt FROM spending_stops WHERE account_id IN ('', ?)",
   );
+  const selectStopBudget = engine.query<{ id: string }>("SELECT id FROM budgets WHERE action = 'stop' LIMIT 1");
   const selectOperator = engine.query<{ id: string }>(
     "SELECT id FROM accounts WHERE role = 'operator' ORDER BY number LIMIT 1",
   );
@@ -152,6 +153,8 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
 
     listMatching: (accountId, facts) =>
       engine.read(() => spending.match(accountId, facts).flatMap(({ id }) => find(accountId, id) ?? [])),
+
+    hasStopBudgets: () => engine.read(() => selectStopBudget.get() !== null),
 
     listChoices: (accountId, subject) => engine.read(() => sums.listChoices(accountId, subject)),
 

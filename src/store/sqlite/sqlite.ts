@@ -30,7 +30,7 @@ import { noDatabase } from "./open-failure.ts";
 import { requireReleasedFile } from "./released.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
-import { inspectSealed, verifyInPlace } from "./verify.ts";
+import { inspectStored, verifyInPlace } from "./verify.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
@@ -48,9 +48,9 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
       if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
       return verifyInPlace(dataDir);
     },
-    inspectSealed() {
+    inspectStored() {
       if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
-      return inspectSealed(dataDir);
+      return inspectStored(dataDir);
     },
     sizes: [
       { file: "database", read: () => sizeOf(path) },

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import type { SealedFacts } from "../contract/inspection.ts";
+import type { StoredFacts } from "../contract/inspection.ts";
 import { requireReleased, schemaAfter } from "../contract/schema-number.ts";
 import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
@@ -25,8 +25,8 @@ export function verifyInPlace(dataDir: string): StorageFacts {
   return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
 }
 
-/** See `StorageEngine.inspectSealed`. */
-export function inspectSealed(dataDir: string): SealedFacts | null {
+/** See `StorageEngine.inspectStored`. */
+export function inspectStored(dataDir: string): StoredFacts | null {
   return lookInPlace(dataDir, (path, open) => {
     const database = openOrRefuse(path, open);
     try {
@@ -36,7 +36,12 @@ export function inspectSealed(dataDir: string): SealedFacts | null {
         database,
         "SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT 1 FROM visitor_keys)",
       );
-      return { proof: typeof proof === "string" ? proof : null, hasSealed: hasSealed === 1 };
+      const stopBudgets = readFirst(database, "SELECT EXISTS (SELECT 1 FROM budgets WHERE action = 'stop')");
+      return {
+        proof: typeof proof === "string" ? proof : null,
+        hasSealed: hasSealed === 1,
+        hasStopBudgets: stopBudgets === 1,
+      };
     } catch (error) {
       throw refuse(path, "is damaged, or not a database.", error);
     } finally {
