@@ -1,9 +1,7 @@
 /** Whether the configured providers and servers respond, for `doctor`. */
-import { findAccess } from "./config/providers.ts";
 import type { Config } from "./config.ts";
 import { processLog } from "./lib/log.ts";
-import { listShutdownDates } from "./llm/model-dates.ts";
-import { checkEmbeddings, checkModels } from "./llm/registry.ts";
+import { checkEmbeddings, checkModels, listModelDates } from "./llm/registry.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 
 /** Opens nothing else. */
@@ -16,9 +14,8 @@ export const checkProviders = {
     return await checkEmbeddings(config.llm, { log: processLog(), signal });
   },
   /** Null where the provider gives no list. Rejects with the signal's reason alone. */
-  async shutdownDates(llm: Config["llm"], provider: string, signal: AbortSignal): ReturnType<typeof listShutdownDates> {
-    const access = findAccess(llm, provider);
-    return access === null ? null : await listShutdownDates(access, signal);
+  async shutdownDates(llm: Config["llm"], provider: string, signal: AbortSignal): ReturnType<typeof listModelDates> {
+    return await listModelDates(llm, provider, signal);
   },
   /** Rejects with `unavailable` and a sentence within 10 s. */
   async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {

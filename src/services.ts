@@ -9,7 +9,6 @@ import { listReplyAnswerers } from "./domain/model-routes.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
-import { createModelDates } from "./jobs/model-dates.ts";
 import { createSharedClock, systemClock } from "./lib/clock.ts";
 import { closeOnFailure } from "./lib/close-on-failure.ts";
 import { systemIds } from "./lib/ids.ts";
@@ -21,6 +20,7 @@ import { openEmbeddings, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
+import { createModelDates } from "./metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
@@ -113,7 +113,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const modelDates = createModelDates({
     ask: (provider, signal) => checkProviders.shutdownDates(config.llm, provider, signal),
     answerers: listReplyAnswerers(config.llm),
-    services: { log, measurements },
+    ...{ log, measurements },
     firstMs: overrides.modelDatesAfterMs,
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });

@@ -40,17 +40,6 @@ export function findPlace(
   return { baseUrl: found.baseUrl, named: { name, keyFile: found.keyFile, file: nameForOperator(llm.providersFile) } };
 }
 
-type ProviderAccess = Pick<NamedProvider, "apiKey" | "headers"> & { readonly baseUrl: string | null };
-
-/** How the provider of this name is asked for its models; null for the demo, which has none. */
-export function findAccess(
-  llm: ProviderAccess & { readonly providers: readonly NamedProvider[] },
-  name: string,
-): ProviderAccess | null {
-  const plain = llm.apiKey === null && llm.baseUrl === null ? null : llm;
-  return llm.providers.find((one) => one.name === name) ?? plain;
-}
-
 /** With 12 entries in a chain, each has at least 5 s of the 60 that a visitor waits. */
 const most = { providers: 20, models: 200, aliases: 100, entries: 12, nameLength: 200, bytes: 1024 * 1024 };
 

@@ -5,3 +5,12 @@ export interface RetiringModel extends Answerer {
   /** UTC day, `YYYY-MM-DD`: from then on the provider refuses it. */
   readonly shutdownDate: string;
 }
+
+/**
+ * What a provider's list says: days (`YYYY-MM-DD`, UTC) by model, of those that have one. `knowsDates` is false for a
+ * provider whose list has no such member at all.
+ */
+export interface ShutdownDates {
+  readonly knowsDates: boolean;
+  readonly byModel: ReadonlyMap<string, string>;
+}

@@ -1,5 +1,6 @@
 /** Picks the engines of the language-model socket. */
 import type { JsonObject } from "../domain/companion.ts";
+import type { ShutdownDates } from "../domain/model-dates.ts";
 import { findAnswerers, type ModelRoutes, nameAnswerer, plainProviderName } from "../domain/model-routes.ts";
 import type { Answerer } from "../domain/usage.ts";
 import type { Log } from "../lib/log.ts";
@@ -12,6 +13,7 @@ import { createDemoProvider } from "./demo.ts";
 import type { EmbeddingProvider } from "./embeddings.ts";
 import { createOpenAiProvider } from "./openai.ts";
 import { createOpenAiEmbeddings } from "./openai-embeddings.ts";
+import { listShutdownDates } from "./openai-models.ts";
 import type { LlmProvider } from "./provider.ts";
 
 export interface LlmConfig {
@@ -167,4 +169,15 @@ export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo
   } finally {
     for (const engine of engines.values()) engine.close();
   }
+}
+
+/** When a provider's models are shut down; null for the demo, and where it gives no list. See `listShutdownDates`. */
+export async function listModelDates(
+  config: ChainsConfig,
+  provider: string,
+  signal: AbortSignal,
+): Promise<ShutdownDates | null> {
+  const plain = config.apiKey === null && config.baseUrl === null ? null : config;
+  const access = config.providers.find(({ name }) => name === provider) ?? plain;
+  return access === null ? null : await listShutdownDates(access, signal);
 }

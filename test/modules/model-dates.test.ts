@@ -1,7 +1,7 @@
 /** Models that their provider shuts down: told to operators before the day, from the provider's own list. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createModelDates } from "../../src/jobs/model-dates.ts";
-import { listShutdownDates } from "../../src/llm/model-dates.ts";
+import { listShutdownDates } from "../../src/llm/openai-models.ts";
+import { createModelDates } from "../../src/metrics/model-dates.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { openDashboard } from "../support/dashboard.ts";
@@ -87,7 +87,7 @@ test("are asked for once a day of those that tell dates, and once of those that 
       // The provider takes it back.
       return { knowsDates: true, byModel: new Map(asked.dated < 3 ? [["ending", "2199-12-11"]] : []) };
     },
-    services: { log, measurements: server.services.measurements },
+    ...{ log, measurements: server.services.measurements },
     firstMs: 0,
     intervalMs: 0,
   });

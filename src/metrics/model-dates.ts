@@ -1,9 +1,9 @@
 /** Watches for models that their providers are about to shut down: asks each provider after the start and once a day. */
-import type { Services } from "../dependencies.ts";
-import type { RetiringModel } from "../domain/model-dates.ts";
+import type { RetiringModel, ShutdownDates } from "../domain/model-dates.ts";
 import { nameAnswerer } from "../domain/model-routes.ts";
 import type { Answerer } from "../domain/usage.ts";
-import type { ShutdownDates } from "../llm/model-dates.ts";
+import type { Log } from "../lib/log.ts";
+import type { Measurements } from "./measurements.ts";
 
 export interface ModelDates {
   /** Begins to ask. Without it nothing is ever asked. */
@@ -18,7 +18,8 @@ export interface ModelDatesOptions {
   answerers: readonly Answerer[];
   /** Null where the provider gives no list. */
   ask(provider: string, signal: AbortSignal): Promise<ShutdownDates | null>;
-  services: Pick<Services, "log" | "measurements">;
+  log: Log;
+  measurements: Pick<Measurements, "probes">;
   /** The first visitors must not wait for it. */
   firstMs?: number | undefined;
   intervalMs?: number;
@@ -28,8 +29,7 @@ export interface ModelDatesOptions {
 const limitMs = 10_000;
 
 export function createModelDates(options: ModelDatesOptions): ModelDates {
-  const { answerers, ask, services, firstMs = 5_000, intervalMs = 24 * 60 * 60_000 } = options;
-  const { log, measurements } = services;
+  const { answerers, ask, log, measurements, firstMs = 5_000, intervalMs = 24 * 60 * 60_000 } = options;
   const stopping = new AbortController();
   const known = new Map<string, RetiringModel>();
   /** Those that tell no dates are not asked again. */

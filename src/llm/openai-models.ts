@@ -1,4 +1,5 @@
 /** Asks a provider for its list of models, and reads when each is shut down: OpenAI tells it since 2026, others may. */
+import type { ShutdownDates } from "../domain/model-dates.ts";
 import { openAiUrl } from "./openai-address.ts";
 
 export interface ListedProvider {
@@ -7,15 +8,6 @@ export interface ListedProvider {
   readonly baseUrl: string | null;
   /** Added to every request. */
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/**
- * Days (`YYYY-MM-DD`, UTC) by model, of those that have one. `knowsDates` is false for a provider whose list has no such
- * member at all.
- */
-export interface ShutdownDates {
-  readonly knowsDates: boolean;
-  readonly byModel: ReadonlyMap<string, string>;
 }
 
 /** OpenRouter's list has 1.5 MB. */
