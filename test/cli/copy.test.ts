@@ -45,7 +45,11 @@ test("there and back, by names of the configuration, with what to do next", asyn
 
 test("wrong use is told in a sentence without the password, and exits with 2", async () => {
   const cases: [from: string, to: string, sentence: string][] = [
-    ["sqlite:", "postgres", "--from must be sqlite:<directory>, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres."],
+    [
+      "sqlite:",
+      "postgres",
+      "--from must be sqlite:<directory>, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres.",
+    ],
     ["mysql://u:Hidden-1@h/d", "postgres", "--from must be sqlite:<directory>"],
     ["sqlite:a", "Hidden-1", "--to must be sqlite:<directory>"],
     ["sqlite:a", "postgres://u:Hidden-1@h", "--to must name the database after the host"],

@@ -98,7 +98,7 @@ function examineDatabase(dataDir: string, storage: StorageEngine): Finding[] {
     if (error instanceof AppError && error.code === "unavailable") {
       return [fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.")];
     }
-    const advice = "Stop the server and restore the last backup: companiond restore FILE.";
+    const advice = "Stop the server and restore the last backup: companiond restore <file>.";
     return [fail(name, `${describeFailure(error)}.`, advice)];
   }
 }
