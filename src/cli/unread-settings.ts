@@ -1,8 +1,8 @@
 /** Points at the settings of a service that is installed on the machine, where a command was not given them. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
+import { describeNoDatabase } from "../store/contract/data-place.ts";
 
 /** Where the package puts them. They are never read unasked: a command's settings are those that it is given. */
 export const serviceSettings = "/etc/companiond/companiond.env";
@@ -18,8 +18,7 @@ export function findUnreadSettings({ given }: Pick<Config, "given">, file: strin
 
 /** What to throw instead of the failure of a command that found no database. */
 export function pointToSettings(error: unknown, config: Config, file: string): unknown {
-  if (!(error instanceof AppError) || error.code !== "not_found") return error;
-  if (config.database !== null || existsSync(join(config.dataDir, "companiond.db"))) return error;
+  if (!(error instanceof AppError) || error.message !== describeNoDatabase(config.dataDir)) return error;
   const sentence = findUnreadSettings(config, file);
-  return sentence === null ? error : new AppError("not_found", `${error.message} ${sentence}.`, { cause: error.cause });
+  return sentence === null ? error : new AppError(error.code, `${error.message} ${sentence}.`, { cause: error.cause });
 }
