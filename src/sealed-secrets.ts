@@ -95,8 +95,8 @@ export function createSealedSecrets({
   /** What cannot be opened without the key, and what gives it up. */
   async function listLost(): Promise<LostSecrets[]> {
     const kinds = [
-      { what: "second factors", command: "reset-totp E", holding: store.secondFactors },
-      { what: "visitor keys", command: "reset-visitor-keys E --yes", holding: store.visitorKeys },
+      { what: "second factors", command: "reset-totp <email>", holding: store.secondFactors },
+      { what: "visitor keys", command: "reset-visitor-keys <email> --yes", holding: store.visitorKeys },
     ];
     const lost: LostSecrets[] = [];
     for (const { what, command, holding } of kinds) {

@@ -174,7 +174,7 @@ asRoot("another user is told whose the directory or the file is, and how to work
   const list = ["account", "list", "--data-dir", data];
   const whose = `${data} belongs to user ${service}; this is user 54322, who may not read and write it (mode 700).`;
   expect((await runInstead(stranger, list)).stderr).toBe(
-    `companiond: ${whose} Run this as its owner: sudo -u #${service} companiond …\n`,
+    `companiond: ${whose} Run this as its owner: sudo companiond …\n`,
   );
   const foreign = await examine(data, stranger);
   expect(foreign("data directory")).toMatchObject({ status: "fail", detail: whose });

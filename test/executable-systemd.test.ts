@@ -108,7 +108,9 @@ describe.skipIf(!isRoot)("as root, who may start it as another user", () => {
     const stdout = await new Response(child.stdout).text();
     expect(await child.exited).toBe(1);
     expect(stdout).toContain(`belongs to user ${unitUser}`);
-    expect(stdout).toContain("Run it as root, or as that user");
+    expect(stdout).toContain(
+      `Run it as root, which works as that user there: sudo companiond doctor --data-dir ${start.state}`,
+    );
     expect(stdout).not.toContain("language model");
   });
 

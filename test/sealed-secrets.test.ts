@@ -81,7 +81,7 @@ describe("the server does not start", () => {
     const sentence = await refusal();
     expect(sentence).toContain(`${keyFile} is missing, and COMPANIOND_SECRET_KEY is not set`);
     expect(sentence).toContain(
-      '"companiond account reset-totp E" for each account that has second factors (ada@shop.example)',
+      '"companiond account reset-totp <email>" for each account that has second factors (ada@shop.example)',
     );
     expect(existsSync(keyFile)).toBe(false);
   });
@@ -101,8 +101,8 @@ describe("the server does not start", () => {
     writeFileSync(keyFile, makeSealingKey());
     expect(await refusal()).toBe(
       `the second factors and the visitor keys in the database cannot be opened: ${keyFile} is not the key that sealed ` +
-        'them. Put the key back. If it is lost, run "companiond account reset-totp E" for each account that has second ' +
-        'factors (ada@shop.example), and "companiond account reset-visitor-keys E --yes" for each account that has ' +
+        'them. Put the key back. If it is lost, run "companiond account reset-totp <email>" for each account that has second ' +
+        'factors (ada@shop.example), and "companiond account reset-visitor-keys <email> --yes" for each account that has ' +
         "visitor keys (eve@shop.example); they are set up anew then.",
     );
     const run = (words: string[]) =>

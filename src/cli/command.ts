@@ -116,6 +116,8 @@ export interface CliIo {
   /** Writes the question to standard error, and resolves with one line of standard input, without its end. */
   ask(question: string): Promise<string>;
   user: ProcessUser;
+  /** The env file of the service that a package installs. */
+  serviceSettings: string;
   /**
    * After this call the first SIGTERM, SIGINT or SIGHUP resolves the promise instead of ending the process; a second
    * one still ends it.

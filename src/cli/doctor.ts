@@ -11,6 +11,7 @@ import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
 import { type Asked, askServers } from "./door/ask.ts";
+import { findUnreadSettings } from "./unread-settings.ts";
 import { file, free } from "./value.ts";
 
 const machineLooks = ["data directory", "disk"];
@@ -51,10 +52,11 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   const { servers, hasAbandoned } = await askServers(dataDir);
   if (servers.length > 0) return await examineServers(dataDir, servers);
   const abandoned = hasAbandoned ? " One was killed here: its socket is still there." : "";
+  const unread = config === null ? null : findUnreadSettings(config, input.io.serviceSettings);
   const none = ok(
     "server",
-    `None is running in ${dataDir}: this report is of the settings given to this command.${abandoned} To ask a server that ` +
-      "runs elsewhere, add its --data-dir.",
+    `None is running in ${dataDir}: this report is of the settings given to this command.${abandoned} ` +
+      `${unread ?? "To ask a server that runs elsewhere, add its --data-dir"}.`,
   );
   if (config === null) return [none, ...problems];
   return await runLooks([

@@ -4,6 +4,7 @@ import type { FileSink } from "bun";
 import type { CliIo } from "./command.ts";
 import { openProcessUser } from "./process-user.ts";
 import { onSignal } from "./signals.ts";
+import { serviceSettings } from "./unread-settings.ts";
 
 const standardInput = 0;
 const standardOutput = 1;
@@ -55,6 +56,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
       return await readLine();
     },
     user: openProcessUser(),
+    serviceSettings,
     readInput: () => Bun.stdin.text(),
     takeStopSignal() {
       isStopTaken = true;

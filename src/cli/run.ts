@@ -17,6 +17,7 @@ import {
 } from "./command.ts";
 import { explainFailure, logFailure } from "./failure.ts";
 import { describeAction, describeCommand, describeProgram } from "./help.ts";
+import { pointToSettings } from "./unread-settings.ts";
 
 export async function runCli(commands: readonly CommandEntry[], words: readonly string[], io: CliIo): Promise<number> {
   let hint = "companiond --help";
@@ -118,9 +119,15 @@ async function runAction(
     await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
     if (result.isMisuse) return 2;
     return result.isFailure ? 1 : 0;
+  } catch (error) {
+    throw config === null ? error : pointToSettings(error, config, io.serviceSettings);
   } finally {
     await warned;
-    for (const store of opened) await store.then((one) => one.close());
+    for (const store of opened) {
+      // Why one could not be opened, the action has met itself.
+      const one = await store.catch(() => null);
+      await one?.close();
+    }
   }
 }
 

@@ -61,6 +61,25 @@ test.each(onData.map((one) => [nameOf(one), one] as const))(
   },
 );
 
+test("on a machine with a service, the option with its settings is named, and they are not read", async () => {
+  using service = temporaryDirectory();
+  const settings = service.file("companiond.env");
+  writeFileSync(settings, "COMPANIOND_DATA_DIR=/elsewhere\n");
+  const list = ["account", "list"];
+  const run = (words: string[], environment = {}) => runCommand(words, { environment, serviceSettings: settings });
+  const sentence = `The service of this machine has its settings in ${settings}: run the command as root with --env-file ${settings}.`;
+  const bare = await run(list);
+  expect(bare.exitCode).toBe(1);
+  expect(bare.stderr).toEndWith(` ${sentence}\n`);
+  expect((await run(["doctor"], { PORT: "0" })).stdout).toContain(sentence);
+  // Whoever says where the data is need not be told.
+  const environment = { COMPANIOND_DATA_DIR: own.file("missing") };
+  for (const named of [run(list, environment), run([...list, "--env-file", settings]), runCommand(list)]) {
+    expect((await named).stderr).toContain("There is no database in");
+    expect((await named).stderr).not.toContain("The service of this machine");
+  }
+});
+
 test.each(onData.map((one) => [nameOf(one), one] as const))(
   "%s makes no tables in an empty PostgreSQL",
   async (name, one) => {

@@ -20,6 +20,8 @@ export interface CliOptions {
   errorPlace?: CliIo["errorPlace"];
   /** What somebody at the terminal answers; without it, nobody is there. */
   answer?: string;
+  /** The env file of a service; there is none unless told. */
+  serviceSettings?: string;
   /** Additional commands, before the real ones. */
   commands?: readonly Command[];
 }
@@ -38,6 +40,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
       return options.answer ?? "";
     },
     user: plainUser,
+    serviceSettings: options.serviceSettings ?? "/nowhere/companiond.env",
     async writeOut(text) {
       stdout += text;
     },

@@ -100,7 +100,7 @@ function examineDatabase(dataDir: string, storage: StorageEngine): Finding[] {
     }
     if (error instanceof AppError && error.code === "conflict")
       return [fail(name, error.message, "Move it away, or name an empty directory with --data-dir.")];
-    const advice = "Stop the server and restore the last backup: companiond restore FILE.";
+    const advice = "Stop the server and restore the last backup: companiond restore <file>.";
     return [fail(name, `${describeFailure(error)}.`, advice)];
   }
 }

@@ -108,7 +108,7 @@ function denied(path: string, dataDir: string): Asked {
   const owner = lstatSync(path).uid;
   return unknown(
     `${path} belongs to user ${owner}, and this one (${process.geteuid?.()}) may not use it: whether a server runs there, and with what, cannot be told.`,
-    `Run it as root, or as that user: sudo -u '#${owner}' companiond doctor --data-dir ${dataDir}`,
+    `Run it as root, which works as that user there: sudo companiond doctor --data-dir ${dataDir}`,
   );
 }
 

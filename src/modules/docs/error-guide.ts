@@ -30,7 +30,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The password is right, and the account has a second factor: its code is missing, wrong, or was used already. On other routes: the operator asks for a second factor, and the account has none yet.",
     remedy:
-      "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Anyone who has lost it asks the operator: `companiond account reset-totp E`.",
+      "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Anyone who has lost it asks the operator: `companiond account reset-totp <email>`.",
   },
   visitor_unverified: {
     meaning:

@@ -111,11 +111,10 @@ function judgeOwner(path: string, { uid, mode }: Stats, isDirectory: boolean): O
   const detail = `${path} belongs to ${nameUser(uid)}; this is ${nameUser(own)}, who may not read and write it (mode ${rights}).`;
   // What belongs to nobody else's service is what a command of root left behind.
   if (uid !== 0) {
-    return {
-      kind: "foreign",
-      detail,
-      advice: `Run this as its owner: sudo -u ${findUserName(uid) ?? `#${uid}`} companiond …`,
-    };
+    // Root works as the owner of the directory.
+    const isRootEnough = isDirectory || statSync(dirname(path)).uid === uid;
+    const command = isRootEnough ? "sudo companiond …" : `sudo -u ${findUserName(uid) ?? `#${uid}`} companiond …`;
+    return { kind: "foreign", detail, advice: `Run this as its owner: ${command}` };
   }
   const chown = `chown ${nameOwn()} ${path}`;
   const advice = isDirectory
