@@ -1,6 +1,5 @@
 /** What doctor and other commands say where the data is in PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { SQL } from "bun";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { type CliOutcome, runCommand } from "../support/cli.ts";
 import { runExecutable, startExecutable } from "../support/executable.ts";
