@@ -11,7 +11,7 @@ const seed = 20_261_122;
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
-}, 60_000);
+});
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 for (const one of clusterCases) {

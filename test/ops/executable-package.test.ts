@@ -1,5 +1,5 @@
 /** The Debian packages: installed, started, updated, removed and purged by dpkg, in a root of their own. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -20,8 +20,6 @@ import { inTime } from "../support/eventually.ts";
 import { executablePath } from "../support/executable.ts";
 import { readLines } from "../support/line-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
-
-setDefaultTimeout(60_000);
 
 const [native, foreign]: [DebArchitecture, DebArchitecture] =
   process.arch === "arm64" ? ["arm64", "amd64"] : ["amd64", "arm64"];

@@ -1,13 +1,11 @@
 /** The second factor in the dashboard, in a real browser against the executable. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Secret, TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
-
-setDefaultTimeout(60_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {
