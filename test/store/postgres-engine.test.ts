@@ -159,7 +159,10 @@ test("a server that is not there is unavailable", async () => {
 });
 
 test("waiting in vain for a free connection ends no transaction that others run", async () => {
-  const pool = new Pool({ connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }), deadlineMs: 300 });
+  const pool = new Pool({
+    connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }),
+    deadlineMs: 1_000,
+  });
   const connection = await pool.reserve();
   try {
     const waiting = pool.reserve();
@@ -191,7 +194,10 @@ test("a process that was not run for longer than the deadline does not take Post
 });
 
 test("a transaction whose time is up writes nothing any more, and its connection comes back clean", async () => {
-  const pool = new Pool({ connect: () => connect({ url: database.url, max: 2, statementMs: 5_000 }), deadlineMs: 300 });
+  const pool = new Pool({
+    connect: () => connect({ url: database.url, max: 2, statementMs: 5_000 }),
+    deadlineMs: 1_000,
+  });
   const slow = Promise.withResolvers<void>();
   const late = Promise.withResolvers<unknown>();
   // Something is answered meanwhile, so the connections are not replaced.
