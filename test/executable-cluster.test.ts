@@ -17,5 +17,5 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 for (const one of clusterCases) {
   test(`stands ${one.title}`, async () => {
     expect(listFailures(await runCase(one, cluster, createContext("tiny", seed)))).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 }

@@ -93,7 +93,7 @@ test("every reply that ended in [DONE] outlives a kill -9 at a random moment, wi
     await Promise.all(visitors);
   }
   await expectAllKept(dataDir, companion, acknowledged);
-}, 120_000);
+}, 300_000);
 
 test("a reply that ended in [DONE] is there for who comes back after a kill -9, and one under way runs anew under its name", async () => {
   using data = temporaryDirectory();

@@ -133,7 +133,7 @@ test("gives up a reader that takes nothing, ends the provider's request and keep
   visitor.vanish();
   mock.respond(null);
   await expectAlive();
-}, 90_000);
+}, 180_000);
 
 for (const [what, bytes] of hostileBytes) {
   test(`answers ${what} with 4xx or 505, or closes, and serves on`, async () => {
