@@ -1,5 +1,5 @@
 /** The wall clock stepped under the running executable, forward and back: nothing locks up, nothing is given twice, no restart is needed. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { apiClient, expectProblem } from "./support/api-client.ts";
 import { chat, sendChat } from "./support/chat.ts";
@@ -16,8 +16,6 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const yearMs = 365 * dayMs;
 const steps = [dayMs, -hourMs, yearMs, -yearMs, -300, 12 * hourMs, -12 * hourMs, -yearMs, yearMs];
-
-setDefaultTimeout(60_000);
 
 let mock: MockLlm;
 beforeAll(async () => {

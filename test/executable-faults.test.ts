@@ -13,5 +13,5 @@ const isSlow = new Set(["stalled-readers", "slowloris"]);
 for (const row of rows.filter(({ name }) => !isSlow.has(name))) {
   test(`stands ${row.title}`, async () => {
     expect(listFailures(await row.run(createContext("tiny", seed, options)))).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 }

@@ -1,5 +1,5 @@
 /** The executable for musl, started by musl's own loader: chat, commands, backup and restore as on glibc. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { apiClient } from "./support/api-client.ts";
@@ -19,8 +19,6 @@ const needed = {
   "libstdc++-12-pic": "/usr/lib/gcc/x86_64-linux-gnu/12/libstdc++_pic.a",
 };
 const email = "ada@example.com";
-
-setDefaultTimeout(120_000);
 
 let dir: TemporaryDirectory;
 let executable: string;

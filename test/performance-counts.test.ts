@@ -58,7 +58,7 @@ async function counting(request: () => Promise<unknown>) {
     await request();
     // Last uses are written once a second, and the log is emptied once after the start, outside of requests: where one
     // of them fell in between, it is counted again.
-    if (statements.some((sql) => /last_used_at = max|wal_checkpoint/.test(sql))) continue;
+    if (statements.some((sql) => /last_used_at = |wal_checkpoint/.test(sql))) continue;
     return { prepared: [...prepared], statements: [...statements], commits: [...commits] };
   }
 }

@@ -23,6 +23,23 @@ export function startDeadline(signal: AbortSignal, timeoutMs: number, makeReason
   };
 }
 
+/** Of which a pause of this process uses up one at most. */
+const parts = 10;
+
+/**
+ * Calls `act` when others have had so much time to answer; the returned function cancels it. A process that was busy
+ * itself, or not run, finds this timer due before it has read what arrived meanwhile, and would take others for lost.
+ */
+export function afterAnswerable(durationMs: number, act: () => void): () => void {
+  let left = parts;
+  const pass = () => {
+    if (--left === 0) act();
+    else timer = setTimeout(pass, durationMs / parts);
+  };
+  let timer = setTimeout(pass, durationMs / parts);
+  return () => clearTimeout(timer);
+}
+
 /** For work that cannot be stopped, only left behind: rejects with the signal's reason as soon as that fires. */
 export async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();

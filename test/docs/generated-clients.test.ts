@@ -1,5 +1,5 @@
 /** Clients that others generate from the API document: they compile under every strict setting and run, without a cast. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiTools, apiToolsFolder, installApiTools, runTool } from "../support/api-tools.ts";
@@ -7,8 +7,6 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
 const examples = join(import.meta.dir, "../../examples/generated");
-
-setDefaultTimeout(120_000);
 
 let server: TestServer;
 let directory: TemporaryDirectory;

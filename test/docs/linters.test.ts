@@ -1,13 +1,11 @@
 /** The API document under the linters that platforms use: neither errors nor warnings, and no rule is switched off. */
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { apiTools, installApiTools, runTool } from "../support/api-tools.ts";
 import { apiDocument } from "../support/conformance.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
-// They take seconds where others work beside them.
-setDefaultTimeout(120_000);
 beforeAll(installApiTools);
 
 /** A linter that finds nothing here looks at nothing. */

@@ -78,4 +78,4 @@ test("calls that a crash interrupted are made exactly once when they are sent ag
     await again.kill();
   }
   // Six starts of a server take their time on a busy machine.
-}, 30_000);
+});

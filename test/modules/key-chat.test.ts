@@ -1,17 +1,23 @@
 /** Chat by API key: the public chat for platforms that relay it from their own servers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/lib/clock.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, readStream } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
 
+/** By how much the server's clock is ahead. */
+let aheadMs = 0;
 let server: TestServer;
 let account: Awaited<ReturnType<TestServer["createAccount"]>>;
 let key: { id: string; key: string };
 let owner: ApiClient;
 
 beforeAll(async () => {
-  server = await startTestServer({ environment: { COMPANIOND_RATE_PER_IP: "4" } });
+  server = await startTestServer({
+    environment: { COMPANIOND_RATE_PER_IP: "4" },
+    clock: { ...systemClock, nowMs: () => Date.now() + aheadMs },
+  });
   account = await server.createAccount();
   key = await server.createKey(account);
   owner = apiClient(server.url, key.key);
@@ -210,10 +216,12 @@ describe("the streams of a key", () => {
     const brief = await owner.call("POST", "/api/keys", {
       name: "brief",
       scopes: ["chat:write"],
-      expires_at: new Date(Date.now() + 1_500).toISOString(),
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const { rest } = await begin(brief.json.key);
+    aheadMs = 3_600_000;
     expect(await rest).toEndWith(": error unavailable\n\n");
+    aheadMs = 0;
   });
 
   test("end when the companion is switched off", async () => {

@@ -211,7 +211,7 @@ test("a browser that signed in with the password alone is a stranger once there 
 
   const off = await dashboard.call("DELETE", "/api/session/totp", { password: testPassword });
   expect(cookieOf(off.headers)).toMatch(/^companiond_device=/);
-}, 60_000);
+});
 
 describe("a reset link", () => {
   test("stands for the password alone: without the code it is not spent, and its account is as before", async () => {

@@ -1,5 +1,5 @@
 /** The Debian packages: installed, started, updated, removed and purged by dpkg, in a root of their own. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -17,8 +17,6 @@ import { inTime } from "../support/eventually.ts";
 import { executablePath } from "../support/executable.ts";
 import { readLines } from "../support/line-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
-
-setDefaultTimeout(60_000);
 
 /** The offset of the architecture in an ELF header. */
 const machineAt = 18;

@@ -228,5 +228,5 @@ describe.each([
       outcomes: ["200 whole"],
       proxy: true,
     });
-  }, 30_000);
+  });
 });

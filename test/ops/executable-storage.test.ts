@@ -122,7 +122,7 @@ test("a database that another program locks: reads go on, a write waits 5 s, the
   other.close();
   expect((await subject.create()).status).toBe(201);
   expect(await subject.chat()).toEndWith("data: [DONE]\n\n");
-}, 15_000);
+});
 
 test("a lock that is released in time: the write waits for it and succeeds", async () => {
   await using subject = await startSubject();

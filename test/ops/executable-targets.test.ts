@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../support/temporary.ts";
 const script = join(import.meta.dir, "../../scripts/build.ts");
 
 /** A build takes two cores for some seconds; where others need them too, for a minute. */
-const buildLimitMs = 120_000;
+const buildLimitMs = 300_000;
 
 interface Outcome {
   exitCode: number;

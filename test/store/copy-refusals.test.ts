@@ -172,7 +172,7 @@ test("a database in use by a server or another copy", async () => {
   const opening = openPostgresStore({ url, pool: 1, poolHeavy: 1, log: createCapturedLog() });
   await expect(opening).rejects.toThrow('"companiond copy" is at work on this database. Wait until it has ended.');
   expect(await refusalOf(sqlite, postgres)).toContain("is in use by another copy. Stop it first.");
-}, 30_000);
+});
 
 test("a copy that began while a server was starting stops that server", async () => {
   const opened = await openPostgresStore({ url, pool: 2, poolHeavy: 1, log: createCapturedLog() });

@@ -214,4 +214,4 @@ test("a copy that is killed again and again goes on where it was, both ways", as
   expect(await copyWithKills(sqlite, postgres, 7)).toBeGreaterThan(3);
   expect(await copyWithKills(postgres, sqliteBack, 8)).toBeGreaterThan(3);
   expect(readStore(back)).toEqual(readStore(source));
-}, 120_000);
+}, 300_000);

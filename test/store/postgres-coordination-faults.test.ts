@@ -56,30 +56,26 @@ afterEach(async () => {
 });
 
 /** Cuts the line when a ticket was made, and before the far server heard of it. */
-async function loseAnswer(): Promise<{ ticket: ReturnType<typeof enter> }> {
-  await proxy.set({ delayMs: 300 });
-  const ticket = enter(far);
+async function loseAnswer(after: "pass" | "refuse"): Promise<{ ticket: ReturnType<typeof enter> }> {
+  await proxy.set({ holdAfter: "k-of-the-lost" });
+  const ticket = enter(far, "k-of-the-lost");
   ticket.catch(() => {});
-  await eventually(async () => (await readTickets(near)).length === 1, { everyMs: 2 });
+  await eventually(async () => (await readTickets(near)).length === 1);
+  proxy.cut();
+  await proxy.set(after);
   return { ticket };
 }
 
 test("a turn whose answer is lost finds the ticket that it has", async () => {
-  const { ticket } = await loseAnswer();
-  const before = await readTickets(near);
-  await proxy.set("pass");
-  proxy.cut();
+  const { ticket } = await loseAnswer("pass");
   const turn = await admitted(ticket);
-  expect([{ id: String(turn.id) }]).toEqual(before);
-  expect(await readTickets(near)).toEqual(before);
+  expect(await readTickets(near)).toEqual([{ id: String(turn.id) }]);
   turn.leave();
   await eventually(async () => (await readTickets(near)).length === 0);
 });
 
 test("a turn whose answer never comes is unavailable, and its ticket ends when PostgreSQL can be asked again", async () => {
-  const { ticket } = await loseAnswer();
-  await proxy.set("refuse");
-  proxy.cut();
+  const { ticket } = await loseAnswer("refuse");
   await expect(ticket).rejects.toMatchObject({ code: "unavailable" });
   expect(await readTickets(near)).toHaveLength(1);
   await proxy.set("pass");

@@ -159,7 +159,10 @@ test("a server that is not there is unavailable", async () => {
 });
 
 test("waiting in vain for a free connection ends no transaction that others run", async () => {
-  const pool = new Pool({ connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }), deadlineMs: 300 });
+  const pool = new Pool({
+    connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }),
+    deadlineMs: 1_000,
+  });
   const connection = await pool.reserve();
   try {
     const waiting = pool.reserve();
@@ -175,8 +178,26 @@ test("waiting in vain for a free connection ends no transaction that others run"
   }
 });
 
+test("a process that was not run for longer than the deadline does not take PostgreSQL for lost", async () => {
+  const pool = new Pool({ connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }), deadlineMs: 400 });
+  try {
+    await pool.inTime(async () => await pool.reads.get("SELECT 1"), 60_000);
+    const asked = pool.reads.get("SELECT 2 AS two FROM pg_sleep(0.2)");
+    // The system runs this process no further until the deadline is long over; the answer arrives meanwhile.
+    const stopping = Bun.spawn(["sh", "-c", `kill -STOP ${process.pid}; sleep 0.6; kill -CONT ${process.pid}`]);
+    expect(await asked).toEqual({ two: 2 });
+    expect(await stopping.exited).toBe(0);
+    expect(pool.timeoutCount).toBe(0);
+  } finally {
+    await pool.close();
+  }
+});
+
 test("a transaction whose time is up writes nothing any more, and its connection comes back clean", async () => {
-  const pool = new Pool({ connect: () => connect({ url: database.url, max: 2, statementMs: 5_000 }), deadlineMs: 300 });
+  const pool = new Pool({
+    connect: () => connect({ url: database.url, max: 2, statementMs: 5_000 }),
+    deadlineMs: 1_000,
+  });
   const slow = Promise.withResolvers<void>();
   const late = Promise.withResolvers<unknown>();
   // Something is answered meanwhile, so the connections are not replaced.

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
-import { eventually } from "./eventually.ts";
+import { eventually, patienceMs } from "./eventually.ts";
 
 /** `flags` are additional command line arguments, such as for a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
@@ -39,13 +39,14 @@ export interface OpenedPage {
 /** A page in its own browser context. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const context = await browser.newContext({ viewport: { width: 1100, height: 820 }, ...options });
+  // Also for pages that a test opens beside this one.
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
-  page.setDefaultTimeout(15_000);
   return { page, complaints };
 }
 

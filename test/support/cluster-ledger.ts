@@ -8,7 +8,7 @@ import { type ClusterModel, clusterMessage, clusterReply, type ModelCall } from 
 import { type LedgerCompanion, readStored, type StoredTurn } from "./cluster-stored.ts";
 
 /** A reply that ends while PostgreSQL is away waits 15 s for it. Whatever is open after this has no end. */
-const patienceMs = 22_000;
+const patienceMs = 40_000;
 
 export const ledgerFaults = [
   "requests without an end",

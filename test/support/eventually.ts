@@ -9,7 +9,8 @@ export interface Patience {
   everyMs?: number;
 }
 
-export const patienceMs = 25_000;
+/** Ends only what hangs: a busy machine may take many seconds for what usually takes none. */
+export const patienceMs = 45_000;
 
 /** Polls the condition until it holds; rejects after the timeout. */
 export async function eventually(condition: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {

@@ -5,8 +5,9 @@ import { connect, type Socket } from "node:net";
  * `pass`: as without a proxy. `refuse`: new connections are refused, open ones go on. `swallow`: connections are accepted
  * and read, and nothing is forwarded; whatever lost something in this way is cut when the state ends. `hold`: what is
  * sent waits, and arrives when the state ends, even if its sender has ended. `delayMs`: each piece comes that much later.
+ * `holdAfter`: what the far side of a connection sends waits from the piece of the near side on that contains this.
  */
-export type LineState = "pass" | "refuse" | "swallow" | "hold" | { delayMs: number };
+export type LineState = "pass" | "refuse" | "swallow" | "hold" | { delayMs: number } | { holdAfter: string };
 
 /** More than this waits in the sender's socket instead of here. */
 const queueBytes = 256 * 1024;
@@ -85,10 +86,15 @@ class Connection {
       this.#hasLost = true;
       this.#line.swallowedBytes += bytes;
     };
-    this.#directions = [
-      new Direction(this.#line, this.#near, far, onLoss),
-      new Direction(this.#line, far, this.#near, onLoss),
-    ];
+    const line = this.#line;
+    let heldAfter: LineState | null = null;
+    const isHeld = () => line.state === "hold";
+    const forth = new Direction(line, this.#near, far, { isHeld, onLoss }, (bytes) => {
+      const { state } = line;
+      if (typeof state === "object" && "holdAfter" in state && bytes.includes(state.holdAfter)) heldAfter = state;
+    });
+    const isAnswerHeld = () => isHeld() || line.state === heldAfter;
+    this.#directions = [forth, new Direction(line, far, this.#near, { isHeld: isAnswerHeld, onLoss })];
     for (const socket of [this.#near, far]) {
       socket.on("close", () => {
         if (this.#near.destroyed && far.destroyed) this.#onGone();
@@ -125,16 +131,28 @@ class Direction {
   readonly #line: Line;
   readonly #from: Socket;
   readonly #to: Socket;
+  readonly #isHeld: () => boolean;
   readonly #queue: Piece[] = [];
   #queuedBytes = 0;
   #isBlocked = false;
   #timer: Timer | null = null;
 
-  constructor(line: Line, from: Socket, to: Socket, onLoss: (bytes: number) => void) {
+  constructor(
+    line: Line,
+    from: Socket,
+    to: Socket,
+    { isHeld, onLoss }: { isHeld: () => boolean; onLoss: (bytes: number) => void },
+    onBytes: (bytes: Buffer) => void = () => {},
+  ) {
     this.#line = line;
     this.#from = from;
     this.#to = to;
-    from.on("data", (bytes: Buffer) => (line.state === "swallow" ? onLoss(bytes.length) : this.#take(bytes)));
+    this.#isHeld = isHeld;
+    from.on("data", (bytes: Buffer) => {
+      onBytes(bytes);
+      if (line.state === "swallow") onLoss(bytes.length);
+      else this.#take(bytes);
+    });
     from.on("end", () => (line.state === "swallow" ? onLoss(0) : this.#take(null)));
     to.on("drain", () => {
       this.#isBlocked = false;
@@ -144,7 +162,7 @@ class Direction {
 
   #take(bytes: Buffer | null): void {
     const { state } = this.#line;
-    const delayMs = typeof state === "object" ? state.delayMs : 0;
+    const delayMs = typeof state === "object" && "delayMs" in state ? state.delayMs : 0;
     this.#queue.push({ bytes, dueMs: performance.now() + delayMs });
     this.#queuedBytes += bytes?.length ?? 0;
     this.pump();
@@ -152,8 +170,9 @@ class Direction {
 
   /** Forwards what is due; reads on or not. */
   pump(): void {
-    if (this.#line.state !== "hold") this.#forward();
-    if (this.#line.state === "hold" || this.#queuedBytes > queueBytes) this.#from.pause();
+    const isHeld = this.#isHeld();
+    if (!isHeld) this.#forward();
+    if (isHeld || this.#queuedBytes > queueBytes) this.#from.pause();
     else this.#from.resume();
   }
 

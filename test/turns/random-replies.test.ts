@@ -98,4 +98,4 @@ test(`at random (seed ${seed})`, async () => {
     else expect([wholeOf(message).startsWith(text), isDone]).toEqual([true, text === wholeOf(message)]);
   }
   expect((await keptMessages(server, companion)).length).toBeGreaterThan(0);
-}, 30_000);
+});

@@ -1,9 +1,7 @@
 /** How long a visitor's browser keeps a companion's configuration, and what it asks after that. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import { openWidgetWorld, type WidgetWorld } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: WidgetWorld;
 let token: string;

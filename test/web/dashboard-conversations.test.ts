@@ -1,5 +1,5 @@
 /** Conversations, usage and the playground in the dashboard. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
@@ -9,8 +9,6 @@ import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { keepTurn } from "../support/kept-turn.ts";
-
-setDefaultTimeout(30_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

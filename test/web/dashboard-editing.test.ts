@@ -1,5 +1,5 @@
 /** Work in progress in the dashboard: where the typing goes, what a session's end does to it, and a chat that stays in view. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
@@ -11,8 +11,6 @@ import {
   type SignedInPage,
 } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(30_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

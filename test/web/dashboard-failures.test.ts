@@ -1,13 +1,11 @@
 /** Failing providers in the dashboard: what an owner learns of a companion's replies, and an operator of the server's key. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { someOf } from "../support/full.ts";
-
-setDefaultTimeout(30_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

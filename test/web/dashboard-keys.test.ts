@@ -1,13 +1,11 @@
 /** API keys in the dashboard: made with scopes, shown once, tried, rotated, revoked; and the audit trail of it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient, type ResponseBody } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(30_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

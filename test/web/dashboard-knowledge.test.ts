@@ -1,5 +1,5 @@
 /** Knowledge in the dashboard: added and watched, tried, answered, deleted, and seen in transcripts. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
@@ -7,8 +7,6 @@ import { type DashboardWorld, openDashboardWorld, type SignedInPage } from "../s
 import { eventually } from "../support/eventually.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 import { articleOf, sitemapOf, startWebsite } from "../support/website.ts";
-
-setDefaultTimeout(60_000);
 
 const website = startWebsite({
   "/returns": {

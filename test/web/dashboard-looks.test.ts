@@ -1,5 +1,5 @@
 /** How the dashboard looks and feels: size, contrast, names for screen readers, keyboard, narrow screens, waiting, failing. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
@@ -7,8 +7,6 @@ import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
-
-setDefaultTimeout(60_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

@@ -1,13 +1,11 @@
 /** Money in the dashboard: costs on the usage page, budgets with their alarms, and the operator's stop. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
-
-setDefaultTimeout(30_000);
 
 /** The mock counts 11 tokens in and 7 out, so that a reply of `test-model` costs 8100 micro-dollars. */
 const prices = { "test-model": { input: 100, cached_input: 10, output: 1000 } };

@@ -1,5 +1,5 @@
 /** The second factor in the dashboard, in a real browser against the executable. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Secret, TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
@@ -7,8 +7,6 @@ import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 import { someOf } from "../support/full.ts";
-
-setDefaultTimeout(60_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

@@ -1,11 +1,9 @@
 /** The dashboard against hostile words, hostile sites and curious accounts. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
-
-setDefaultTimeout(60_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

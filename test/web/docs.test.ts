@@ -1,12 +1,10 @@
 /** The reference in a browser: pages by group, a search without a script, old links, keyboard, light, dark and narrow. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { findViolations, findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
 import { type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { someOf } from "../support/full.ts";
-
-setDefaultTimeout(120_000);
 
 let server: RunningExecutable;
 let browser: Browser;

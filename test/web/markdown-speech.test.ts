@@ -1,8 +1,6 @@
 /** What screen readers are told of a reply: its words by the sentence, without marks; code and tables by name only. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
-
-setDefaultTimeout(30_000);
 
 let markdown: MarkdownPage;
 

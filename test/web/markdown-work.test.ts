@@ -1,9 +1,7 @@
 /** What drawing Markdown takes: twice the text takes twice the work, whatever the text is, whole and as it streams. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isFull } from "../support/full.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
-
-setDefaultTimeout(60_000);
 
 let markdown: MarkdownPage;
 

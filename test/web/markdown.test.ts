@@ -1,10 +1,8 @@
 /** What the widget makes of markdown, in a real document: whole, and cut at every character as it streams. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostileTexts } from "../support/hostile-texts.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
 import { createRandom } from "../support/random.ts";
-
-setDefaultTimeout(30_000);
 
 let markdown: MarkdownPage;
 

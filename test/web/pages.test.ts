@@ -1,13 +1,11 @@
 /** The pages that people open: a companion's own page, and the welcome page, in the browser. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { runExecutable } from "../support/executable.ts";
 import { someOf } from "../support/full.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(60_000);
 
 const looks = someOf<[name: string, options: BrowserContextOptions]>(
   [

@@ -1,13 +1,11 @@
 /** A reply with everything in it, where it is read: in the widget, the playground and the transcript, in each theme and direction. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
-
-setDefaultTimeout(60_000);
 
 const english = `# Getting started
 

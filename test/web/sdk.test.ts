@@ -1,5 +1,5 @@
 /** The SDK against a real server, and against servers that misbehave. */
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, spyOn, test } from "bun:test";
 import type { Static } from "@sinclair/typebox";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import type { OwnConversationWithMessages } from "../../src/modules/conversations/responses.ts";
@@ -11,6 +11,7 @@ import {
   type ServerErrorCode,
 } from "../../src/web/sdk/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { collect, openMemory } from "../support/sdk-world.ts";
 
 // The package has no types but its own; the compiler holds them against the server's here.
@@ -198,8 +199,19 @@ describe("with servers that misbehave", () => {
   });
 
   test("gives up on a silent server, before and within a reply", async () => {
+    const timeoutMs = 1_234_567;
+    const deadlines: (() => void)[] = [];
+    const setRealTimeout = setTimeout;
+    using _timers = spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms: number) => {
+      if (ms !== timeoutMs) return setRealTimeout(act, ms);
+      deadlines.push(act);
+    }) as typeof setTimeout);
     using silent = serve(() => new Promise(() => {}));
-    await expect(silent.companion({ timeoutMs: 50 }).config({ retries: 0 })).rejects.toMatchObject({ code: "timeout" });
+    const config = silent.companion({ timeoutMs }).config({ retries: 0 });
+    const failed = config.catch((error: unknown) => error);
+    await eventually(() => silent.count() === 1);
+    deadlines.at(-1)?.();
+    expect(await failed).toMatchObject({ code: "timeout" });
     using halting = serve(
       () =>
         new Response(
@@ -208,7 +220,18 @@ describe("with servers that misbehave", () => {
           }),
         ),
     );
-    const { text, error } = await collect(halting.companion({ timeoutMs: 50 }).chat("hi"));
+    const said: string[] = [];
+    const reply = halting.companion({ timeoutMs }).chat("hi");
+    async function* note() {
+      for await (const fragment of reply) {
+        said.push(fragment);
+        yield fragment;
+      }
+    }
+    const collected = collect(note());
+    await eventually(() => said.length === 1);
+    deadlines.at(-1)?.();
+    const { text, error } = await collected;
     expect(text).toBe("one");
     expect(error).toMatchObject({ code: "incomplete", cause: { code: "timeout" } });
   });

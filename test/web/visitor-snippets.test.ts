@@ -1,5 +1,5 @@
 /** The snippets that sign visitors' tokens: run by this machine's interpreters, verified by another library and a server. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { importJWK, type JWTVerifyResult, jwtVerify } from "jose";
 import {
@@ -12,8 +12,6 @@ import {
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-
-setDefaultTimeout(60_000);
 
 const user = { id: 42, name: "Zoë <b> & 李", email: "zoe@shop.example" };
 const json = JSON.stringify(user);

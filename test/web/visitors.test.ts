@@ -1,5 +1,5 @@
 /** Verified visitors as they come, and as owners see them: keys, companions, conversations, the hosted page, the playground. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pageSnippet, tokenPath } from "../../src/web/dashboard/visitor-keys/snippets.ts";
 import { apiClient } from "../support/api-client.ts";
 import { findViolations, findViolationsInState } from "../support/axe.ts";
@@ -8,8 +8,6 @@ import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } fr
 import { eventually } from "../support/eventually.ts";
 import { prepareKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
 import { widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: DashboardWorld;
 beforeAll(async () => {

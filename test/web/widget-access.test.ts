@@ -1,12 +1,10 @@
 /** The widget for everyone: axe in every state, keyboard alone, screen readers, languages, and the visitor's own settings. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { someOf } from "../support/full.ts";
 import { focusedName, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 const long =
   "# Heading\n\nSome **bold** and *italic* text with `code` and a [link](https://example.com).\n\n1. one\n2. two\n   - nested\n\n> quoted\n\n```js\nconst veryLongLine = 'that does not fit into the panel and has to be scrolled sideways by keyboard as well';\n```\n\n| Plan | Price |\n|---|---|\n| Free | 0 |";
@@ -81,7 +79,7 @@ test("every theme colour gives text that can be read", async () => {
       await page.context().close();
     }
   }
-}, 60_000);
+});
 
 test("the keyboard alone opens, asks, reaches everything and closes", async () => {
   const { page, widget } = await openChat();

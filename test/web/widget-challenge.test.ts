@@ -1,11 +1,9 @@
 /** The widget and companions that ask for a proof of work: on any page, visitors notice next to nothing of it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: WidgetWorld;
 let provider: MockElevenLabs;

@@ -1,9 +1,7 @@
 /** The widget on a website of another origin, from the script's tag to a conversation kept over pages. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
 let token: string;

@@ -1,11 +1,9 @@
 /** Visitors whom the page's own sign-in knows: the widget's `identify`, and what it leaves behind. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { keepScreenshot } from "../support/browser.ts";
 import { createWebsiteKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: WidgetWorld;
 let key: WebsiteKey;

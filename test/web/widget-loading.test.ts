@@ -1,10 +1,8 @@
 /** The widget's second file: fetched before it is needed, waited for where it is slow, and missed in plain words. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
 let token: string;

@@ -1,8 +1,6 @@
 /** The widget over pages and tabs: what it asks for, what it keeps, and what a page may change meanwhile. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
 

@@ -1,9 +1,7 @@
 /** What the widget says when something is wrong, and how it goes on. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
 

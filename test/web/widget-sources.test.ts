@@ -1,5 +1,5 @@
 /** What replies cite, as visitors of the widget and of a companion's own page see it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { findViolations } from "../support/axe.ts";
@@ -7,8 +7,6 @@ import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
 import { indexText } from "../support/index-text.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 import { type Widget, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(60_000);
 
 const address = "https://library.example/terms?a=1&b=2";
 const question = "For how long are bicycles lent?";

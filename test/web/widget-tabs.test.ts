@@ -1,10 +1,8 @@
 /** One conversation in several tabs, and the one before it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type Widget, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 let world: WidgetWorld;
 

@@ -1,13 +1,11 @@
 /** Voice in the widget, with the provider's own client and a socket that speaks as the provider's. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { type MockVoiceSocket, startMockVoiceSocket } from "../support/mock-voice-socket.ts";
 import { focusedName, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(30_000);
 
 const dailySessions = 20;
 let world: WidgetWorld;

@@ -1,10 +1,8 @@
 /** Hostile words in every place that shows words: nothing of them may run, load or leave. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { keepScreenshot } from "../support/browser.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
-
-setDefaultTimeout(60_000);
 
 let world: WidgetWorld;
 

@@ -1,6 +1,7 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
 
 import { AppError } from "../../domain/errors.ts";
+import { afterAnswerable } from "../../lib/deadline.ts";
 import type { DatabaseServerFacts, LiveInstance, StoredFacts } from "../contract/inspection.ts";
 import { isBeforeFirstRelease, schemaAfter } from "../contract/schema-number.ts";
 import { explainConnectFailure, nameServer } from "./connect-failure.ts";
@@ -24,13 +25,13 @@ export async function inspectPostgres(url: string): Promise<DatabaseServerFacts>
     (text, parameters) => sql.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery,
   );
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(refusal(url, `did not answer within ${limitMs / 1000} s`)), limitMs);
+  const cancel = afterAnswerable(limitMs, () => late.reject(refusal(url, `did not answer within ${limitMs / 1000} s`)));
   try {
     return await Promise.race([readFacts(queries), late.promise]);
   } catch (error) {
     throw error instanceof AppError ? error : refusal(url, explainConnectFailure(error));
   } finally {
-    clearTimeout(timer);
+    cancel();
     void sql.close({ timeout: 0 }).catch(() => {});
   }
 }

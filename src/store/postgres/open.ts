@@ -1,5 +1,6 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
 import { AppError } from "../../domain/errors.ts";
+import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
@@ -178,9 +179,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
 
     async check() {
       const late = Promise.withResolvers<never>();
-      const timer = setTimeout(() => late.reject(unavailable()), checkMs);
+      const cancel = afterAnswerable(checkMs, () => late.reject(unavailable()));
       const check = engine.quick.get("SELECT 1 FROM companiond");
-      await Promise.race([check, late.promise]).finally(() => clearTimeout(timer));
+      await Promise.race([check, late.promise]).finally(cancel);
     },
     async close() {
       await settling.close();

@@ -1,5 +1,6 @@
 /** Connections to PostgreSQL with deadlines of our own: the driver waits for an answer without limit. */
 import type { SQL } from "bun";
+import { afterAnswerable } from "../../lib/deadline.ts";
 import { isLostConnection, toStoreError, unavailable } from "./failures.ts";
 import { type DriverQuery, type Parameter, Queries, type Rows } from "./queries.ts";
 
@@ -76,11 +77,11 @@ export class Pool {
     const late = Promise.withResolvers<never>();
     const sql = this.#sql;
     const startedMs = performance.now();
-    const timer = setTimeout(() => {
+    const cancel = afterAnswerable(deadlineMs, () => {
       this.timeoutCount++;
       if (this.#answeredAtMs < startedMs) this.#replace(sql);
       late.reject(unavailable(new Error(`PostgreSQL did not answer within ${deadlineMs} ms`)));
-    }, deadlineMs);
+    });
     this.openCount++;
     try {
       const result = await Promise.race([work(), late.promise]);
@@ -90,7 +91,7 @@ export class Pool {
       throw toStoreError(error);
     } finally {
       this.openCount--;
-      clearTimeout(timer);
+      cancel();
     }
   }
 

@@ -1,5 +1,6 @@
 /** One connection with a life of its own: the locks that it takes last as long as it does. */
 import type { SQL } from "bun";
+import { afterAnswerable } from "../../../lib/deadline.ts";
 import { unavailable } from "../failures.ts";
 import type { Parameter } from "../queries.ts";
 
@@ -31,14 +32,14 @@ export async function openSession(connect: (onClose: () => void) => SQL): Promis
 
   async function inTime<T>(work: PromiseLike<T>, withinMs: number): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
+    const cancel = afterAnswerable(withinMs, () => {
       late.reject(unavailable(new Error(`PostgreSQL did not answer within ${withinMs} ms`)));
       end();
-    }, withinMs);
+    });
     try {
       return await Promise.race([work, late.promise]);
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   }
 
