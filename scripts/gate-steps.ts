@@ -40,12 +40,13 @@ const unlucky: UnluckyFile[] = [];
 
 /** Runs the tests, and counts them. */
 export async function runTests(tests: TestRun): Promise<void> {
-  const { passed, failed, skipped, reports, mayRunAgain } = await runTestFiles(tests);
+  const { passed, failed, skipped, reports, isWhole } = await runTestFiles(tests);
   counts.passed += passed;
   counts.failed += failed;
   counts.skipped += skipped;
   noteFiles(reports);
-  if (!mayRunAgain) return;
+  // An error between tests is in no file's count, and stays: whatever runs again, the gate is red.
+  if (!isWhole) return;
   const { environment = {} } = tests;
   for (const { file, failures, hasDied } of reports) {
     if (failures > 0 && !hasDied) unlucky.push({ file, failures, environment });
@@ -80,8 +81,8 @@ interface TestOutcome {
   failed: number;
   skipped: number;
   reports: FileReport[];
-  /** False of a run that died, and of errors that are in no file's count. */
-  mayRunAgain: boolean;
+  /** False of a run that died: nobody knows of what. */
+  isWhole: boolean;
 }
 
 async function runTestFiles(tests: TestRun): Promise<TestOutcome> {
@@ -112,7 +113,7 @@ async function runTestFiles(tests: TestRun): Promise<TestOutcome> {
     // Named in the output above, as their files are where a program is missing.
     skipped: found.skip,
     reports,
-    mayRunAgain: isWhole && found.error === 0,
+    isWhole,
   };
 }
 

@@ -76,6 +76,8 @@ export interface TestFile {
   needsExecutable: boolean;
   /** Whether it measures what a process takes, which others beside it would falsify. */
   isMeasuring: boolean;
+  /** Whether it makes whole requests, runs commands or starts processes. */
+  isWhole: boolean;
   /** Whether the gate runs it on each storage engine. */
   isOnEachEngine: boolean;
   /** Whether it runs linters and generators of clients on the API document. */
@@ -96,6 +98,7 @@ export function findTestFiles(): TestFile[] {
       programs: programs.filter((program) => text.includes(program.path)),
       isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
+      isWhole: sources.has(join(root, "test/support/engine.ts")) || text.includes("Bun.spawn"),
       isOnEachEngine: path in onEachEngine && sources.has(join(root, "test/support/engine.ts")),
       needsApiTools: sources.has(join(root, "test/support/api-tools.ts")),
       isFullOnly: /\.full\.test\.tsx?$/.test(path),
@@ -108,9 +111,12 @@ export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
   return [...needed].filter(({ path, substitute = path }) => !existsSync(path) && !existsSync(substitute));
 }
 
-/** Those that need no browser or other program, and not the executable. */
+/**
+ * What a minute of processor time is enough for: those that need no other program, not the executable, and start neither
+ * servers nor processes; and of those that do one for each of the store's contracts, as on PostgreSQL.
+ */
 export function isQuick(file: TestFile): boolean {
-  return file.programs.length === 0 && !file.needsExecutable && !file.needsApiTools && !file.isFullOnly;
+  return !file.isWhole && !file.needsExecutable && file.programs.length === 0 ? !file.isFullOnly : file.isOnEachEngine;
 }
 
 /** Those that may run side by side: the quick ones, and those that need a database server at most. */

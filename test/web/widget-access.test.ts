@@ -231,4 +231,7 @@ test("forced colours and reduced motion are respected", async () => {
   expect(await styleOf(page, ".body", "borderTopStyle")).toBe("solid");
   expect(await styleOf(page, ".body", "borderTopColor")).toBe(await styleOf(page, ".body", "color"));
   expect(await styleOf(page, ".panel", "animationName")).toBe("none");
+  const moving = await openChat({ reducedMotion: "no-preference" });
+  await moving.widget.open();
+  expect(await styleOf(moving.page, ".panel", "animationName")).toBe("rise");
 });
