@@ -89,6 +89,7 @@ function scripted(provider: string, script: Script) {
       models.push(request.model);
       return await script(sink, attempt, signal);
     },
+    foresee: ({ maxOutputTokens }) => ({ wire: "chat", effort: null, maxOutputTokens }),
     listAnswerers: () => [],
     close() {},
   };
