@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { OpenAiStream } from "../../src/llm/openai-stream.ts";
-import { dialects, readFixture } from "../support/llm-dialects.ts";
+import { dialects, openedThoughts, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
@@ -26,6 +26,10 @@ describe("the recorded dialects", () => {
       else expect(stream.failure?.message).toMatch(dialect.failure);
     });
   }
+});
+
+test("content that opens with thoughts arrives as it was sent", () => {
+  for (const { file, content } of openedThoughts) expect(read(readFixture(file).toString("utf8")).text).toBe(content);
 });
 
 describe("lines and events", () => {
