@@ -43,6 +43,7 @@ class ResponsesReader implements EventReader {
   #source: TextSource | null = null;
   /** The `output_index` of the message at hand if it is no answer; items come one after the other. */
   #hiddenIndex: unknown = noIndex;
+  #hasThought = false;
 
   skips(eventName: string, lineStart: string): boolean {
     const type = eventName === "" ? typeInFront.exec(lineStart)?.[1] : eventName;
@@ -72,7 +73,7 @@ class ResponsesReader implements EventReader {
     }
     if (eventName === "error" || type === "error" || value.object === "error") return fail(value);
     if (type.startsWith("response.reasoning") && type.endsWith(".delta") && typeof value.delta === "string")
-      return { ...nothing, reasoningBytes: Buffer.byteLength(value.delta) };
+      return this.#think(Buffer.byteLength(value.delta));
     // A server that ignores `stream: true`; and one that answers with an error all the same.
     if (value.object === "response") return this.#end(value, "");
     return type === "" && value.error !== null && value.error !== undefined ? fail(value) : nothing;
@@ -82,7 +83,12 @@ class ResponsesReader implements EventReader {
   #beginItem({ item, output_index: index }: Fields): EventReading {
     if (!isFields(item)) return nothing;
     if (item.type === "message") this.#hiddenIndex = isAnswer(item) ? noIndex : index;
-    return item.type === "reasoning" ? { ...nothing, reasoningBytes: 1 } : nothing;
+    return item.type === "reasoning" ? this.#think(1) : nothing;
+  }
+
+  #think(bytes: number): EventReading {
+    this.#hasThought = true;
+    return { ...nothing, reasoningBytes: bytes };
   }
 
   #takePart(source: TextSource, text: unknown, { output_index: index }: Fields): EventReading {
@@ -96,7 +102,6 @@ class ResponsesReader implements EventReader {
     let reasoningBytes = 0;
     for (const item of Array.isArray(items) ? items : []) {
       if (!isFields(item)) continue;
-      if (item.type === "reasoning" && this.#source === null) reasoningBytes += 1;
       const said = item.type === "message" ? readMessage(item) : "";
       if (said === "" || !this.#counts(source)) continue;
       if (isAnswer(item)) text += said;
@@ -113,11 +118,13 @@ class ResponsesReader implements EventReader {
   /** `event`: as what it ended; "" for a whole document, which has only the status in it. */
   #end(response: Fields, event: string): EventReading {
     const status = toStatus(event, response.status);
-    const { text, reasoningBytes } = this.#takeMessages("response", response.output);
+    const { output } = response;
+    const { text, reasoningBytes } = this.#takeMessages("response", output);
+    const isThought = !this.#hasThought && Array.isArray(output) && output.some((item) => item?.type === "reasoning");
     const usage = readUsage(response.usage);
     const { finishReason, error } =
       status === "completed" ? { finishReason: "stop", error: null } : readUnfinished(status, response);
-    return { text, reasoningBytes, finishReason, usage, error, isLast: true };
+    return { text, reasoningBytes: reasoningBytes + (isThought ? 1 : 0), finishReason, usage, error, isLast: true };
   }
 }
 

@@ -1,4 +1,7 @@
-/** Replies of the mock provider: the wire of chat completions, and directives in a message that make it misbehave. */
+/** Replies of the mock provider: the chunks of a chat, and directives in a message that make it misbehave. */
+import { createSpeech, limitWords } from "./mock-llm-speech.ts";
+import { apiOf, type MockModel, refuse } from "./mock-models.ts";
+import { refuseAsResponse } from "./mock-responses-rules.ts";
 
 /** One request as it arrived. */
 export interface MockRequest {
@@ -66,7 +69,7 @@ export function chunk({ content, role, finishReason = null, delta = {} }: ChunkO
   });
 }
 
-export function usageChunk(promptTokens: number, completionTokens: number): string {
+export function usageChunk(promptTokens: number, completionTokens: number, reasoningTokens = 0): string {
   return event({
     id: "chatcmpl-CmockQ7YxJ0b1cD2eF3gH4iJ5kL",
     object: "chat.completion.chunk",
@@ -77,6 +80,7 @@ export function usageChunk(promptTokens: number, completionTokens: number): stri
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
       total_tokens: promptTokens + completionTokens,
+      ...(reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: reasoningTokens } } : {}),
     },
   });
 }
@@ -128,10 +132,15 @@ function readDirectives(text: string): Directives {
 }
 
 /** Responds to a message with the default reply, or as its directives demand. See `mock-llm.ts` for the list. */
-export function createDirectiveResponder(): Responder {
+export function createDirectiveResponder(models: ReadonlyMap<string, MockModel>): Responder {
   const failures = new Map<string, number>();
   return async (request, response) => {
     const directives = readDirectives(request.userText);
+    const model = models.get(String(request.body.model));
+    const refusal =
+      (apiOf(request) === "responses" ? refuseAsResponse(request.body) : null) ??
+      (model === undefined ? null : refuse(model, request));
+    if (refusal !== null) return response.send(refusal.status, { "Content-Type": "application/json" }, refusal.body);
     const number = (name: string) => (directives.has(name) ? Number(directives.get(name)) : null);
     const status = number("fail");
     if (status !== null) {
@@ -146,38 +155,40 @@ export function createDirectiveResponder(): Responder {
     if (directives.has("hang")) return response.closed;
     if (directives.has("html"))
       return response.send(200, { "Content-Type": "text/html" }, "<!DOCTYPE html><p>Hello</p>");
-    await stream(request, response, directives);
+    await stream(request, response, directives, model);
   };
 }
 
-async function stream(request: MockRequest, response: MockResponse, directives: Directives): Promise<void> {
+async function stream(
+  request: MockRequest,
+  response: MockResponse,
+  directives: Directives,
+  model: MockModel | undefined,
+): Promise<void> {
   const count = Number(directives.get("words") ?? 0);
   const said = directives.get("say") ?? `You said: ${request.userText.replace(/\s*\[\[.*?\]\]\s*/g, " ").trim()}`;
   const text = count > 0 ? Array.from({ length: count }, (_, index) => `word${index} `).join("") : said;
   const delayMs = Number(directives.get("delay") ?? 0);
   // The trouble starts after this many deltas.
   const trouble = ["cut", "reset", "silence", "garbage", "error"].find((name) => directives.has(name));
-  const deltas = words(text);
+  const { deltas, reasoningTokens, isCut } = limitWords(model, request, words(text));
   const sound = trouble === undefined ? deltas : deltas.slice(0, Number(directives.get(trouble)));
-  await response.write(chunk({ role: "assistant", content: "" }));
+  const tokens = model === undefined ? null : { reasoned: reasoningTokens, said: deltas.length };
+  const speech = createSpeech(request, model, tokens);
+  await response.write(speech.begin().join(""));
   for (const content of sound) {
     if (delayMs > 0) await Bun.sleep(delayMs);
     if (response.isClosed) return;
-    await response.write(chunk({ content }));
+    await response.write(speech.delta(content));
   }
   if (trouble === "cut") return response.cut();
   if (trouble === "reset") return response.reset();
   if (trouble === "silence") return response.closed;
   if (trouble === "garbage") await response.write("data: {not json\n\n");
-  if (trouble === "error") {
-    await response.write(
-      event({ error: { message: "The server had an error: sk-live-SECRET", type: "server_error" } }),
-    );
-  }
+  if (trouble === "error") await response.write(speech.error("The server had an error: sk-live-SECRET"));
   if (trouble === undefined) {
-    await response.write(chunk({ finishReason: directives.get("finish") ?? "stop" }));
-    if (!directives.has("nousage")) await response.write(usageChunk(mockUsage.inputTokens, mockUsage.outputTokens));
-    await response.write(doneMark);
+    const finishReason = directives.get("finish") ?? (isCut ? "length" : "stop");
+    for (const part of speech.end(finishReason, !directives.has("nousage"))) await response.write(part);
   }
   response.end();
 }

@@ -129,14 +129,19 @@ export class ResponsesScript {
         this.event("response.reasoning_summary_part.done", { ...here, part }),
       );
     }
-    for (const delta of text) {
-      events.push(this.event("response.reasoning_text.delta", { ...at, content_index: 0, delta }));
-    }
     const shown = { id, type: "reasoning", summary: summary.map((words) => ({ type: "summary_text", text: words })) };
-    const content = [{ type: "reasoning_text", text: text.join("") }];
-    this.#output.push(text.length === 0 ? shown : { ...shown, content });
+    this.#output.push(shown);
     if (text.length > 0) {
-      events.push(this.event("response.reasoning_text.done", { ...at, content_index: 0, text: text.join("") }));
+      const here = { ...at, content_index: 0 };
+      const whole = text.join("");
+      const part = { type: "reasoning_text", text: whole };
+      this.#output[this.#output.length - 1] = { ...shown, content: [part] };
+      events.push(
+        this.event("response.content_part.added", { ...here, part: { ...part, text: "" } }),
+        ...text.map((delta) => this.event("response.reasoning_text.delta", { ...here, delta, ...this.#padding() })),
+        this.event("response.reasoning_text.done", { ...here, text: whole }),
+        this.event("response.content_part.done", { ...here, part }),
+      );
     }
     events.push(this.#done(place));
     return events;
