@@ -178,7 +178,11 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   const listAnswerers = (model: string) => [{ provider: name, model }];
-  return { name, streamReply, foresee, listAnswerers, close: () => http.close() };
+  const listAnswerers = (model: string) => [{ provider: name, model }];
+  const listBounds = (request: ReplyRequest) => [
+    { answerer: { provider: name, model: request.model }, maxOutputTokens: foresee(request).maxOutputTokens },
+  ];
+  return { name, streamReply, foresee, listAnswerers, listBounds, close: () => http.close() };
 }
 
 /** A chain has asked others before, and all of them have one time together. */

@@ -91,6 +91,7 @@ function scripted(provider: string, script: Script) {
     },
     foresee: ({ maxOutputTokens }) => ({ wire: "chat", effort: null, maxOutputTokens }),
     listAnswerers: () => [],
+    listBounds: () => [],
     close() {},
   };
   const answerer = { provider, model: `model-of-${provider}` };
