@@ -1,6 +1,7 @@
 /** The engine for OpenAI and every endpoint that speaks one of its two APIs. */
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import type { LlmApi } from "../domain/llm-api.ts";
 import { plainProviderName } from "../domain/model-routes.ts";
 import type { ReasoningEffort } from "../domain/reasoning.ts";
 import type { CountedCall } from "../domain/usage.ts";
@@ -10,14 +11,14 @@ import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
-import { chooseWire, isOpenAi, type WireChoice } from "./call-wire.ts";
 import { KnownModel } from "./model-facts.ts";
 import { openAiUrl } from "./openai-address.ts";
 import type { readRefusal } from "./openai-client.ts";
+import { chooseWire, isOpenAi } from "./openai-wire-choice.ts";
 import { listSecrets, removePrivateWords } from "./private-words.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { type ProviderFailure, toProviderFailure } from "./provider-failure.ts";
-import { type NextReplyCall, ReplyCalls } from "./reply-calls.ts";
+import { type NextReplyCall, ReplyCalls } from "./openai-calls.ts";
 import { relayReply } from "./reply-relay.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
@@ -34,7 +35,7 @@ export interface OpenAiOptions {
   /** Added to every request; none unless given. */
   headers?: Readonly<Record<string, string>>;
   /** `auto` unless given. */
-  api?: WireChoice;
+  api?: LlmApi;
   /** For requests that name no effort; that of the wire unless given. */
   reasoningEffort?: ReasoningEffort | null;
   /** Added to the bound of a model that thinks; 0 unless given. */
@@ -177,7 +178,6 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     return { wire: wire.name, effort: plan.effort, maxOutputTokens: plan.maxOutputTokens };
   }
 
-  const listAnswerers = (model: string) => [{ provider: name, model }];
   const listAnswerers = (model: string) => [{ provider: name, model }];
   const listBounds = (request: ReplyRequest) => [
     { answerer: { provider: name, model: request.model }, maxOutputTokens: foresee(request).maxOutputTokens },

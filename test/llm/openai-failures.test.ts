@@ -149,14 +149,16 @@ describe("before the first text", () => {
     await mock.until(() => mock.openRequests === 0);
   });
 
-  test("comments and reasoning do not count as text", async () => {
+  test("comments and reasoning do not count as text, but reasoning may take longer", async () => {
     mock.respond(async (_, response) => {
       while (!response.isClosed) {
         await response.write(`: PROCESSING\n\n${chunk({ content: null, delta: { reasoning: "hm" } })}`);
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    expect(await failureOf(ask(open({ deadlines: { firstTextMs: 40, silenceMs: 5_000 } }), "Hi"))).toMatch(/no text/);
+    expect(await failureOf(ask(open({ deadlines: { firstTextMs: 40, reasoningMs: 60, silenceMs: 5_000 } }), "Hi"))).toMatch(
+      /no text after 60 ms/,
+    );
   });
 
   test("an endless error page is read in part", async () => {

@@ -62,7 +62,7 @@ test("finds nothing wrong in a good installation, and asks the model for one wor
   const later = await examine({ COMPANIOND_DATA_DIR: data.path, COMPANIOND_BACKUP_CRON: "0 3 * * *" });
   expect(report.exitCode).toBe(0);
   expect(later.status).toBe("ok");
-  expect(later.find("language model").detail).toStartWith("gpt-5-mini answers at 127.0.0.1:");
+  expect(later.find("language model").detail).toStartWith("gpt-6-luna answers at 127.0.0.1:");
   expect(later.find("database").detail).toContain("It is intact");
   expect(askedOf()).toBe(asked + 2);
 });
@@ -112,18 +112,18 @@ test("asks every provider and every entry of a chain once, and says where to men
     { name: "router", base_url: `http://127.0.0.1:${refusing.port}/v1`, api_key_file: "router.key" },
     { name: "own", base_url: `${mock.url}/v1`, models: ["small", "large"] },
   ];
-  const models = { fast: ["router/quick", "default/gpt-5-mini"], safe: ["router/quick", "default/gpt-5-mini"] };
+  const models = { fast: ["router/quick", "default/gpt-6-luna"], safe: ["router/quick", "default/gpt-6-luna"] };
   await Bun.write(data.file("providers.json"), JSON.stringify({ providers, models }));
   const asked = mock.requests.length;
   const report = await examine({
     COMPANIOND_DATA_DIR: data.path,
     COMPANIOND_PROVIDERS_FILE: data.file("providers.json"),
-    COMPANIOND_PRICES: '{"gpt-5-mini":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
+    COMPANIOND_PRICES: '{"gpt-6-luna":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
   });
   expect(report.exitCode).toBe(1);
   const { host } = new URL(mock.url);
   expect(report.findAll("language model")).toMatchObject([
-    { status: "ok", detail: `gpt-5-mini answers at ${host}.` },
+    { status: "ok", detail: `gpt-6-luna answers at ${host}.` },
     {
       status: "fail",
       detail: expect.stringMatching(/^router\/quick does not reply at 127\.0\.0\.1:\d+: the provider answered 401 /),

@@ -1,11 +1,9 @@
 /** Chooses the wire: which API a provider is asked by, before anything is known of its models. */
 import type { JsonObject } from "../domain/companion.ts";
+import type { LlmApi } from "../domain/llm-api.ts";
 import { openAiUrl } from "./openai-address.ts";
 import { listChatOnlyNames } from "./responses-body.ts";
 import type { Wire } from "./wire.ts";
-
-/** What operators may set. */
-export type WireChoice = "auto" | Wire["name"];
 
 export interface ChosenWire {
   readonly name: Wire["name"];
@@ -15,7 +13,7 @@ export interface ChosenWire {
   readonly because: readonly string[];
 }
 
-export function chooseWire(api: WireChoice, baseUrl: string | null, extra: JsonObject): ChosenWire {
+export function chooseWire(api: LlmApi, baseUrl: string | null, extra: JsonObject): ChosenWire {
   if (api !== "auto") return { name: api, mayChange: false, because: [] };
   const because = listChatOnlyNames(extra);
   if (because.length > 0) return { name: "chat", mayChange: false, because: isOpenAi(baseUrl) ? because : [] };

@@ -4,9 +4,9 @@
  */
 import type { Log } from "../lib/log.ts";
 import { type CallRules, type PlannedCall, planCall } from "./call-plan.ts";
-import type { ChosenWire } from "./call-wire.ts";
 import { chatWire } from "./chat-wire.ts";
 import { type KnownModel, type Lesson, learn, type ModelFacts } from "./model-facts.ts";
+import type { ChosenWire } from "./openai-wire-choice.ts";
 import type { ReplyRequest } from "./provider.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 import { isAboutForm, readLesson } from "./refusal.ts";
