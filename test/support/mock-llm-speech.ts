@@ -1,5 +1,14 @@
 /** How the mock puts a reply, on either of the two APIs: the same words in other events. */
-import { chunk, doneMark, event, type MockRequest, mockUsage, usageChunk, words } from "./mock-llm-replies.ts";
+import {
+  chunk,
+  doneMark,
+  event,
+  type MockRequest,
+  type MockResponse,
+  mockUsage,
+  usageChunk,
+  words,
+} from "./mock-llm-replies.ts";
 import { apiOf, boundOf, effortOf, type MockModel } from "./mock-models.ts";
 import { ResponsesScript } from "./mock-responses-events.ts";
 
@@ -39,6 +48,17 @@ export function createSpeech(
   };
   const thoughts = model?.showsReasoning && usage.reasoningTokens > 0 ? ["Let me see", " what that means."] : [];
   return apiOf(request) === "chat" ? chatSpeech(usage, thoughts) : responsesSpeech(request, usage, thoughts);
+}
+
+/** Answers with what was said, one word a read, on the API that was asked. */
+export async function repeatWords(request: MockRequest, response: MockResponse): Promise<void> {
+  const speech = createSpeech(request, undefined, null);
+  const deltas = ["You ", "said: ", ...request.userText.split(/(?<= )/)].map((word) => speech.delta(word));
+  for (const part of [...speech.begin(), ...deltas, ...speech.end("stop", true)]) {
+    await response.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end();
 }
 
 type Usage = typeof mockUsage & { reasoningTokens: number };

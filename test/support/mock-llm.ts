@@ -28,7 +28,8 @@
  */
 import { createServer, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
-import { createDirectiveResponder, type MockRequest, type Responder } from "./mock-llm-replies.ts";
+import { createDirectiveResponder } from "./mock-llm-directives.ts";
+import type { MockRequest, Responder } from "./mock-llm-replies.ts";
 import { readRequests } from "./mock-llm-requests.ts";
 import { SocketResponse } from "./mock-llm-socket.ts";
 import { answerModels, type MockModel } from "./mock-models.ts";

@@ -1,6 +1,6 @@
 /** Interprets the events of a Responses stream, whichever vendor wrote it. */
 import type { CountedTokens } from "../domain/usage.ts";
-import { readResponseError, readUnfinished } from "./responses-error.ts";
+import { readResponseError, readUnfinished } from "./openai-responses-error.ts";
 import type { EventReader, EventReading } from "./wire.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
