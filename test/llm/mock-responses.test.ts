@@ -167,6 +167,7 @@ test("the mock refuses in the words of the real ones, and lists its models with 
     /Function tools with reasoning_effort are not supported for can-be-quick in \/v1\/chat\/completions/,
   );
   expect(await chat({ model: "refuses-system", messages: [{ role: "system", content: "x" }] })).toMatch(/'system'/);
+  expect(await chat({ model: "deprecates-temperature", temperature: 0.7 })).toMatch(/`temperature` is deprecated/);
   expect(await chat({ model: "forbids-extras", store: false })).toMatch(/422/);
   const ends = (await client.models.list()).data.map(({ id, shutdown_date: end }) => [id, end]);
   expect(ends).toContainEqual(["thinks-minimally", "2026-12-11"]);

@@ -9,16 +9,11 @@ import { collectReply } from "../support/collected-reply.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { chunk, doneMark, errorBody, wholeStream } from "../support/mock-llm-replies.ts";
+import { repeatWords } from "../support/mock-llm-speech.ts";
 
 testLlmProvider("openai", async () => {
   const mock = await startMockLlm();
-  mock.respond(async ({ userText }, response) => {
-    for (const part of wholeStream(["You ", "said: ", ...userText.split(/(?<= )/)])) {
-      await response.write(part);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    response.end();
-  });
+  mock.respond(repeatWords);
   const options = { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: {}, log: createCapturedLog() };
   const provider = createOpenAiProvider(options);
   return {

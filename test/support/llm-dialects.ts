@@ -1,4 +1,4 @@
-/** The recorded wire of each vendor, and the expected result. */
+/** The wire of each vendor in the form of recordings, made from documents and issues, and the expected result. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,14 @@
 /** How the mock puts a reply, on either of the two APIs: the same words in other events. */
-import { chunk, doneMark, event, type MockRequest, mockUsage, usageChunk, words } from "./mock-llm-replies.ts";
+import {
+  chunk,
+  doneMark,
+  event,
+  type MockRequest,
+  type MockResponse,
+  mockUsage,
+  usageChunk,
+  words,
+} from "./mock-llm-replies.ts";
 import { apiOf, boundOf, effortOf, type MockModel } from "./mock-models.ts";
 import { ResponsesScript } from "./mock-responses-events.ts";
 
@@ -20,7 +29,7 @@ export function limitWords(
 ): { deltas: string[]; reasoningTokens: number; isCut: boolean } {
   if (model === undefined) return { deltas, reasoningTokens: 0, isCut: false };
   const bound = boundOf(request);
-  const thinks = (effortOf(model, request) ?? "none") !== "none" || (model.efforts === null && model.showsReasoning);
+  const thinks = model.efforts === null || effortOf(model, request) !== "none";
   const reasoningTokens = Math.min(thinks ? model.reasoningTokens : 0, bound);
   const said = deltas.slice(0, bound - reasoningTokens);
   return { deltas: said, reasoningTokens, isCut: said.length < deltas.length };
@@ -37,17 +46,34 @@ export function createSpeech(
     outputTokens: tokens === null ? mockUsage.outputTokens : tokens.reasoned + tokens.said,
     reasoningTokens: tokens?.reasoned ?? 0,
   };
-  const thoughts = model?.showsReasoning && usage.reasoningTokens > 0 ? ["Let me see", " what that means."] : [];
-  return apiOf(request) === "chat" ? chatSpeech(usage, thoughts) : responsesSpeech(request, usage, thoughts);
+  const shown = usage.reasoningTokens > 0 ? (model?.showsReasoning ?? null) : null;
+  if (apiOf(request) === "chat") return chatSpeech(usage, shown);
+  return responsesSpeech(request, usage, shown === null ? [] : thoughts);
 }
+
+/** Answers with what was said, one word a read, on the API that was asked. */
+export async function repeatWords(request: MockRequest, response: MockResponse): Promise<void> {
+  const speech = createSpeech(request, undefined, null);
+  const deltas = ["You ", "said: ", ...request.userText.split(/(?<= )/)].map((word) => speech.delta(word));
+  for (const part of [...speech.begin(), ...deltas, ...speech.end("stop", true)]) {
+    await response.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end();
+}
+
+const thoughts = ["Let me see", " what that means."];
 
 type Usage = typeof mockUsage & { reasoningTokens: number };
 
-function chatSpeech(usage: Usage, thoughts: readonly string[]): Speech {
+function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
+  const apart = shown === "apart" ? thoughts : [];
+  const inTags = shown === "in-tags" ? ["<thi", "nk>\n", ...thoughts, "\n</thi", "nk>\n\n"] : [];
   return {
     begin: () => [
       chunk({ role: "assistant", content: "" }),
-      ...thoughts.map((text) => chunk({ delta: { reasoning_content: text } })),
+      ...apart.map((text) => chunk({ delta: { reasoning_content: text } })),
+      ...inTags.map((content) => chunk({ content })),
     ],
     delta: (content) => chunk({ content }),
     error: (message) => event({ error: { message, type: "server_error" } }),
@@ -59,22 +85,15 @@ function chatSpeech(usage: Usage, thoughts: readonly string[]): Speech {
   };
 }
 
-function responsesSpeech(request: MockRequest, usage: Usage, thoughts: readonly string[]): Speech {
+function responsesSpeech(request: MockRequest, usage: Usage, summary: readonly string[]): Speech {
   const script = new ResponsesScript(request);
   let message: ReturnType<ResponsesScript["message"]> | null = null;
-  const open = () => {
-    message = script.message({});
-    return { opening: message.opening.join(""), message };
-  };
   return {
-    begin: () => [
-      ...script.begin(),
-      ...(usage.reasoningTokens > 0 ? script.item({ type: "reasoning", summary: [...thoughts] }) : []),
-    ],
+    begin: () => [...script.begin(), ...(usage.reasoningTokens > 0 ? script.item({ type: "reasoning", summary }) : [])],
     delta(text) {
       if (message !== null) return message.delta(text);
-      const opened = open();
-      return opened.opening + opened.message.delta(text);
+      message = script.message({});
+      return message.opening.join("") + message.delta(text);
     },
     error: (text) => script.event("error", { error: { type: "server_error", code: null, message: text, param: null } }),
     end(finishReason, hasUsage) {

@@ -24,14 +24,15 @@
  * Models are known by any id and take everything, but for those in `mock.models`, which behave as `mock-models.ts` says;
  * `GET …/models` lists these, counts in `mock.modelLists`, and is none of `mock.requests`.
  *
- * As a script it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
+ * As a script, with all of the models, it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
  */
 import { createServer, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
-import { createDirectiveResponder, type MockRequest, type Responder } from "./mock-llm-replies.ts";
+import { createDirectiveResponder } from "./mock-llm-directives.ts";
+import type { MockRequest, Responder } from "./mock-llm-replies.ts";
 import { readRequests } from "./mock-llm-requests.ts";
 import { SocketResponse } from "./mock-llm-socket.ts";
-import { answerModels, type MockModel } from "./mock-models.ts";
+import { answerModels, type MockModel, mockModels } from "./mock-models.ts";
 
 export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts";
 
@@ -148,5 +149,6 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
 if (import.meta.main) {
   const flag = process.argv.indexOf("--port");
   const mock = await startMockLlm({ port: flag === -1 ? 0 : Number(process.argv[flag + 1]) });
+  for (const [id, model] of Object.entries(mockModels)) mock.models.set(id, model);
   console.log(JSON.stringify({ url: mock.url, baseUrl: `${mock.url}/v1` }));
 }

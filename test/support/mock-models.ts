@@ -6,15 +6,16 @@ export interface MockModel {
   efforts: readonly string[] | null;
   /** Without an effort in the request. */
   defaultEffort: string | null;
-  takesTemperature: "always" | "without-effort" | "never";
+  /** `deprecated` is Anthropic's word for never. */
+  takesTemperature: "always" | "without-effort" | "never" | "deprecated";
   takesStop: boolean;
   takesSystem: boolean;
   /** Names of the bound in chats. */
   boundNames: readonly ("max_tokens" | "max_completion_tokens")[];
-  /** What it thinks wherever its effort is not `none`; as many of the bound are gone. */
+  /** What it thinks unless its effort is `none`; as many of the bound are gone. */
   reasoningTokens: number;
-  /** Whether what it thinks is in the stream. */
-  showsReasoning: boolean;
+  /** How what it thinks is in the stream: in events or a member of its own, or in tags in a chat's content. */
+  showsReasoning: "apart" | "in-tags" | null;
   apis: readonly ("chat" | "responses")[];
   /** Where it may use tools beside an effort. */
   takesTools: "anywhere" | "responses";
@@ -33,7 +34,7 @@ const plain: MockModel = {
   takesSystem: true,
   boundNames: ["max_tokens", "max_completion_tokens"],
   reasoningTokens: 0,
-  showsReasoning: false,
+  showsReasoning: null,
   apis: ["chat", "responses"],
   takesTools: "anywhere",
   forbidsExtras: false,
@@ -56,14 +57,16 @@ const reasoning: MockModel = {
 export const mockModels = {
   "knows-no-effort": { ...plain, boundNames: ["max_completion_tokens"], shutdownDate: "2027-01-14" },
   "can-be-quick": reasoning,
-  "always-thinks": { ...reasoning, efforts: ["low", "medium", "high"], showsReasoning: true },
+  "always-thinks": { ...reasoning, efforts: ["low", "medium", "high"], showsReasoning: "apart" },
   "thinks-minimally": {
     ...reasoning,
     efforts: ["minimal", "low", "medium", "high"],
     takesTemperature: "never",
     shutdownDate: "2026-12-11",
   },
+  "thinks-in-tags": { ...plain, reasoningTokens: 20, showsReasoning: "in-tags" },
   "refuses-temperature": { ...plain, takesTemperature: "never" },
+  "deprecates-temperature": { ...plain, apis: ["chat"], takesTemperature: "deprecated" },
   "refuses-system": { ...plain, takesSystem: false },
   "only-responses": { ...reasoning, efforts: ["medium", "high"], apis: ["responses"] },
   "only-chats": { ...plain, apis: ["chat"], boundNames: ["max_tokens"] },
@@ -146,6 +149,9 @@ function refuseChat(model: MockModel, request: MockRequest, id: string): Refusal
     const way = "To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
     const what = `Function tools with reasoning_effort are not supported for ${id} in /v1/chat/completions.`;
     return openAiError(400, `${what} ${way}`, "reasoning_effort", null);
+  }
+  if ("temperature" in body && model.takesTemperature === "deprecated") {
+    return openAiError(400, "`temperature` is deprecated for this model.", null, null);
   }
   if ("temperature" in body && !takesTemperature(model, effort) && body.temperature !== 1) {
     const message = `'temperature' does not support ${body.temperature} with this model. Only the default (1) value is supported.`;

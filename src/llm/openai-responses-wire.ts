@@ -1,6 +1,6 @@
 /** The Responses API: `POST {base_url}/responses`. */
-import { buildResponsesBody } from "./responses-body.ts";
-import { createResponsesReader } from "./responses-reader.ts";
+import { buildResponsesBody } from "./openai-responses-body.ts";
+import { createResponsesReader } from "./openai-responses-reader.ts";
 import type { Wire } from "./wire.ts";
 
 /** `leastOutputTokens`: 16 at OpenAI, which refuses less; 1 elsewhere. */

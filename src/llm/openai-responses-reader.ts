@@ -1,6 +1,6 @@
 /** Interprets the events of a Responses stream, whichever vendor wrote it. */
 import type { CountedTokens } from "../domain/usage.ts";
-import { readResponseError, readUnfinished } from "./responses-error.ts";
+import { readResponseError, readUnfinished } from "./openai-responses-error.ts";
 import type { EventReader, EventReading } from "./wire.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,6 +39,8 @@ class ResponsesReader implements EventReader {
    * need three times the bytes.
    */
   readonly maxLineBytes = 8 * 1024 * 1024;
+  /** Gateways add it, also where the response broke off before. */
+  readonly ignoresDoneMark = true;
   /** The first kind of event that brings text is the one that counts, so that each text is read once. */
   #source: TextSource | null = null;
   /** The `output_index` of the message at hand if it is no answer; items come one after the other. */
