@@ -6,12 +6,12 @@ import type { Log } from "../lib/log.ts";
 import { type CallRules, type PlannedCall, planCall } from "./call-plan.ts";
 import { chatWire } from "./chat-wire.ts";
 import { type KnownModel, type Lesson, learn, type ModelFacts } from "./model-facts.ts";
+import { createResponsesWire } from "./openai-responses-wire.ts";
 import type { ChosenWire } from "./openai-wire-choice.ts";
 import type { ReplyRequest } from "./provider.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 import { isAboutForm, readLesson } from "./refusal.ts";
 import type { ReplyStream } from "./reply-stream.ts";
-import { createResponsesWire } from "./responses-wire.ts";
 import type { Wire } from "./wire.ts";
 
 /** OpenAI refuses a smaller bound; the plan keeps to it, too, so that what is reserved is what is sent. */

@@ -156,9 +156,9 @@ describe("before the first text", () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    expect(await failureOf(ask(open({ deadlines: { firstTextMs: 40, reasoningMs: 60, silenceMs: 5_000 } }), "Hi"))).toMatch(
-      /no text after 60 ms/,
-    );
+    expect(
+      await failureOf(ask(open({ deadlines: { firstTextMs: 40, reasoningMs: 60, silenceMs: 5_000 } }), "Hi")),
+    ).toMatch(/no text after 60 ms/);
   });
 
   test("an endless error page is read in part", async () => {

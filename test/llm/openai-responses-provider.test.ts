@@ -21,8 +21,7 @@ function open(mock: MockLlm): LlmProvider {
   return createOpenAiProvider(options);
 }
 
-// Skipped until the engine chooses between the two wires.
-describe.skip("over the Responses API", () => {
+describe("over the Responses API", () => {
   testLlmProvider("openai", async () => {
     const mock = await startMockLlm();
     mock.respond(repeatWords);
