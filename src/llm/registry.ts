@@ -167,8 +167,11 @@ export async function checkEmbeddings(
 }
 
 /** For `doctor`: asks everyone whom replies may come from, or one model of a provider that nothing names. */
-export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo" | readonly EntryCheck[]> {
-  const { providersFile, providers, aliases, model } = config;
+export async function checkModels(
+  config: ChainsConfig & { readonly maxOutputTokens: number },
+  log: Log,
+): Promise<"demo" | readonly EntryCheck[]> {
+  const { providersFile, providers, aliases, model, maxOutputTokens } = config;
   const engines = openEngines(config, log);
   try {
     if (providersFile !== null) {
@@ -177,11 +180,11 @@ export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo
         if (own[0] !== undefined) models.push(nameAnswerer({ provider: name, model: own[0] }));
       }
       const answerers = models.flatMap((one) => findAnswerers(config, one));
-      return await checkEntries(engines, answerers);
+      return await checkEntries(engines, answerers, maxOutputTokens);
     }
     const plain = engines.get(plainProviderName);
     if (plain === undefined) return "demo";
-    return [{ answerer: { provider: plain.name, model }, ...(await checkLlm(plain, model)) }];
+    return [{ answerer: { provider: plain.name, model }, ...(await checkLlm(plain, model, { maxOutputTokens })) }];
   } finally {
     for (const engine of engines.values()) engine.close();
   }
