@@ -27,12 +27,12 @@ const head =
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n";
 const eventStart =
   'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
-  '"model":"gpt-5-mini-2025-08-07","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,' +
+  '"model":"gpt-6-luna-2026-09-10","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,' +
   '"delta":{"content":"';
 const eventEnd = '"},"logprobs":null,"finish_reason":null}]}\n\n';
 const lastEvents =
   'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
-  '"model":"gpt-5-mini-2025-08-07","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}\n\n' +
+  '"model":"gpt-6-luna-2026-09-10","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}\n\n' +
   "data: [DONE]\n\n";
 
 const active = new Set<Socket<Connection>>();

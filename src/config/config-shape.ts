@@ -2,8 +2,10 @@
 import type { StoragePlace } from "../backup-storage/storage.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { JsonObject } from "../domain/companion.ts";
+import type { LlmApi } from "../domain/llm-api.ts";
 import type { ModelRoutes } from "../domain/model-routes.ts";
 import type { PriceList } from "../domain/prices.ts";
+import type { ReasoningEffort } from "../domain/reasoning.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { AllowedHost } from "../lib/allowed-hosts.ts";
 import type { LogLevel } from "../lib/log.ts";
@@ -65,6 +67,12 @@ export interface Config {
     readonly maxOutputTokens: number;
     /** Of the provider of the plain settings; null: knowledge is found by words alone. */
     readonly embeddingModel: string | null;
+    /** For the provider of the plain settings alone. */
+    readonly api: LlmApi;
+    /** For requests that name none, of every provider without one of its own; null leaves it to the API. */
+    readonly reasoningEffort: ReasoningEffort | null;
+    /** Added to the bound of a reply for models that think. */
+    readonly reasoningTokens: number;
     /** For the provider of the plain settings alone. */
     readonly extra: JsonObject;
     /** Added to its requests; values can be secrets. For the provider of the plain settings alone. */

@@ -1,5 +1,7 @@
 /** What answers: language models, voice, and the prices of both. */
 import type { JsonObject } from "../domain/companion.ts";
+import { llmApis } from "../domain/llm-api.ts";
+import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
 import type { AllowedHost } from "../lib/allowed-hosts.ts";
 import { headerFields } from "./operator-values.ts";
 import { optional, plain, type Setting, setting } from "./setting.ts";
@@ -7,6 +9,7 @@ import {
   allowedHosts,
   baseUrl,
   jsonObject,
+  oneOf,
   path,
   requestFields,
   secret,
@@ -32,7 +35,12 @@ export const providerSettings = {
     about:
       "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. With it, the key is optional.",
   }),
-  model: plain("COMPANIOND_MODEL", defaultModel, word, "The model for companions that name none."),
+  model: plain(
+    "COMPANIOND_MODEL",
+    defaultModel,
+    word,
+    "The model for companions that name none; the default is the small one of OpenAI's GPT-6 family.",
+  ),
   models: optional({
     variable: "COMPANIOND_MODELS",
     parse: wordList,
@@ -44,12 +52,31 @@ export const providerSettings = {
     wholeNumber(1, 10_000_000),
     "The longest reply that a companion may ask for, in tokens; also the bound of those that set none.",
   ),
+  llmApi: plain(
+    "COMPANIOND_LLM_API",
+    "auto",
+    oneOf(llmApis),
+    "Which API the provider is asked by: responses, chat (Chat Completions), or auto: responses at OpenAI and Azure.",
+  ),
+  reasoningEffort: optional<ReasoningEffort>({
+    variable: "COMPANIOND_REASONING_EFFORT",
+    parse: oneOf(reasoningEfforts),
+    about:
+      "How long models think before they answer, where a companion does not say: none, minimal, low, medium, high, xhigh " +
+      "or max. Without it, as little as they can over responses, and as they do by themselves over chat.",
+  }),
+  reasoningTokens: plain(
+    "COMPANIOND_REASONING_TOKENS",
+    8192,
+    wholeNumber(0, 128_000),
+    "Room to think, in tokens: added to the bound of a reply where the model thinks before it answers.",
+  ),
   llmExtra: setting<JsonObject>({
     variable: "COMPANIOND_LLM_EXTRA",
     parse: jsonObject(requestFields),
     fallback: {},
     defaultText: "",
-    about: 'A JSON object merged into every request to the provider, such as {"reasoning_effort":"minimal"}.',
+    about: 'A JSON object merged into every request to the provider, such as {"service_tier":"flex"}.',
   }),
   llmHeaders: setting<Readonly<Record<string, string>>>({
     variable: "COMPANIOND_LLM_HEADERS",
@@ -69,7 +96,7 @@ export const providerSettings = {
     hasFile: true,
     parse: jsonObject([]),
     about:
-      'What models cost, in US dollars per million tokens: {"gpt-5-mini":{"input":0.25,"cached_input":0.025,"output":2}}; ' +
+      'What models cost, in US dollars per million tokens: {"gpt-6-luna":{"input":0.1,"output":0.5}}; ' +
       'voice per minute: {"voice/elevenlabs":{"minute":0.1}}.',
   }),
   elevenlabsKey: optional({

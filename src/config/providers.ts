@@ -1,13 +1,25 @@
 /** Reads the operator's file of providers and chains, and tells everything that is wrong with it at once. */
 import { dirname, resolve } from "node:path";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { type LlmApi, llmApis } from "../domain/llm-api.ts";
 import { plainProviderName, reservedProviderNames, splitName } from "../domain/model-routes.ts";
+import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
 import { nameForOperator } from "./credential-source.ts";
 import { readHeaderFields } from "./operator-values.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
-import { BadValue, baseUrl, isJsonObject, type ParseValue, quote, requestFields, secret, word } from "./values.ts";
+import {
+  BadValue,
+  baseUrl,
+  isJsonObject,
+  oneOf,
+  type ParseValue,
+  quote,
+  requestFields,
+  secret,
+  word,
+} from "./values.ts";
 
 /** A provider by the name that the operator gave it. */
 export interface NamedProvider {
@@ -23,6 +35,9 @@ export interface NamedProvider {
   readonly extra: JsonObject;
   /** Added to every request to it; values can be secrets. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly api: LlmApi;
+  /** For requests that name none; null leaves it to COMPANIOND_REASONING_EFFORT. */
+  readonly reasoningEffort: ReasoningEffort | null;
 }
 
 export interface ProvidersFile {
@@ -69,6 +84,8 @@ export function readProviders(
   return new ProvidersReader(dirname(file), hasPlain, refuse).read(value);
 }
 
+const providerMembers = ["name", "base_url", "api_key_file", "models", "extra", "headers", "api", "reasoning_effort"];
+
 class ProvidersReader {
   readonly #dir: string;
   readonly #hasPlain: boolean;
@@ -102,7 +119,7 @@ class ProvidersReader {
       this.#refuse(`${place} must be an object with name, base_url, api_key_file and models.`);
       return;
     }
-    this.#checkMembers(place, entry, ["name", "base_url", "api_key_file", "models", "extra", "headers"]);
+    this.#checkMembers(place, entry, providerMembers);
     const name = this.#parse(`${place}.name`, entry.name, providerName) ?? "";
     if (this.#providers.has(name)) this.#refuse(`${place}.name is that of another provider: ${name}.`);
     const url = this.#parse(`${place}.base_url`, entry.base_url, baseUrl) ?? "";
@@ -117,8 +134,12 @@ class ProvidersReader {
       this.#refuse(`${place}.extra must not contain ${taken.join(", ")}: the server sets it itself.`);
     }
     const headers = this.#attempt(`${place}.headers`, () => readHeaderFields(entry.headers ?? {})) ?? {};
+    const api = this.#parse(`${place}.api`, entry.api ?? "auto", oneOf(llmApis)) ?? "auto";
+    const effort = entry.reasoning_effort ?? null;
+    const reasoningEffort =
+      effort === null ? null : this.#parse(`${place}.reasoning_effort`, effort, oneOf(reasoningEfforts));
     if (name === "") return;
-    const settings = { extra: isJsonObject(extra) ? extra : {}, headers, models: unique(models) };
+    const settings = { api, reasoningEffort, extra: isJsonObject(extra) ? extra : {}, headers, models: unique(models) };
     this.#providers.set(name, { name, baseUrl: url, ...key, ...settings });
   }
 

@@ -115,7 +115,14 @@ export const cronSchedule: ParseValue<string> = (text) => {
 };
 
 /** What the server itself says in a request for a reply. */
-export const requestFields: readonly string[] = ["model", "messages", "stream"];
+export const requestFields: readonly string[] = [
+  "model",
+  "messages",
+  "stream",
+  "input",
+  "instructions",
+  "previous_response_id",
+];
 
 /** A JSON object without any of the `reserved` fields. */
 export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {

@@ -13,12 +13,12 @@ export const failureMeanings = {
   rate_limited: "the provider's own limit or credit is used up (402, 429)",
   provider_error: "the provider failed on its side (5xx, or an error object)",
   unreachable: "no connection to the provider, or it broke before the response",
-  timed_out: "no text for 60 seconds, or no end after 10 minutes",
+  timed_out: "no text for 60 seconds, 5 minutes of thinking, or no end after 10 minutes",
   broken_off: "the reply began, and its connection broke off or ended without an end mark",
   empty: "the reply ended without a word",
   no_room: "the model thought through its whole bound, and had no tokens left for an answer",
   filtered: "the provider's content filter left nothing of the reply, or refused the message",
-  malformed: "the response is not a chat completion: HTML, no JSON, or too long",
+  malformed: "the response is no reply: HTML, no JSON, or too long",
 } as const;
 
 export type FailureKind = keyof typeof failureMeanings;
@@ -54,14 +54,61 @@ export interface ProviderPlace {
 }
 
 /** How `doctor` and, for operators, the dashboard describe a model that does not reply. `reason` is the provider's. */
-export function describeSilentModel(model: string, { baseUrl, named }: ProviderPlace, reason: string) {
+export function describeSilentModel(model: string, place: ProviderPlace, kind: FailureKind, reason: string) {
+  const { baseUrl, named } = place;
   const detail = `${nameModel(model, named)} does not reply at ${nameProvider(baseUrl)}: ${reason}`;
+  return { detail, advice: adviseOn(kind, nameSettings(named)) };
+}
+
+/** As they are called where the operator has set them. */
+function nameSettings(named: ProviderPlace["named"]) {
   if (named === null) {
-    return { detail, advice: "Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL." };
+    return {
+      key: "OPENAI_API_KEY",
+      url: "OPENAI_BASE_URL (up to and including /v1)",
+      model: "COMPANIOND_MODEL",
+      effort: "COMPANIOND_REASONING_EFFORT",
+      api: "COMPANIOND_LLM_API",
+      extra: "COMPANIOND_LLM_EXTRA",
+    };
   }
-  const key = named.keyFile === null ? "that it needs no api_key_file" : `the key in ${named.keyFile}`;
-  const advice = `Check ${key}, base_url (up to and including /v1) and the model of ${named.name} in ${named.file}.`;
-  return { detail, advice };
+  const { name, keyFile, file } = named;
+  return {
+    key: keyFile === null ? `that ${name} in ${file} needs no api_key_file` : `the key in ${keyFile}`,
+    url: `base_url (up to and including /v1) of ${name} in ${file}`,
+    model: `the model of ${name} in ${file}`,
+    effort: `reasoning_effort of ${name} in ${file}`,
+    api: `api of ${name} in ${file}`,
+    extra: `extra of ${name} in ${file}`,
+  };
+}
+
+function adviseOn(kind: FailureKind, { key, url, model, effort, api, extra }: ReturnType<typeof nameSettings>): string {
+  switch (kind) {
+    case "refused_key":
+      return `Check ${key}.`;
+    case "unknown_model":
+      return `Check ${model}, and ${url}.`;
+    case "refused_request":
+      return `Check ${extra}, ${api} and ${model}.`;
+    case "rate_limited":
+      return "Check your limits and your credit with the provider.";
+    case "unreachable":
+      return `Check ${url}, and the network.`;
+    case "timed_out":
+      return `Check ${url}; if it answers others, lower ${effort}, or choose a faster model.`;
+    case "no_room":
+      return `Raise COMPANIOND_REASONING_TOKENS or max_output_tokens, lower ${effort}, or choose another model.`;
+    case "filtered":
+      return "Check the content filter at the provider, or choose another model.";
+    case "empty":
+      return `Check ${model}: another one may answer.`;
+    case "malformed":
+      return `Check ${url} and ${api}.`;
+    case "provider_error":
+    case "broken_off":
+      return `Wait, or see what the provider says of its state; if it lasts, check ${url} and ${model}.`;
+  }
 }
 
 /** As the operator names it. */

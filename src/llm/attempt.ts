@@ -1,6 +1,7 @@
 /** What a chain asks of an engine beyond the contract: a part of the time, and no retries while another is left. */
 import type { StopSignal } from "../lib/stop-signal.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
+import type { CallPlan, Wire } from "./wire.ts";
 
 export interface ReplyAttempt {
   /** From this call to the first text, including all retries and the waits between them. */
@@ -19,6 +20,12 @@ export interface AttemptingProvider extends LlmProvider {
     signal: StopSignal,
     attempt?: ReplyAttempt,
   ): Promise<ReplyOutcome>;
+  /** How it would be asked now, by what is known of the model. */
+  foresee(request: ReplyRequest): ForeseenCall;
+}
+
+export interface ForeseenCall extends Pick<CallPlan, "effort" | "maxOutputTokens"> {
+  readonly wire: Wire["name"];
 }
 
 /** Further attempts after the first, of whoever is asked last. */

@@ -1,13 +1,22 @@
 /** Asks several providers for one reply: the next one where the one before failed without a word. */
 import { AppError } from "../domain/errors.ts";
 import { nameAnswerer } from "../domain/model-routes.ts";
+import { findFailureKind } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
 import { type Circuit, circuitLimits } from "./circuit.ts";
-import type { CallObserver, LlmProvider, ReplyEvent, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
+import type {
+  CallGate,
+  CallObserver,
+  LlmProvider,
+  ReplyEvent,
+  ReplyOutcome,
+  ReplyRequest,
+  ReplySink,
+} from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 import { replyDeadlines } from "./reply-watch.ts";
 
@@ -66,7 +75,7 @@ export function createChains(options: ChainOptions): LlmProvider {
       return outcome;
     } catch (error) {
       calls.failed(answerer, error);
-      if (isAboutProvider(error) && call.noteFailure(clock.monotonicMs()) === "opened") {
+      if (isAboutHealth(error) && call.noteFailure(clock.monotonicMs()) === "opened") {
         log.warn("provider keeps failing and is passed over for a while", { ...answerer, forMs: circuitLimits.openMs });
       }
       throw error;
@@ -99,7 +108,8 @@ export function createChains(options: ChainOptions): LlmProvider {
           next: next === undefined ? null : nameAnswerer(next.answerer),
           error: error instanceof AppError ? error.cause : error,
         });
-        if (next === undefined) throw error;
+        if (next === undefined || !(error instanceof AppError)) throw error;
+        if (request.gate !== undefined) await passGate(request.gate, request, next, error);
       }
     }
     throw new AppError("upstream_error", "No language model is configured for this companion.");
@@ -109,14 +119,33 @@ export function createChains(options: ChainOptions): LlmProvider {
     name,
     streamReply,
     listAnswerers: (model) => findEntries(model).map(({ answerer }) => answerer),
+    listBounds: (request) =>
+      findEntries(request.model).flatMap(({ answerer: { model }, engine }) => engine.listBounds({ ...request, model })),
     close: options.close,
   };
+}
+
+/** Rejects if there is no further call: with the failure at hand if it would cost too much. */
+async function passGate(gate: CallGate, request: ReplyRequest, next: ChainEntry, error: AppError): Promise<void> {
+  const { answerer, engine } = next;
+  const { maxOutputTokens } = engine.foresee({ ...request, model: answerer.model });
+  const failure = error.cause instanceof ProviderFailure ? error.cause : null;
+  if (await gate.permit({ answerer, maxOutputTokens, before: failure?.counted ?? null })) return;
+  // What it cost is told to the gate alone.
+  throw new AppError("upstream_error", error.message, { cause: failure?.with({ counted: null }) ?? error.cause });
+}
+
+/** Whether the provider is at fault: not where a bound was too small, which requests bring about. */
+function isAboutHealth(error: unknown): boolean {
+  return isAboutProvider(error) && findFailureKind(error) !== "no_room";
 }
 
 /** Another provider may do better. Not where the request itself is refused: the others would refuse it too. */
 function isAboutProvider(error: unknown): boolean {
   if (!(error instanceof AppError) || !(error.cause instanceof ProviderFailure)) return false;
-  const { status } = error.cause;
+  const { status, kind } = error.cause;
+  // What one filter keeps back, the next one should not be asked to let through.
+  if (kind === "filtered") return false;
   return status === null || status < 400 || status >= 500 || movedOnFrom.has(status);
 }
 

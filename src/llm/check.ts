@@ -1,18 +1,25 @@
 /** Asks providers for one word, for `doctor`. */
 import { textParts } from "../domain/conversation.ts";
 import { nameAnswerer } from "../domain/model-routes.ts";
+import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
-import type { AttemptingProvider } from "./attempt.ts";
-import type { LlmProvider } from "./provider.ts";
+import type { AttemptingProvider, ForeseenCall, ReplyAttempt } from "./attempt.ts";
+import type { ReplyRequest } from "./provider.ts";
 
-interface LlmCheck {
+interface LlmCheck extends Pick<ForeseenCall, "wire" | "effort"> {
   isAnswering: boolean;
   /** What the provider or the connection reported; private, for the operator. Null if it replies. */
   detail: string | null;
+  /** Of the failure; null if it replies. */
+  kind: FailureKind | null;
 }
 
 /** Requests a word and stops at the first text: checks address, key and model. */
-export async function checkLlm(provider: LlmProvider, model: string): Promise<LlmCheck> {
+export async function checkLlm(
+  provider: AttemptingProvider,
+  model: string,
+  { maxOutputTokens, attempt }: { maxOutputTokens: number; attempt?: ReplyAttempt },
+): Promise<LlmCheck> {
   const hangUp = new AbortController();
   const sink = {
     emit() {
@@ -26,17 +33,25 @@ export async function checkLlm(provider: LlmProvider, model: string): Promise<Ll
     model,
     temperature: null,
     reasoningEffort: null,
-    // Reasoning models think within this limit too.
-    maxOutputTokens: 1024,
+    // As much as a chat may have: models may think first.
+    maxOutputTokens,
     requestId: "check",
   };
   try {
-    await provider.streamReply(request, sink, hangUp.signal);
-    return { isAnswering: true, detail: null };
+    await provider.streamReply(request, sink, hangUp.signal, attempt);
+    return { isAnswering: true, detail: null, kind: null, ...describeCall(provider, request) };
   } catch (error) {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { isAnswering: false, detail: reason instanceof Error ? reason.message : String(reason) };
+    const detail = reason instanceof Error ? reason.message : String(reason);
+    const kind = findFailureKind(error) ?? "provider_error";
+    return { isAnswering: false, detail, kind, ...describeCall(provider, request) };
   }
+}
+
+/** By what has just been learnt. */
+function describeCall(provider: AttemptingProvider, request: ReplyRequest): Pick<ForeseenCall, "wire" | "effort"> {
+  const { wire, effort } = provider.foresee(request);
+  return { wire, effort };
 }
 
 export interface EntryCheck extends LlmCheck {
@@ -50,6 +65,7 @@ const checkLimits = { firstTextMs: 10_000, atOnce: 8, entries: 64 };
 export async function checkEntries(
   engines: ReadonlyMap<string, AttemptingProvider>,
   answerers: readonly Answerer[],
+  maxOutputTokens: number,
   { firstTextMs, atOnce, entries } = checkLimits,
 ): Promise<EntryCheck[]> {
   const distinct = [...new Map(answerers.map((one) => [nameAnswerer(one), one])).values()].slice(0, entries);
@@ -60,8 +76,7 @@ export async function checkEntries(
     for (const [index, answerer] of waiting) {
       const engine = engines.get(answerer.provider);
       if (engine === undefined) continue;
-      const once: LlmProvider = { ...engine, streamReply: (...call) => engine.streamReply(...call, attempt) };
-      found[index] = { answerer, ...(await checkLlm(once, answerer.model)) };
+      found[index] = { answerer, ...(await checkLlm(engine, answerer.model, { maxOutputTokens, attempt })) };
     }
   };
   await Promise.all(Array.from({ length: atOnce }, askInTurn));

@@ -9,13 +9,14 @@ import OpenAI, { APIError, type ClientOptions } from "openai";
 import type { RequestHead } from "../lib/http/client.ts";
 import type { ResponseHead } from "../lib/http/response-reader.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
+import type { Wire } from "./wire.ts";
 
 export interface OpenAiClientOptions {
   apiKey: string | null;
   /** Up to and including `/v1`. */
   baseUrl: string;
   /** Below it. */
-  path: "/chat/completions" | "/embeddings";
+  path: Wire["path"] | "/embeddings";
   /** The operator's; none that the package or the connection needs. */
   headers: Readonly<Record<string, string>>;
 }
@@ -51,12 +52,30 @@ export async function buildRequestHead({ apiKey, baseUrl, path, headers }: OpenA
 export function readRefusal({ status, headers }: ResponseHead, text: string): ProviderFailure {
   const body = parseObject(text);
   // A redirect is an error too: the key must not go to an address that the operator did not configure.
-  const { message } = APIError.generate(status, body, body === undefined ? text : undefined, new Headers());
+  const { message, error } = APIError.generate(status, body, body === undefined ? text : undefined, new Headers());
+  const { param, code, innererror } = asFields(error);
+  // Azure says the same in several versions of its API.
+  const codes = [code, asFields(innererror).code];
+  const isFiltered = status === 400 && codes.some((one) => one === "content_filter" || one === violation);
   return new ProviderFailure(`the provider answered ${message}`, {
     status,
+    ...(isFiltered ? { kind: "filtered" as const } : {}),
+    param: asWord(param),
+    code: asWord(code),
     isTransient: isTransientStatus(status) && headers.get("x-should-retry") !== "false",
     retryAfterMs: readRetryAfterMs(headers.get("retry-after") ?? null),
   });
+}
+
+const violation = "ResponsibleAIPolicyViolation";
+
+function asFields(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** Some gateways, written in Python, have a word for nothing. */
+function asWord(value: unknown): string | null {
+  return typeof value === "string" && value !== "" && value !== "None" ? value : null;
 }
 
 function parseObject(text: string): object | undefined {

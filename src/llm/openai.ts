@@ -1,22 +1,29 @@
-/** The engine for OpenAI and every endpoint that speaks its chat completions. */
+/** The engine for OpenAI and every endpoint that speaks one of its two APIs. */
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import type { LlmApi } from "../domain/llm-api.ts";
 import { plainProviderName } from "../domain/model-routes.ts";
+import type { ReasoningEffort } from "../domain/reasoning.ts";
+import type { CountedCall } from "../domain/usage.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
+import { KnownModel } from "./model-facts.ts";
 import { openAiUrl } from "./openai-address.ts";
+import { type NextReplyCall, ReplyCalls } from "./openai-calls.ts";
 import type { readRefusal } from "./openai-client.ts";
-import { relayReply } from "./openai-relay.ts";
-import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
+import { chooseWire, isOpenAi } from "./openai-wire-choice.ts";
 import { listSecrets, removePrivateWords } from "./private-words.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
-import { toProviderFailure } from "./provider-failure.ts";
+import { type ProviderFailure, toProviderFailure } from "./provider-failure.ts";
+import { relayReply } from "./reply-relay.ts";
+import { ReplyStream } from "./reply-stream.ts";
 import { type ReplyDeadlines, type ReplyTime, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
+import type { Wire } from "./wire.ts";
 
 export interface OpenAiOptions {
   /** As in `LlmProvider`; that of the plain settings unless given. */
@@ -27,6 +34,12 @@ export interface OpenAiOptions {
   extra: JsonObject;
   /** Added to every request; none unless given. */
   headers?: Readonly<Record<string, string>>;
+  /** `auto` unless given. */
+  api?: LlmApi;
+  /** For requests that name no effort; that of the wire unless given. */
+  reasoningEffort?: ReasoningEffort | null;
+  /** Added to the bound of a model that thinks; 0 unless given. */
+  reasoningTokens?: number;
   log: Log;
   /** Shortened in tests. */
   deadlines?: Partial<ReplyDeadlines>;
@@ -35,7 +48,7 @@ export interface OpenAiOptions {
   backoffMs?: number;
 }
 
-/** Loaded and created with the first reply. */
+/** Created with the first request of its wire. */
 interface Opened {
   target: HttpTarget;
   readRefusal: typeof readRefusal;
@@ -45,57 +58,61 @@ const publicSentence = "The language model could not answer. Try again in a mome
 const publicSentenceInTime = "The language model did not answer in time. Try again in a moment.";
 
 export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider {
-  const { name = plainProviderName, apiKey, headers = {}, log } = options;
+  const { name = plainProviderName, apiKey, headers = {}, extra, log } = options;
   const secrets = listSecrets(apiKey, headers);
   const baseUrl = options.baseUrl ?? openAiUrl;
-  const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
   const deadlines = { ...replyDeadlines, ...options.deadlines };
   const http = createHttpClient({
     onSurplus: (origin) =>
       log.warn("provider sent unrequested bytes: keeping no connection to it for a while", { origin }),
   });
-  let opening: Promise<Opened> | null = null;
-  const rules = { boundName: isOpenAi ? "max_completion_tokens" : "max_tokens", extra: options.extra } as const;
-  const quirksByModel = new Map<string, ModelQuirks>();
+  const opening: Partial<Record<Wire["name"], Promise<Opened>>> = {};
+  const chosen = chooseWire(options.api ?? "auto", baseUrl, extra);
+  if (chosen.because.length > 0) {
+    log.info("members of the operator's object keep a provider at chats", { provider: name, members: chosen.because });
+  }
+  const rules = {
+    isOpenAi: isOpenAi(baseUrl),
+    boundName: isOpenAi(baseUrl) ? "max_completion_tokens" : "max_tokens",
+    effort: options.reasoningEffort ?? null,
+    reasoningTokens: options.reasoningTokens ?? 0,
+    extra,
+  } as const;
+  const terms = { provider: name, chosen, rules, log };
+  const knownModels = new Map<string, KnownModel>();
 
-  async function open(): Promise<Opened> {
+  async function open({ path }: Wire): Promise<Opened> {
     const { buildRequestHead, readRefusal } = await import("./openai-client.ts");
-    const head = await buildRequestHead({ apiKey, baseUrl, path: "/chat/completions", headers });
+    const head = await buildRequestHead({ apiKey, baseUrl, path, headers });
     return { target: http.prepare(head), readRefusal };
   }
 
-  function findQuirks(model: string): ModelQuirks {
-    let quirks = quirksByModel.get(model);
-    if (quirks === undefined) {
-      quirks = { refusesStreamOptions: false, refusesMaxTokens: false, refusesRepeatedRoles: false };
-      quirksByModel.set(model, quirks);
+  function findCalls(request: ReplyRequest): ReplyCalls {
+    let known = knownModels.get(request.model);
+    if (known === undefined) {
+      known = new KnownModel();
+      knownModels.set(request.model, known);
     }
-    return quirks;
+    return new ReplyCalls(request, terms, known);
   }
 
-  /**
-   * Sends the request, and repeats it without a parameter that the model refuses; resolves with the body of a success.
-   */
-  async function openBody(request: ReplyRequest, signal: AbortSignal): Promise<HttpBody> {
-    const quirks = findQuirks(request.model);
-    opening ??= open();
-    const { target, readRefusal } = await opening;
-    for (;;) {
-      const body = buildRequestBody(request, rules, quirks);
-      const response = await http.send(target, JSON.stringify(body), signal);
-      if (response.status >= 200 && response.status < 300) return response.body;
-      const refusal = readRefusal(response, await readBounded(response.body, signal));
-      // What a model's template refuses is an error of the server's own to some.
-      const isAboutRequest = refusal.status === 400 || refusal.status === 422 || refusal.status === 500;
-      if (!isAboutRequest || !learnFromRefusal(refusal.message, body, quirks)) throw refusal;
-      log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
-    }
+  /** Sends the request; resolves with the body of a success. */
+  async function openBody(
+    request: ReplyRequest,
+    { wire, plan }: NextReplyCall,
+    signal: AbortSignal,
+  ): Promise<HttpBody> {
+    opening[wire.name] ??= open(wire);
+    const { target, readRefusal } = await (opening[wire.name] ?? open(wire));
+    const response = await http.send(target, JSON.stringify(wire.buildBody(request, plan)), signal);
+    if (response.status >= 200 && response.status < 300) return response.body;
+    throw readRefusal(response, await readBounded(response.body, signal));
   }
 
-  function openWatched(request: ReplyRequest, watch: ReplyWatch): Promise<HttpBody> {
+  function openWatched(request: ReplyRequest, call: NextReplyCall, watch: ReplyWatch): Promise<HttpBody> {
     const waiting = new AbortController();
     watch.onOver = () => waiting.abort();
-    return openBody(request, waiting.signal);
+    return openBody(request, call, waiting.signal);
   }
 
   async function streamReply(
@@ -109,35 +126,70 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
     const clean = (text: string) => removePrivateWords(text, secrets, request);
+    const calls = findCalls(request);
+    let retries = 0;
+    /** Of the call before; the gate has not been told of what it cost. */
+    let failure: ProviderFailure | null = null;
+    let { maxOutputTokens: sentOutputTokens } = request;
     try {
-      for (let retries = 0; !watch.isOver; retries++) {
-        try {
-          const outcome = await relayReply(await openWatched(request, watch), sink, watch);
-          const failure = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
-          return { ...outcome, answeredBy, failure };
-        } catch (error) {
+      while (!watch.isOver) {
+        const call = calls.next();
+        if (failure !== null && request.gate !== undefined) {
+          const next = { answerer: answeredBy, maxOutputTokens: call.plan.maxOutputTokens, before: failure.counted };
+          const isPermitted: boolean = await request.gate.permit(next);
+          failure = failure.with({ counted: null });
+          if (!isPermitted) throw new AppError("upstream_error", publicSentence, { cause: failure });
           if (watch.isOver) break;
-          const failure = toProviderFailure(error, clean);
-          if (!failure.isTransient || retries === lastRetry)
-            throw new AppError("upstream_error", publicSentence, { cause: failure });
-          const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
-          const { requestId } = request;
-          log.info("provider failed, trying again", { requestId, retry: retries + 1, delayMs, error: failure });
-          await watch.sleep(delayMs);
         }
+        sentOutputTokens = call.plan.maxOutputTokens;
+        const stream = new ReplyStream(call.wire.createReader(), call.plan.ownStops);
+        try {
+          const body = await openWatched(request, call, watch);
+          calls.noteTaken(call);
+          const outcome = await relayReply({ answeredBy, body, stream }, sink, watch);
+          calls.noteEnd(call, stream);
+          const cause = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
+          return { ...outcome, sentOutputTokens, failure: cause };
+        } catch (error) {
+          calls.noteEnd(call, stream);
+          failure = toProviderFailure(error, clean);
+          if (watch.isOver) break;
+        }
+        if (calls.grantsExtra(failure, call)) continue;
+        if (!failure.isTransient || retries === lastRetry)
+          throw new AppError("upstream_error", publicSentence, { cause: failure });
+        const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
+        retries++;
+        const { requestId } = request;
+        log.info("provider failed, trying again", { requestId, retry: retries, delayMs, error: failure });
+        await watch.sleep(delayMs);
       }
-      if (watch.hasLeft) return { complete: false, usage: null, answeredBy, finishReason: null, failure: null };
-      throw new AppError("upstream_error", publicSentenceInTime, { cause: watch.expired });
+      const counted: CountedCall | null = failure?.counted ?? null;
+      if (watch.hasLeft) {
+        const usage = counted?.usage ?? null;
+        return { complete: false, usage, sentOutputTokens, answeredBy, finishReason: null, failure: null };
+      }
+      const cause = watch.expired?.with({ counted });
+      throw new AppError("upstream_error", publicSentenceInTime, { cause });
     } finally {
       watch.stop();
     }
   }
 
+  function foresee(request: ReplyRequest) {
+    const { wire, plan } = findCalls(request).next();
+    return { wire: wire.name, effort: plan.effort, maxOutputTokens: plan.maxOutputTokens };
+  }
+
   const listAnswerers = (model: string) => [{ provider: name, model }];
-  return { name, streamReply, listAnswerers, close: () => http.close() };
+  const listBounds = (request: ReplyRequest) => [
+    { answerer: { provider: name, model: request.model }, maxOutputTokens: foresee(request).maxOutputTokens },
+  ];
+  return { name, streamReply, foresee, listAnswerers, listBounds, close: () => http.close() };
 }
 
 /** A chain has asked others before, and all of them have one time together. */
 function within(deadlines: ReplyDeadlines, { firstTextMs, spentMs }: ReplyAttempt): ReplyDeadlines {
-  return { ...deadlines, firstTextMs, totalMs: deadlines.totalMs - spentMs };
+  const reasoningMs = Math.max(firstTextMs, deadlines.reasoningMs - spentMs);
+  return { ...deadlines, firstTextMs, reasoningMs, totalMs: deadlines.totalMs - spentMs };
 }

@@ -1,5 +1,6 @@
 /** Why a provider's reply failed or stayed incomplete: private, for the log; only its kind is public. */
 import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
+import type { CountedCall } from "../domain/usage.ts";
 import { ConnectionError } from "../lib/http/connection.ts";
 
 export interface ProviderFailureOptions {
@@ -8,6 +9,10 @@ export interface ProviderFailureOptions {
   isTransient?: boolean;
   retryAfterMs?: number | null;
   status?: number | null;
+  /** What it blames, in the words of the API. */
+  param?: string | null;
+  code?: string | null;
+  counted?: CountedCall | null;
 }
 
 export class ProviderFailure extends ReplyFailure {
@@ -17,14 +22,24 @@ export class ProviderFailure extends ReplyFailure {
   readonly retryAfterMs: number | null;
   /** Of the provider's response; null if there was none, or it broke later. */
   readonly status: number | null;
+  /** The member of the request that the provider blames, and its code for that; null if it named none. */
+  readonly param: string | null;
+  readonly code: string | null;
 
   constructor(message: string, options: ProviderFailureOptions = {}) {
     const status = options.status ?? null;
-    super(message, options.kind ?? (status === null ? "malformed" : kindOfStatus(status)));
+    super(message, options.kind ?? (status === null ? "malformed" : kindOfStatus(status)), options.counted ?? null);
     this.name = "ProviderFailure";
     this.isTransient = options.isTransient ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.status = status;
+    this.param = options.param ?? null;
+    this.code = options.code ?? null;
+  }
+
+  /** The same in other words, or with another count. */
+  with({ message = this.message, counted = this.counted }: { message?: string; counted?: CountedCall | null }) {
+    return new ProviderFailure(message, { ...this, counted });
   }
 }
 
@@ -33,8 +48,9 @@ export function isTransientStatus(status: number | null | undefined): boolean {
 }
 
 /** For an error that the provider reports in the middle of a stream. */
-export function reported(status: number | null): ProviderFailureOptions {
-  return status === null ? { kind: "provider_error" } : { status, isTransient: isTransientStatus(status) };
+export function reported(status: number | null, kind?: FailureKind): ProviderFailureOptions {
+  if (status === null) return { kind: kind ?? "provider_error" };
+  return { status, isTransient: isTransientStatus(status), ...(kind === undefined ? {} : { kind }) };
 }
 
 function kindOfStatus(status: number): FailureKind {
@@ -47,10 +63,7 @@ function kindOfStatus(status: number): FailureKind {
 
 /** The private reason, cleaned for the log. */
 export function toProviderFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
-  if (error instanceof ProviderFailure) {
-    const { kind, isTransient, retryAfterMs, status } = error;
-    return new ProviderFailure(clean(error.message), { kind, isTransient, retryAfterMs, status });
-  }
+  if (error instanceof ProviderFailure) return error.with({ message: clean(error.message) });
   if (error instanceof ConnectionError) {
     return new ProviderFailure(clean(error.message), { kind: "unreachable", isTransient: true });
   }

@@ -1,7 +1,9 @@
 /** Picks the engines of the language-model socket. */
 import type { JsonObject } from "../domain/companion.ts";
+import type { LlmApi } from "../domain/llm-api.ts";
 import type { ShutdownDates } from "../domain/model-dates.ts";
 import { findAnswerers, type ModelRoutes, nameAnswerer, plainProviderName } from "../domain/model-routes.ts";
+import type { ReasoningEffort } from "../domain/reasoning.ts";
 import type { Answerer } from "../domain/usage.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
@@ -24,6 +26,12 @@ export interface LlmConfig {
   readonly extra: JsonObject | null;
   /** Added to every request; values can be secrets. */
   readonly headers: Readonly<Record<string, string>>;
+  /** `auto` unless given. */
+  readonly api?: LlmApi;
+  /** Of every provider without one of its own, for requests that name none; null leaves it to the wire. */
+  readonly reasoningEffort?: ReasoningEffort | null;
+  /** Added to the bound of models that think; 0 unless given. */
+  readonly reasoningTokens?: number;
 }
 
 export interface ChainsConfig extends LlmConfig, ModelRoutes {
@@ -38,17 +46,25 @@ export interface ChainsConfig extends LlmConfig, ModelRoutes {
     readonly models: readonly string[];
     readonly extra: JsonObject;
     readonly headers: Readonly<Record<string, string>>;
+    readonly api?: LlmApi;
+    readonly reasoningEffort?: ReasoningEffort | null;
   }[];
 }
 
 /** The demo is used only if nothing is configured: never in place of a provider that fails. */
 export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmProvider {
-  const { apiKey, baseUrl, extra, headers } = config;
-  if (apiKey !== null || baseUrl !== null) {
-    return createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, headers, log });
-  }
+  const plain = openPlain(config, log);
+  if (plain !== null) return plain;
   log.warn("no language model is configured: the built-in demo replies", { set: "OPENAI_API_KEY or OPENAI_BASE_URL" });
   return createDemoProvider();
+}
+
+function openPlain(config: LlmConfig, log: Log): AttemptingProvider | null {
+  const { apiKey, baseUrl, extra, headers, api = "auto", reasoningEffort = null, reasoningTokens = 0 } = config;
+  if (apiKey === null && baseUrl === null) return null;
+  return createOpenAiProvider({
+    ...{ apiKey, baseUrl, extra: extra ?? {}, headers, api, reasoningEffort, reasoningTokens, log },
+  });
 }
 
 export interface OpenedLlm {
@@ -116,12 +132,14 @@ function openChains(
 
 /** By name; the plain settings' among them if they name a provider. */
 function openEngines(config: ChainsConfig, log: Log): Map<string, AttemptingProvider> {
-  const { apiKey, baseUrl, extra, headers, providers } = config;
+  const { providers, reasoningTokens = 0 } = config;
   const engines = new Map<string, AttemptingProvider>();
-  if (apiKey !== null || baseUrl !== null) {
-    engines.set(plainProviderName, createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, headers, log }));
+  const plain = openPlain(config, log);
+  if (plain !== null) engines.set(plainProviderName, plain);
+  for (const provider of providers) {
+    const reasoningEffort = provider.reasoningEffort ?? config.reasoningEffort ?? null;
+    engines.set(provider.name, createOpenAiProvider({ ...provider, reasoningEffort, reasoningTokens, log }));
   }
-  for (const provider of providers) engines.set(provider.name, createOpenAiProvider({ ...provider, log }));
   return engines;
 }
 
@@ -151,8 +169,11 @@ export async function checkEmbeddings(
 }
 
 /** For `doctor`: asks everyone whom replies may come from, or one model of a provider that nothing names. */
-export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo" | readonly EntryCheck[]> {
-  const { providersFile, providers, aliases, model } = config;
+export async function checkModels(
+  config: ChainsConfig & { readonly maxOutputTokens: number },
+  log: Log,
+): Promise<"demo" | readonly EntryCheck[]> {
+  const { providersFile, providers, aliases, model, maxOutputTokens } = config;
   const engines = openEngines(config, log);
   try {
     if (providersFile !== null) {
@@ -161,11 +182,11 @@ export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo
         if (own[0] !== undefined) models.push(nameAnswerer({ provider: name, model: own[0] }));
       }
       const answerers = models.flatMap((one) => findAnswerers(config, one));
-      return await checkEntries(engines, answerers);
+      return await checkEntries(engines, answerers, maxOutputTokens);
     }
     const plain = engines.get(plainProviderName);
     if (plain === undefined) return "demo";
-    return [{ answerer: { provider: plain.name, model }, ...(await checkLlm(plain, model)) }];
+    return [{ answerer: { provider: plain.name, model }, ...(await checkLlm(plain, model, { maxOutputTokens })) }];
   } finally {
     for (const engine of engines.values()) engine.close();
   }

@@ -7,6 +7,8 @@ import { ProviderFailure } from "./provider-failure.ts";
 export interface ReplyDeadlines {
   /** From the call to the first text, including all attempts and the waits between them. */
   firstTextMs: number;
+  /** The same for a model that is seen to think first. */
+  reasoningMs: number;
   /** Between two reads from the provider. */
   silenceMs: number;
   totalMs: number;
@@ -16,6 +18,7 @@ export interface ReplyDeadlines {
 
 export const replyDeadlines: ReplyDeadlines = {
   firstTextMs: 60_000,
+  reasoningMs: 300_000,
   silenceMs: 60_000,
   totalMs: 600_000,
   finishMs: 5_000,
@@ -44,6 +47,7 @@ export class ReplyWatch {
   readonly #startedMs: number;
   #readMs: number;
   #phase: Phase = "first-text";
+  #hasReasoned = false;
   #resumedPhase: Phase = "first-text";
   #disarm = () => {};
 
@@ -76,6 +80,13 @@ export class ReplyWatch {
 
   noteText(): void {
     if (this.#phase === "first-text") this.#enter("flowing");
+  }
+
+  /** Thoughts are no text, but they show that some may come; while they last, silence is no sign of anything. */
+  noteReasoning(): void {
+    if (this.#hasReasoned) return;
+    this.#hasReasoned = true;
+    if (this.#phase === "first-text") this.#arm();
   }
 
   noteFinish(): void {
@@ -139,11 +150,13 @@ export class ReplyWatch {
   };
 
   #findDeadline(): { dueMs: number; reason: string; ms: number } {
-    const { firstTextMs, silenceMs, totalMs, finishMs } = this.#deadlines;
+    const { silenceMs, totalMs, finishMs } = this.#deadlines;
     const total = { dueMs: this.#startedMs + totalMs, reason: "no end after", ms: totalMs };
     if (this.#phase === "paused") return total;
-    if (this.#phase === "first-text")
-      return { dueMs: this.#startedMs + firstTextMs, reason: "no text after", ms: firstTextMs };
+    if (this.#phase === "first-text") {
+      const ms = this.#hasReasoned ? this.#deadlines.reasoningMs : this.#deadlines.firstTextMs;
+      return { dueMs: this.#startedMs + ms, reason: "no text after", ms };
+    }
     const ms = this.#phase === "finishing" ? Math.min(finishMs, silenceMs) : silenceMs;
     const silence = { dueMs: this.#readMs + ms, reason: "silent for", ms };
     return silence.dueMs < total.dueMs ? silence : total;

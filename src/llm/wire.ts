@@ -43,6 +43,15 @@ export interface CallPlan {
 }
 
 export interface EventReader {
+  /** How long a line of this stream may be, in bytes; 1 MiB unless given. */
+  readonly maxLineBytes?: number;
+  /** Whether `[DONE]` means nothing; otherwise it ends the reply. */
+  readonly ignoresDoneMark?: boolean;
+  /**
+   * Whether an event may be dropped unread: judged by the name of its `event:` line or "", and by how its data begin
+   * (64 bytes or more). Asked of long lines only, so that none is kept that repeats what is known; no unless given.
+   */
+  skips?(eventName: string, lineStart: string): boolean;
   /**
    * Interprets one event: its parsed data, and the name of its `event:` line or "". Null for JSON that is no object.
    * Also takes a whole document, which is what a server sends that ignores `stream: true`.

@@ -62,7 +62,7 @@ export function createProviderHealth({ findPlace, nowMs, measurements }: HealthD
     const [longestAgo] = silent.keys();
     if (silent.size >= maxModels && longestAgo !== undefined) silent.delete(longestAgo);
     const place = findPlace(answerer.provider);
-    const sentences = describeSilentModel(answerer.model, place, redact(reasonOf(failure)));
+    const sentences = describeSilentModel(answerer.model, place, kind, redact(reasonOf(failure)));
     const model = nameModel(answerer.model, place.named);
     silent.set(name, { model, kind, replies: replies + 1, sinceMs, lastMs, ...sentences });
   }
@@ -71,7 +71,7 @@ export function createProviderHealth({ findPlace, nowMs, measurements }: HealthD
     calls: {
       ended(answerer, outcome) {
         const kind = kindOfOutcome(outcome);
-        if (kind !== null) noteFailure(answerer, kind, outcome.failure);
+        if (kind !== null && kind !== "filtered") noteFailure(answerer, kind, outcome.failure);
         else if (outcome.complete) silent.delete(nameAnswerer(answerer));
         const incomplete = kind === null ? "left" : "broken";
         measurements.countCall(answerer.provider, outcome.complete ? "complete" : incomplete);
@@ -79,7 +79,8 @@ export function createProviderHealth({ findPlace, nowMs, measurements }: HealthD
       failed(answerer, failure) {
         const kind = findFailureKind(failure);
         if (kind === null) return;
-        noteFailure(answerer, kind, failure);
+        // Visitors can bring it about at will.
+        if (kind !== "filtered") noteFailure(answerer, kind, failure);
         measurements.countCall(answerer.provider, "failed");
       },
     },
@@ -119,6 +120,7 @@ export function watchProvider(
         },
       ),
     listAnswerers: (model) => provider.listAnswerers(model),
+    listBounds: (request) => provider.listBounds(request),
     close: () => provider.close(),
   };
 }

@@ -33,9 +33,16 @@ test("names providers with their keys, and chains of their models", () => {
   const file = {
     providers: [
       { name: "router", base_url: `${url}/`, api_key_file: "key", models: ["meta/llama", "gpt"] },
-      { name: "own", base_url: "http://127.0.0.1:11434/v1", extra: { think: false }, headers: { "X-Team": "a" } },
+      {
+        name: "own",
+        base_url: "http://127.0.0.1:11434/v1",
+        extra: { think: false },
+        headers: { "X-Team": "a" },
+        api: "chat",
+        reasoning_effort: "none",
+      },
     ],
-    models: { fast: ["router/meta/llama", "own/anything", "default/gpt-5-mini"] },
+    models: { fast: ["router/meta/llama", "own/anything", "default/gpt-6-luna"] },
   };
   const { llm } = load(file, plain);
   expect(llm.providers).toEqual([
@@ -47,6 +54,8 @@ test("names providers with their keys, and chains of their models", () => {
       models: ["meta/llama", "gpt"],
       extra: {},
       headers: {},
+      api: "auto",
+      reasoningEffort: null,
     },
     {
       name: "own",
@@ -56,33 +65,35 @@ test("names providers with their keys, and chains of their models", () => {
       models: [],
       extra: { think: false },
       headers: { "X-Team": "a" },
+      api: "chat",
+      reasoningEffort: "none",
     },
   ]);
   expect(llm.aliases).toEqual({
     fast: [
       { provider: "router", model: "meta/llama" },
       { provider: "own", model: "anything" },
-      { provider: "default", model: "gpt-5-mini" },
+      { provider: "default", model: "gpt-6-luna" },
     ],
   });
-  expect(llm.models).toEqual(["gpt-5-mini", "fast", "router/meta/llama", "router/gpt"]);
+  expect(llm.models).toEqual(["gpt-6-luna", "fast", "router/meta/llama", "router/gpt"]);
   expect(Object.isFrozen(llm.aliases.fast) && Object.isFrozen(llm.providers[0])).toBe(true);
 });
 
 const two = {
   providers: [{ name: "a", base_url: url, models: ["m"] }],
-  models: { fast: ["a/m"], "gpt-5-mini": ["a/m"] },
+  models: { fast: ["a/m"], "gpt-6-luna": ["a/m"] },
 };
 
 test("the default may be an alias or a provider's model; without plain settings it is the first alias or model", () => {
   const defaultOf = (file: unknown, environment = {}) => load(file, environment).llm.model;
   expect(defaultOf(two)).toBe("fast");
   expect(defaultOf({ providers: two.providers })).toBe("a/m");
-  expect(defaultOf(two, plain)).toBe("gpt-5-mini");
+  expect(defaultOf(two, plain)).toBe("gpt-6-luna");
   expect(defaultOf(two, { ...plain, COMPANIOND_MODEL: "fast" })).toBe("fast");
   expect(defaultOf(two, { COMPANIOND_MODEL: "a/m" })).toBe("a/m");
   expect(load(two, { ...plain, COMPANIOND_MODELS: "x/y,fast" }).llm.models).toEqual([
-    "gpt-5-mini",
+    "gpt-6-luna",
     "x/y",
     "fast",
     "a/m",
@@ -109,11 +120,11 @@ test("prices know the file's providers", () => {
 
 test("a price list can be a file of its own", () => {
   const path = join(dir, "prices.json");
-  writeFileSync(path, '{"gpt-5-mini":{"input":0.25,"cached_input":0.025,"output":2}}\n');
+  writeFileSync(path, '{"gpt-6-luna":{"input":0.25,"cached_input":0.025,"output":2}}\n');
   expect(loadConfig({ environment: { COMPANIOND_PRICES_FILE: path } }).prices.tokens).toHaveLength(1);
-  writeFileSync(path, '{"gpt-5-mini":{"input":-1,"output":2}}\n');
+  writeFileSync(path, '{"gpt-6-luna":{"input":-1,"output":2}}\n');
   const load = () => loadConfig({ environment: { COMPANIOND_PRICES_FILE: path } });
-  expect(load).toThrow('COMPANIOND_PRICES: "gpt-5-mini": input must be');
+  expect(load).toThrow('COMPANIOND_PRICES: "gpt-6-luna": input must be');
 });
 
 test("every problem is told at once, and no key", () => {
@@ -141,7 +152,7 @@ test("every problem is told at once, and no key", () => {
   expect(problems.every((problem) => problem.startsWith(start))).toBe(true);
   expect(problems.map((problem) => problem.slice(start.length))).toEqual([
     'the file must not have "aliases": it takes providers, models.',
-    'providers[0] must not have "key": it takes name, base_url, api_key_file, models, extra, headers.',
+    'providers[0] must not have "key": it takes name, base_url, api_key_file, models, extra, headers, api, reasoning_effort.',
     'providers[0].name must be 1 to 32 lower-case letters, digits and hyphens, not "Upper".',
     'providers[0].base_url must be a URL that begins with http:// or https://, not "ftp://x".',
     "providers[0].extra must be an object.",

@@ -15,7 +15,7 @@ const everything: CompanionSettings = {
   themeColor: "#112233",
   voiceId: "voice-1",
   voiceAgentId: null,
-  model: "gpt-5-mini",
+  model: "gpt-6-luna",
   temperature: 0.7,
   maxOutputTokens: 100,
   contextTokens: 2000,

@@ -130,7 +130,7 @@ function toForm({ file = "", ...fields }: Record<string, string>): FormData {
 }
 
 test("gives examples of bodies that the server takes", async () => {
-  const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-5-mini" } });
+  const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-6-luna" } });
   try {
     const operator = await openDashboard(server, { role: "operator" });
     const companion = await server.createCompanion({ visitorAuth: "optional" }, operator.account);

@@ -89,7 +89,9 @@ function scripted(provider: string, script: Script) {
       models.push(request.model);
       return await script(sink, attempt, signal);
     },
+    foresee: ({ maxOutputTokens }) => ({ wire: "chat", effort: null, maxOutputTokens }),
     listAnswerers: () => [],
+    listBounds: () => [],
     close() {},
   };
   const answerer = { provider, model: `model-of-${provider}` };

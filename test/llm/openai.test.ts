@@ -9,16 +9,11 @@ import { collectReply } from "../support/collected-reply.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { chunk, doneMark, errorBody, wholeStream } from "../support/mock-llm-replies.ts";
+import { repeatWords } from "../support/mock-llm-speech.ts";
 
 testLlmProvider("openai", async () => {
   const mock = await startMockLlm();
-  mock.respond(async ({ userText }, response) => {
-    for (const part of wholeStream(["You ", "said: ", ...userText.split(/(?<= )/)])) {
-      await response.write(part);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    response.end();
-  });
+  mock.respond(repeatWords);
   const options = { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: {}, log: createCapturedLog() };
   const provider = createOpenAiProvider(options);
   return {
@@ -175,10 +170,10 @@ describe("the request", () => {
       response.send(400, {}, '{"error":{"message":"stream_options max_completion_tokens"}}'),
     );
     await expect(ask(open(), "Hi")).rejects.toMatchObject({ code: "upstream_error" });
-    expect(mock.requests).toHaveLength(3);
+    expect(mock.requests).toHaveLength(2);
     mock.respond((_, response) => response.send(400, {}, errorBody(400)));
     await expect(ask(open(), "Hi")).rejects.toMatchObject({ code: "upstream_error" });
-    expect(mock.requests).toHaveLength(4);
+    expect(mock.requests).toHaveLength(3);
   });
 });
 

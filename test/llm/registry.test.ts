@@ -48,19 +48,22 @@ test("a configured provider that fails is a failure, never the demo", async () =
 });
 
 test("checking a provider hangs up at the first text", async () => {
-  const provider = openLlmProvider(
-    { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null, headers: {} },
-    { log: createCapturedLog() },
-  );
+  const log = createCapturedLog();
+  const provider = createOpenAiProvider({ apiKey: null, baseUrl: `${mock.url}/v1`, extra: {}, log });
+  const limits = { maxOutputTokens: 4096 };
   mock.respond(async (_, response) => {
     await response.write('data: {"choices":[{"delta":{"content":"Hello"}}]}\n\n');
     await response.closed;
   });
-  expect(await checkLlm(provider, "m")).toEqual({ isAnswering: true, detail: null });
+  const asked = { wire: "chat", effort: null } as const;
+  expect(await checkLlm(provider, "m", limits)).toEqual({ isAnswering: true, detail: null, kind: null, ...asked });
+  expect(mock.requests[0]?.body.max_tokens).toBe(4096);
   await mock.until(() => mock.abortedRequests === 1);
   mock.respond((_, response) => response.send(404, {}, '{"error":{"message":"no such model"}}'));
-  expect(await checkLlm(provider, "m")).toEqual({
+  expect(await checkLlm(provider, "m", limits)).toEqual({
+    ...asked,
     isAnswering: false,
+    kind: "unknown_model",
     detail: "the provider answered 404 no such model",
   });
   provider.close();
@@ -98,7 +101,7 @@ test("a check of many asks each once, a few at a time, and waits for none for lo
   const check = async (models: string[], firstTextMs: number) => {
     const answerers = models.map((model) => ({ provider: "default", model }));
     const limits = { firstTextMs, atOnce: 2, entries: 3 };
-    const found = await checkEntries(new Map([["default", engine]]), answerers, limits);
+    const found = await checkEntries(new Map([["default", engine]]), answerers, 4096, limits);
     return found.map(({ answerer, isAnswering }) => [answerer.model, isAnswering]);
   };
   expect(await check(["a", "b", "b", "c", "d"], 10_000)).toEqual([

@@ -112,7 +112,7 @@ describe("the server's status", () => {
     await sayAll(ada, "[[fail:401]]", "[[fail:401]]");
     const reason = "the provider answered 401 Incorrect API key provided: ";
     const place = { baseUrl: `${server.mockLlm.url}/v1`, named: null };
-    const { detail, advice } = describeSilentModel("test-model", place, reason);
+    const { detail, advice } = describeSilentModel("test-model", place, "refused_key", reason);
     const [found, ...others] = await readSilent();
     expect(others).toEqual([]);
     expect(found).toMatchObject({ kind: "refused_key", replies: 2, advice, since: "2026-03-10T12:00:00.000Z" });

@@ -60,7 +60,7 @@ test("are in the operator's status with how many companions they concern, in the
     fields: { provider: "default", model: "ending", shutdown_date: "2199-12-11" },
   });
   expect(logged).toHaveLength(2);
-  const [asked, ...others] = mock.listings;
+  const [asked, ...others] = mock.modelLists;
   expect(others).toEqual([]);
   expect(asked).toMatchObject({ method: "GET", path: "/v1/models" });
   expect(asked?.headers.authorization).toBe("Bearer sk-test-key-of-the-mock");

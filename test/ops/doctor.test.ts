@@ -169,13 +169,13 @@ test("asks every provider and every entry of a chain once, and says where to men
   expect(report.exitCode).toBe(1);
   const { host } = new URL(mock.url);
   expect(report.findAll("language model")).toMatchObject([
-    { status: "ok", detail: `gpt-6-luna answers at ${host}.` },
+    { status: "ok", detail: `gpt-6-luna answers at ${host} over Chat Completions.` },
     {
       status: "fail",
       detail: expect.stringMatching(/^router\/quick does not reply at 127\.0\.0\.1:\d+: the provider answered 401 /),
       advice: expect.stringContaining(data.file("router.key")),
     },
-    { status: "ok", detail: `own/small answers at ${host}.` },
+    { status: "ok", detail: `own/small answers at ${host} over Chat Completions.` },
   ]);
   expect(mock.requests.slice(asked).filter(({ method }) => method === "POST")).toHaveLength(2);
   expect(report.find("prices")).toMatchObject({ status: "warn", detail: expect.stringContaining("own/smal.") });

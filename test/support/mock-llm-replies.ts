@@ -1,4 +1,4 @@
-/** Replies of the mock provider: the wire of chat completions, and directives in a message that make it misbehave. */
+/** The vocabulary of the mock provider: its requests and responses, the chunks of a chat, and error bodies. */
 
 /** One request as it arrived. */
 export interface MockRequest {
@@ -66,7 +66,7 @@ export function chunk({ content, role, finishReason = null, delta = {} }: ChunkO
   });
 }
 
-export function usageChunk(promptTokens: number, completionTokens: number): string {
+export function usageChunk(promptTokens: number, completionTokens: number, reasoningTokens = 0): string {
   return event({
     id: "chatcmpl-CmockQ7YxJ0b1cD2eF3gH4iJ5kL",
     object: "chat.completion.chunk",
@@ -77,6 +77,7 @@ export function usageChunk(promptTokens: number, completionTokens: number): stri
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
       total_tokens: promptTokens + completionTokens,
+      ...(reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: reasoningTokens } } : {}),
     },
   });
 }
@@ -117,67 +118,4 @@ const errorTexts: Record<number, string> = {
 export function errorBody(status: number): string {
   const message = errorTexts[status] ?? "The server had an error while processing your request.";
   return JSON.stringify({ error: { message, type: "mock_error", param: null, code: null } });
-}
-
-type Directives = ReadonlyMap<string, string>;
-
-function readDirectives(text: string): Directives {
-  return new Map(
-    [...text.matchAll(/\[\[([a-z-]+)(?::([^\]]*))?\]\]/g)].map(([, name = "", value = ""]) => [name, value]),
-  );
-}
-
-/** Responds to a message with the default reply, or as its directives demand. See `mock-llm.ts` for the list. */
-export function createDirectiveResponder(): Responder {
-  const failures = new Map<string, number>();
-  return async (request, response) => {
-    const directives = readDirectives(request.userText);
-    const number = (name: string) => (directives.has(name) ? Number(directives.get(name)) : null);
-    const status = number("fail");
-    if (status !== null) {
-      const failed = failures.get(request.userText) ?? 0;
-      if (failed < (number("times") ?? Number.POSITIVE_INFINITY)) {
-        failures.set(request.userText, failed + 1);
-        const retryAfter = directives.get("retry-after");
-        const headers = { "Content-Type": "application/json", ...(retryAfter ? { "Retry-After": retryAfter } : {}) };
-        return response.send(status, headers, errorBody(status));
-      }
-    }
-    if (directives.has("hang")) return response.closed;
-    if (directives.has("html"))
-      return response.send(200, { "Content-Type": "text/html" }, "<!DOCTYPE html><p>Hello</p>");
-    await stream(request, response, directives);
-  };
-}
-
-async function stream(request: MockRequest, response: MockResponse, directives: Directives): Promise<void> {
-  const count = Number(directives.get("words") ?? 0);
-  const said = directives.get("say") ?? `You said: ${request.userText.replace(/\s*\[\[.*?\]\]\s*/g, " ").trim()}`;
-  const text = count > 0 ? Array.from({ length: count }, (_, index) => `word${index} `).join("") : said;
-  const delayMs = Number(directives.get("delay") ?? 0);
-  // The trouble starts after this many deltas.
-  const trouble = ["cut", "reset", "silence", "garbage", "error"].find((name) => directives.has(name));
-  const deltas = words(text);
-  const sound = trouble === undefined ? deltas : deltas.slice(0, Number(directives.get(trouble)));
-  await response.write(chunk({ role: "assistant", content: "" }));
-  for (const content of sound) {
-    if (delayMs > 0) await Bun.sleep(delayMs);
-    if (response.isClosed) return;
-    await response.write(chunk({ content }));
-  }
-  if (trouble === "cut") return response.cut();
-  if (trouble === "reset") return response.reset();
-  if (trouble === "silence") return response.closed;
-  if (trouble === "garbage") await response.write("data: {not json\n\n");
-  if (trouble === "error") {
-    await response.write(
-      event({ error: { message: "The server had an error: sk-live-SECRET", type: "server_error" } }),
-    );
-  }
-  if (trouble === undefined) {
-    await response.write(chunk({ finishReason: directives.get("finish") ?? "stop" }));
-    if (!directives.has("nousage")) await response.write(usageChunk(mockUsage.inputTokens, mockUsage.outputTokens));
-    await response.write(doneMark);
-  }
-  response.end();
 }

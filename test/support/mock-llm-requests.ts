@@ -40,7 +40,11 @@ function parseBody(text: string): Record<string, unknown> {
   }
 }
 
-function readUserText(body: Record<string, unknown>): string {
-  const last: unknown = Array.isArray(body.messages) ? body.messages.at(-1) : null;
-  return typeof last === "object" && last !== null && "content" in last ? String(last.content) : "";
+/** The last message of a chat, or of the input of a response, which may be a text or parts. */
+function readUserText({ messages, input }: Record<string, unknown>): string {
+  const said = messages ?? input;
+  const last: unknown = Array.isArray(said) ? said.at(-1) : said;
+  const content = typeof last === "object" && last !== null && "content" in last ? last.content : last;
+  if (!Array.isArray(content)) return String(content ?? "");
+  return content.map(({ text }) => text ?? "").join("");
 }

@@ -1,5 +1,6 @@
 /**
- * A mock language-model provider: a real HTTP server on loopback that speaks the wire of chat completions.
+ * A mock language-model provider: a real HTTP server on loopback that speaks chat completions, and the Responses API
+ * wherever the path ends with `/responses`.
  *
  *     const mock = await startMockLlm();          // mock.url + "/v1" is the base URL
  *     mock.respond((request, response) => …);      // from now on; otherwise directives and the default reply
@@ -18,13 +19,20 @@
  *     [[cut:3]] [[reset:3]] [[silence:3]] [[garbage:3]] [[error:3]]
  *                          after three words: FIN, RST, nothing more, invalid JSON, an error object
  *     [[nousage]] [[finish:length]]
+ *     [[filtered]]         what Azure's filter refuses, for the models below
  *
- * As a script it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
+ * Models are known by any id and take everything, but for those in `mock.models`, which behave as `mock-models.ts` says;
+ * `GET …/models` lists these, counts in `mock.modelLists`, and is none of `mock.requests`.
+ *
+ * As a script, with all of the models, it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
  */
 import { createServer, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
-import { createDirectiveResponder, type MockRequest, type MockResponse, type Responder } from "./mock-llm-replies.ts";
+import { createDirectiveResponder } from "./mock-llm-directives.ts";
+import type { MockRequest, Responder } from "./mock-llm-replies.ts";
 import { readRequests } from "./mock-llm-requests.ts";
+import { SocketResponse } from "./mock-llm-socket.ts";
+import { answerModels, type MockModel, mockModels } from "./mock-models.ts";
 
 export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts";
 
@@ -33,8 +41,6 @@ export interface MockLlm {
   url: string;
   /** All requests for replies, oldest first. */
   requests: MockRequest[];
-  /** Requests for the list of models, which a server makes by itself. */
-  listings: MockRequest[];
   /** Requests that are still being answered, and whose client is still connected. */
   openRequests: number;
   /** Requests whose client left before the end. */
@@ -42,6 +48,10 @@ export interface MockLlm {
   /** Connections accepted so far. */
   connections: number;
   openConnections: number;
+  /** Added by tests, before or between requests; none at first. */
+  models: Map<string, MockModel>;
+  /** Requests for the list of models, which a server makes by itself. */
+  modelLists: MockRequest[];
   /** Handles all requests from now on; null returns to the directives. */
   respond(responder: Responder | null): void;
   /** Resolves once the condition holds; checked whenever something happens here. */
@@ -50,10 +60,8 @@ export interface MockLlm {
 }
 
 export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promise<MockLlm> {
-  const directives = createDirectiveResponder();
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
-  let responder: Responder = directives;
 
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -72,11 +80,13 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
         if (isAborted) mock.abortedRequests++;
         notify();
       });
-      const kept = request.method === "GET" ? mock.listings : mock.requests;
+      const isList = request.method === "GET" && request.path.endsWith("/models");
+      const kept = isList ? mock.modelLists : mock.requests;
       kept.push({ ...request, index: kept.length });
       mock.openRequests++;
       notify();
-      answer({ ...request, index: kept.length - 1 }, response);
+      if (isList && responder === directives) answerModels(mock.models, response);
+      else answer({ ...request, index: kept.length - 1 }, response);
     });
     notify();
   });
@@ -95,11 +105,12 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
   const mock: MockLlm = {
     url: "",
     requests: [],
-    listings: [],
     openRequests: 0,
     abortedRequests: 0,
     connections: 0,
     openConnections: 0,
+    models: new Map(),
+    modelLists: [],
     respond(next) {
       responder = next ?? directives;
     },
@@ -121,6 +132,8 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
     },
   };
 
+  const directives = createDirectiveResponder(mock.models);
+  let responder: Responder = directives;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", 4096, resolve);
@@ -131,89 +144,9 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
   return mock;
 }
 
-class SocketResponse implements MockResponse {
-  readonly closed: Promise<void>;
-  readonly #socket: Socket;
-  readonly #settle: (isAborted: boolean) => void;
-  #hasBegun = false;
-  #isChunked = true;
-
-  constructor(socket: Socket, onSettled: (isAborted: boolean) => void) {
-    this.#socket = socket;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.closed = promise;
-    let isSettled = false;
-    const onClose = () => this.#settle(true);
-    this.#settle = (isAborted) => {
-      if (isSettled) return;
-      isSettled = true;
-      socket.off("close", onClose);
-      onSettled(isAborted);
-      resolve();
-    };
-    socket.once("close", onClose);
-  }
-
-  get isClosed(): boolean {
-    return this.#socket.destroyed || !this.#socket.writable;
-  }
-
-  send(status: number, headers: Record<string, string>, body: string): void {
-    this.begin(status, { "Content-Length": String(Buffer.byteLength(body)), ...headers });
-    this.#socket.write(body);
-    this.#settle(false);
-  }
-
-  begin(status = 200, headers: Record<string, string> = {}): void {
-    this.#hasBegun = true;
-    this.#isChunked = !("Content-Length" in headers) && headers.Connection !== "close";
-    const all = {
-      "Content-Type": "text/event-stream; charset=utf-8",
-      "X-Request-Id": "req_mock",
-      ...(this.#isChunked ? { "Transfer-Encoding": "chunked" } : {}),
-      ...headers,
-    };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    this.#socket.write(`HTTP/1.1 ${status} Mock\r\n${lines.join("")}\r\n`);
-  }
-
-  write(body: string | Uint8Array): Promise<void> {
-    if (!this.#hasBegun) this.begin();
-    const bytes = Buffer.from(body);
-    if (bytes.length === 0 || this.isClosed) return Promise.resolve();
-    const framed = this.#isChunked
-      ? Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")])
-      : bytes;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#socket.write(framed, () => resolve());
-    return Promise.race([promise, this.closed]);
-  }
-
-  end(): void {
-    if (!this.#hasBegun) this.begin();
-    this.#settle(false);
-    if (this.#isChunked) this.#socket.write("0\r\n\r\n");
-    else this.#socket.end();
-  }
-
-  cut(): void {
-    this.#settle(false);
-    this.#socket.end();
-  }
-
-  reset(): void {
-    this.#settle(false);
-    this.#socket.resetAndDestroy();
-  }
-
-  writeRaw(bytes: string): void {
-    this.#hasBegun = true;
-    this.#socket.write(bytes, "latin1");
-  }
-}
-
 if (import.meta.main) {
   const flag = process.argv.indexOf("--port");
   const mock = await startMockLlm({ port: flag === -1 ? 0 : Number(process.argv[flag + 1]) });
+  for (const [id, model] of Object.entries(mockModels)) mock.models.set(id, model);
   console.log(JSON.stringify({ url: mock.url, baseUrl: `${mock.url}/v1` }));
 }

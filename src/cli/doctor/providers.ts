@@ -11,6 +11,7 @@ import { judgeDemo, modelSettings } from "../demo-place.ts";
 import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
+const wireNames = { chat: "Chat Completions", responses: "the Responses API" } as const;
 const clockToleranceMs = 30_000;
 const limitMs = 5_000;
 
@@ -18,11 +19,14 @@ export async function examineLlm(config: Config): Promise<Finding[]> {
   const name = "language model";
   const found = await checkProviders.llm(config);
   if (found === "demo") return [describeDemo(name, config)];
-  return found.map(({ answerer: { provider, model }, isAnswering, detail: reason }) => {
+  return found.map(({ answerer: { provider, model }, kind, detail: reason, wire, effort }) => {
     const place = findPlace(config.llm, provider);
-    if (isAnswering) return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)}.`);
-    const { detail, advice } = describeSilentModel(model, place, redact(reason ?? "no reason given"));
-    return fail(name, detail, advice);
+    const asked = `${wireNames[wire]}${effort === null ? "" : ` with the effort ${effort}`}`;
+    if (kind === null) {
+      return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)} over ${asked}.`);
+    }
+    const { detail, advice } = describeSilentModel(model, place, kind, redact(reason ?? "no reason given"));
+    return fail(name, `${detail} It was asked over ${asked}.`, advice);
   });
 }
 

@@ -107,7 +107,7 @@ function makeFields() {
       minLength: 1,
       maxLength: 200,
       description: "One of the models that the operator offers. Not set: the operator's default.",
-      examples: ["gpt-5-mini"],
+      examples: ["gpt-6-luna"],
     }),
     temperature: t.Number({
       minimum: 0,

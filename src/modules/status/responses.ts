@@ -4,14 +4,14 @@ import { failureKinds } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../schemas/named-object.ts";
 
 const SilentModelObject = namedObject("SilentModel", () => ({
-  model: t.String({ examples: ["gpt-5-mini"] }),
+  model: t.String({ examples: ["gpt-6-luna"] }),
   kind: t.Union(
     failureKinds.map((kind) => t.Literal(kind)),
     { description: "Why the last reply failed." },
   ),
   detail: t.String({
     description: "What the provider said, in the words of `companiond doctor`.",
-    examples: ["gpt-5-mini does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
+    examples: ["gpt-6-luna does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
   }),
   advice: t.String({
     description: "What to do.",

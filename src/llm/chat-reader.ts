@@ -1,46 +1,31 @@
 /** Interprets one object of a chat-completions stream, whichever vendor wrote it. */
 import type { CountedTokens } from "../domain/usage.ts";
-
-/** A chunk, an error or a whole completion; `text` may be empty. */
-export interface ChunkReading {
-  text: string;
-  /** Null until the reply ends. */
-  finishReason: string | null;
-  usage: CountedTokens | null;
-  /** What the provider reports instead of a reply. */
-  error: { message: string; status: number | null } | null;
-}
+import type { EventReader, EventReading } from "./wire.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Parses bytes 0 to 255 as UTF-8 JSON; undefined if it is not JSON. */
-export function parseJson(bytes: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
-  } catch {
-    return undefined;
-  }
-}
+/** Every event stands for itself. */
+export const chatReader: EventReader = { read: readChunk };
 
-/** Null for JSON that is not an object. Unknown fields, such as reasoning, are not for the visitor. */
-export function readChunk(value: unknown): ChunkReading | null {
+/** Also for a whole completion, which has `message` where a stream has `delta`. */
+function readChunk(value: unknown): EventReading | null {
   if (!isFields(value)) return null;
   const choice = Array.isArray(value.choices) && isFields(value.choices[0]) ? value.choices[0] : null;
   const finishReason =
     typeof choice?.finish_reason === "string" && choice.finish_reason !== "" ? choice.finish_reason : null;
+  const delta = isFields(choice?.delta) ? choice.delta : isFields(choice?.message) ? choice.message : null;
   return {
-    // A provider that ignores `stream: true` sends `message` where a stream has `delta`.
-    text: readText(isFields(choice?.delta) ? choice.delta : choice?.message),
+    text: delta === null ? "" : readText(delta),
+    reasoningBytes: delta === null ? 0 : countReasoning(delta),
     finishReason,
     // Moonshot counts in the choice that ends the reply.
     usage: readUsage(value.usage) ?? readUsage(choice?.usage),
     error: readError(value, choice, finishReason),
+    isLast: false,
   };
 }
 
-function readText(delta: unknown): string {
-  if (!isFields(delta)) return "";
-  const { content, refusal } = delta;
+function readText({ content, refusal }: Fields): string {
   let text = "";
   if (typeof content === "string") text = content;
   else if (Array.isArray(content)) {
@@ -52,7 +37,29 @@ function readText(delta: unknown): string {
   return text === "" && typeof refusal === "string" ? refusal : text;
 }
 
-function readUsage(usage: unknown): ChunkReading["usage"] {
+/** Vendors have several names for thoughts; who sends two of them sends the same twice. */
+function countReasoning({ reasoning_content: own, reasoning, reasoning_details: details, content }: Fields): number {
+  if (typeof own === "string" && own !== "") return Buffer.byteLength(own);
+  if (typeof reasoning === "string" && reasoning !== "") return Buffer.byteLength(reasoning);
+  if (Array.isArray(details) && details.length > 0) return countParts(details);
+  // Mistral's, which have parts of their own.
+  return Array.isArray(content) ? countParts(content.filter((part) => isFields(part) && part.type === "thinking")) : 0;
+}
+
+/** At least 1: some are encrypted, and a model that thinks in secret thinks all the same. */
+function countParts(parts: readonly unknown[]): number {
+  let bytes = 0;
+  for (const part of parts) {
+    if (!isFields(part)) continue;
+    const { text, summary, thinking } = part;
+    const inner = Array.isArray(thinking) ? countParts(thinking) : 0;
+    const said = [text, summary, thinking].find((one) => typeof one === "string");
+    bytes += Math.max(1, inner + (typeof said === "string" ? Buffer.byteLength(said) : 0));
+  }
+  return bytes;
+}
+
+function readUsage(usage: unknown): CountedTokens | null {
   if (!isFields(usage)) return null;
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
@@ -72,7 +79,7 @@ function readUsage(usage: unknown): ChunkReading["usage"] {
   };
 }
 
-function readError(value: Fields, choice: Fields | null, finishReason: string | null): ChunkReading["error"] {
+function readError(value: Fields, choice: Fields | null, finishReason: string | null): EventReading["error"] {
   // OpenRouter puts it beside or into the choice and closes with the reason "error"; older vLLM sends it bare.
   const error = value.error ?? choice?.error ?? (value.object === "error" ? value : null);
   if (error === null || error === undefined) {

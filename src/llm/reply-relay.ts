@@ -1,12 +1,20 @@
 /** Relays one reply from the body of a provider's response to the sink. */
+import type { Answerer } from "../domain/usage.ts";
 import type { BodyReader, HttpBody } from "../lib/http/exchange.ts";
-import { OpenAiStream } from "./openai-stream.ts";
 import type { ReplyOutcome, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
+import type { ReplyStream } from "./reply-stream.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 
-/** What came of it; who was asked is known to whoever asked. */
-export type RelayedReply = Omit<ReplyOutcome, "answeredBy">;
+/** What came of it; the bound is known to whoever asked. */
+type RelayedReply = Omit<ReplyOutcome, "sentOutputTokens">;
+
+export interface RelayedCall {
+  readonly answeredBy: Answerer;
+  readonly body: HttpBody;
+  /** Unused so far. */
+  readonly stream: ReplyStream;
+}
 
 /** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
 const drainMs = 1_000;
@@ -15,37 +23,43 @@ const drainMs = 1_000;
  * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
  * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
-export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): Promise<RelayedReply> {
+export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<RelayedReply> {
   return new Promise((resolve, reject) => {
-    const relay = new Relay(body, sink, watch, resolve, reject);
+    const relay = new Relay(call, sink, watch, resolve, reject);
     if (watch.isOver) relay.stop();
     else {
       watch.onOver = () => relay.stop();
-      body.read(relay);
+      call.body.read(relay);
     }
   });
 }
 
 /** A class rather than closures: there are thousands at once, for minutes, and methods take no memory per instance. */
 class Relay implements BodyReader {
+  readonly #answeredBy: Answerer;
   readonly #body: HttpBody;
   readonly #sink: ReplySink;
   readonly #watch: ReplyWatch;
   readonly #resolve: (outcome: RelayedReply) => void;
   readonly #reject: (failure: ProviderFailure) => void;
-  readonly #stream = new OpenAiStream();
+  readonly #stream: ReplyStream;
+  #reasoningBytes = 0;
+  /** The visitor does not keep up. */
+  #isPaused = false;
   /** The outcome is known; the rest is read only to keep the connection. */
   #isOver = false;
   #drainTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    body: HttpBody,
+    { answeredBy, body, stream }: RelayedCall,
     sink: ReplySink,
     watch: ReplyWatch,
     resolve: (outcome: RelayedReply) => void,
     reject: (failure: ProviderFailure) => void,
   ) {
+    this.#answeredBy = answeredBy;
     this.#body = body;
+    this.#stream = stream;
     this.#sink = sink;
     this.#watch = watch;
     this.#resolve = resolve;
@@ -58,7 +72,7 @@ class Relay implements BodyReader {
     this.#deliver(this.#feed(parts));
     if (!this.#stream.isDone || this.#isOver) return;
     this.#finish(null);
-    if (this.#stream.failure !== null) this.#body.cancel();
+    if (this.#stream.failure !== null || this.#stream.isStopped) this.#body.cancel();
     else {
       this.#drainTimer = setTimeout(() => this.#body.cancel(), drainMs);
       this.#body.resume();
@@ -89,14 +103,20 @@ class Relay implements BodyReader {
     for (let index = 1; index < parts.length; index++) {
       for (const delta of this.#stream.feed(parts[index] ?? "")) deltas.push(delta);
     }
+    if (this.#stream.isDone) deltas.push(...this.#stream.release());
     return deltas;
   }
 
   #deliver(deltas: string[]): void {
+    if (this.#stream.reasoningBytes > this.#reasoningBytes) {
+      this.#reasoningBytes = this.#stream.reasoningBytes;
+      this.#watch.noteReasoning();
+    }
     if (deltas.length > 0) {
       this.#watch.noteText();
       const keptUp = this.#sink.emit({ type: "text", deltas });
       if (keptUp !== undefined && !this.#isOver) {
+        this.#isPaused = true;
         this.#body.pause();
         this.#watch.pause();
         const resume = () => this.#resume();
@@ -107,6 +127,7 @@ class Relay implements BodyReader {
   }
 
   #resume(): void {
+    this.#isPaused = false;
     if (this.#isOver) return;
     this.#watch.resume();
     this.#body.resume();
@@ -115,28 +136,30 @@ class Relay implements BodyReader {
   #finish(reason: ProviderFailure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { hasContent, finishReason, hasDoneMark, usage, failure, endsInHalf } = this.#stream;
+    const { hasContent, finishReason, hasDoneMark, usage, failure, endsInHalf, reasoningBytes } = this.#stream;
+    const answeredBy = this.#answeredBy;
+    const end = { usage, reasoningBytes, answeredBy, finishReason, endsInHalf };
     if (this.#watch.hasLeft) {
-      this.#resolve({ complete: false, usage, finishReason, failure: null, endsInHalf });
+      this.#resolve({ complete: false, failure: null, ...end });
       return;
     }
-    const isComplete = hasContent && (finishReason !== null || hasDoneMark);
-    if (isComplete) {
-      this.#resolve({ complete: true, usage, finishReason, failure: null, endsInHalf });
+    const rest = this.#stream.release();
+    if (rest.length > 0 && !this.#isPaused) this.#sink.emit({ type: "text", deltas: rest });
+    if (hasContent && (finishReason !== null || hasDoneMark)) {
+      this.#resolve({ complete: true, failure: null, ...end });
       return;
     }
-    const cause =
-      failure ??
-      reason ??
-      new ProviderFailure(describeEnd(this.#stream), { kind: hasContent ? "broken_off" : "empty" });
-    if (hasContent) this.#resolve({ complete: false, usage, finishReason, failure: cause, endsInHalf });
-    else this.#reject(cause);
+    const cause = failure ?? reason ?? describeEnd(this.#stream);
+    if (hasContent) this.#resolve({ complete: false, failure: cause, ...end });
+    else this.#reject(usage === null ? cause : cause.with({ counted: { answeredBy, usage } }));
   }
 }
 
-function describeEnd({ hasContent, finishReason }: OpenAiStream): string {
-  if (hasContent) return "the stream ended without a finish_reason or [DONE]";
-  return finishReason === null
-    ? "the stream ended without any text"
-    : `the reply is empty (finish_reason ${finishReason})`;
+function describeEnd({ hasContent, finishReason }: ReplyStream): ProviderFailure {
+  if (hasContent) {
+    return new ProviderFailure("the stream ended without a finish_reason or [DONE]", { kind: "broken_off" });
+  }
+  if (finishReason === null) return new ProviderFailure("the stream ended without any text", { kind: "empty" });
+  const kind = finishReason === "length" ? "no_room" : finishReason === "content_filter" ? "filtered" : "empty";
+  return new ProviderFailure(`the reply is empty (finish_reason ${finishReason})`, { kind });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createParser } from "eventsource-parser";
-import { readChunk } from "../../src/llm/openai-chunk.ts";
-import { OpenAiStream } from "../../src/llm/openai-stream.ts";
+import { chatReader } from "../../src/llm/chat-reader.ts";
+import { ReplyStream } from "../../src/llm/reply-stream.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { createRandom } from "../support/random.ts";
 
@@ -17,7 +17,7 @@ interface Reply {
 }
 
 function read(reads: Iterable<string>): Reply {
-  const stream = new OpenAiStream();
+  const stream = new ReplyStream(chatReader);
   let text = "";
   for (const bytes of reads) text += stream.feed(bytes).join("");
   text += stream.end().join("");
@@ -42,7 +42,7 @@ function readPlainly(bytes: Buffer): Omit<Reply, "failure"> & { isBroken: boolea
         return;
       }
       try {
-        const chunk = readChunk(JSON.parse(data));
+        const chunk = chatReader.read(JSON.parse(data), "");
         reply.text += chunk?.text ?? "";
         reply.finishReason = chunk?.finishReason ?? reply.finishReason;
         reply.usage = chunk?.usage ?? reply.usage;
@@ -139,6 +139,8 @@ test("the fast way through a stream equals parsing each line", () => {
     const { failure, ...reply } = read(splitAnywhere(bytes.toString("latin1"), random, 400));
     const fast = { ...reply, isBroken: failure !== undefined };
     const plain = readPlainly(bytes);
+    // White space alone may stand before thoughts, and so it is held back.
+    if (plain.isBroken && plain.text.trim() === "") plain.text = "";
     compared++;
     if (!Bun.deepEquals(fast, plain)) expect({ lines, ...fast }).toEqual({ lines, ...plain });
   }

@@ -1,33 +1,38 @@
 /**
- * Parses a chat-completions stream from the provider's bytes, wherever they are split; no I/O, nothing asynchronous.
+ * Parses a stream of events from the provider's bytes, wherever they are split; no I/O, nothing asynchronous. What an
+ * event says is its wire's matter.
  *
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only visible text needs decoding.
  */
-
-import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
+import type { CountedTokens } from "../domain/usage.ts";
 import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
+import { ReplyText } from "./reply-text.ts";
+import type { EventReader } from "./wire.ts";
 
 /** How much a provider may send before its stream is considered broken. */
 const streamLimits = {
-  /** Of one line, or one event of several lines. */
+  /** Of one line, or one event of several lines, unless the wire says otherwise. */
   maxLineBytes: 1024 * 1024,
+  /** Longer lines are read only if the wire does not skip them. */
+  longLineBytes: 16 * 1024,
   /** Of one event. */
   maxEventLines: 4096,
   /** Of the whole reply, in UTF-16 units. */
   maxTextUnits: 4 * 1024 * 1024,
 };
 
-export class OpenAiStream {
-  /** Whatever follows is ignored: there was a `[DONE]`, a failure, or the end of the body. */
+export class ReplyStream {
+  /** Whatever follows is ignored: there was an end mark, a stop text, a failure, or the end of the body. */
   isDone = false;
   hasDoneMark = false;
-  /** Whether anything came that makes an event; a reply without it is empty. */
-  hasContent = false;
   finishReason: string | null = null;
-  usage: ChunkReading["usage"] = null;
+  usage: CountedTokens | null = null;
   failure: ProviderFailure | null = null;
 
+  readonly #reader: EventReader;
   readonly #limits: typeof streamLimits;
+  readonly #text: ReplyText;
+  #reasoningBytes = 0;
   /** Judged by the first character, since the Content-Type of other documents is often wrong. */
   #form: "unknown" | "events" | "document" = "unknown";
   /** The line that the last read cut off; or the whole document so far. */
@@ -36,17 +41,35 @@ export class OpenAiStream {
   /** The data lines of an event whose first line is not JSON by itself: parsed once, at its end. */
   #eventLines: string[] = [];
   #eventBytes = 0;
-  /** The first half of a surrogate pair: vendors that escape may split between the halves. */
-  #highSurrogate = "";
-  #textUnits = 0;
+  /** The rest of the line at hand is dropped. */
+  #isSkipping = false;
 
-  constructor(limits: typeof streamLimits = streamLimits) {
-    this.#limits = limits;
+  /** `stops`: texts before which the reply ends, where the provider does not see to it. */
+  constructor(reader: EventReader, stops: readonly string[] = [], limits: Partial<typeof streamLimits> = {}) {
+    this.#reader = reader;
+    const { maxLineBytes = streamLimits.maxLineBytes } = reader;
+    this.#limits = { ...streamLimits, maxLineBytes, ...limits };
+    this.#text = new ReplyText(stops);
+  }
+
+  /** Whether anything came that makes an event; a reply without it is empty. */
+  get hasContent(): boolean {
+    return this.#text.hasContent;
+  }
+
+  /** Thoughts in UTF-8, which are no content. */
+  get reasoningBytes(): number {
+    return this.#reasoningBytes + this.#text.hiddenBytes;
+  }
+
+  /** Whether the reply ended before a stop text, and the provider may go on. */
+  get isStopped(): boolean {
+    return this.#text.isStopped;
   }
 
   /** Whether the text so far ends with the first half of a surrogate pair, which is held back. */
   get endsInHalf(): boolean {
-    return this.#highSurrogate !== "";
+    return this.#text.endsInHalf;
   }
 
   /** The text deltas in the data of one read: none empty, all well-formed, without NUL. */
@@ -69,7 +92,15 @@ export class OpenAiStream {
       if (rest !== "") this.#readLine(rest.endsWith("\r") ? rest.slice(0, -1) : rest, deltas);
       if (!this.isDone) this.#endEvent(deltas);
     } else if (this.#form === "document") this.#readDocument(rest, deltas);
+    if (this.failure === null) this.#text.release(deltas);
     this.isDone = true;
+    return deltas;
+  }
+
+  /** What was held back of a reply that has begun and goes no further. */
+  release(): string[] {
+    const deltas: string[] = [];
+    if (this.hasContent) this.#text.release(deltas);
     return deltas;
   }
 
@@ -86,10 +117,17 @@ export class OpenAiStream {
 
   #readEvents(bytes: string): string[] {
     const deltas: string[] = [];
-    const input = this.#pending + bytes;
+    const hasLineEnd = bytes.includes("\n");
+    if (this.#isSkipping && !hasLineEnd) return deltas;
+    const input = this.#isSkipping ? bytes.slice(bytes.indexOf("\n") + 1) : this.#pending + bytes;
+    this.#isSkipping = false;
     // Do not search an incomplete line again with every read.
-    if (bytes.includes("\n")) this.#readLines(input, deltas);
+    if (hasLineEnd) this.#readLines(input, deltas);
     else this.#pending = input;
+    if (this.#pending.length > this.#limits.longLineBytes && this.#skips(this.#pending)) {
+      this.#pending = "";
+      this.#isSkipping = true;
+    }
     this.#limitPending(this.#limits.maxLineBytes);
     return deltas;
   }
@@ -106,6 +144,11 @@ export class OpenAiStream {
     this.#pending = input.substring(start);
   }
 
+  #skips(line: string): boolean {
+    if (this.#eventLines.length > 0 || !line.startsWith("data:")) return false;
+    return this.#reader.skips?.(this.#eventName, line.slice(5, 261)) ?? false;
+  }
+
   #limitPending(limit: number): void {
     if (this.#pending.length > limit) this.#fail("a line is too long");
   }
@@ -114,11 +157,13 @@ export class OpenAiStream {
     if (line.startsWith("event:")) this.#eventName = line.slice(6).trim();
     // Comments, ids, retry times and unknown fields say nothing about the reply.
     if (!line.startsWith("data:")) return;
+    if (line.length > this.#limits.longLineBytes && this.#skips(line)) return;
     const dataStart = line.charCodeAt(5) === 32 ? 6 : 5;
     const data = line.substring(dataStart);
     if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
       this.#endEvent(deltas);
       if (this.isDone) return;
+      this.#text.release(deltas);
       this.isDone = true;
       this.hasDoneMark = true;
       return;
@@ -157,41 +202,46 @@ export class OpenAiStream {
   }
 
   #takeChunk(value: unknown, deltas: string[]): void {
-    const reading = readChunk(value);
+    const reading = this.#reader.read(value, this.#eventName);
     if (reading === null) {
       this.#fail("an event is no JSON object");
       return;
     }
     if (reading.usage !== null) this.usage = reading.usage;
+    if (reading.reasoningBytes > 0) this.#reasoningBytes += reading.reasoningBytes;
     if (reading.error !== null || this.#eventName === "error") {
-      const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
-      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status));
+      const { message, status, kind } = reading.error ?? { message: JSON.stringify(value), status: null };
+      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status, kind));
       return;
     }
-    this.#push(reading.text, deltas);
+    if (reading.text !== "") this.#push(reading.text, deltas);
+    if (this.isDone || (reading.finishReason === null && !reading.isLast)) return;
+    this.#text.release(deltas);
     if (reading.finishReason !== null) this.finishReason = reading.finishReason;
+    if (reading.isLast) this.isDone = true;
   }
 
   #push(text: string, deltas: string[]): void {
-    let shown = text;
-    if (this.#highSurrogate !== "" || !text.isWellFormed()) {
-      shown = this.#highSurrogate + text;
-      this.#highSurrogate = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? "";
-      shown = shown.slice(0, shown.length - this.#highSurrogate.length).toWellFormed();
-    }
-    // Not every store can keep a NUL.
-    if (shown.includes("\0")) shown = shown.replaceAll("\0", "");
-    if (shown === "") return;
-    this.#textUnits += shown.length;
-    if (this.#textUnits > this.#limits.maxTextUnits) this.#fail("the reply is too long");
+    if (this.#text.units + text.length > this.#limits.maxTextUnits) this.#fail("the reply is too long");
     if (this.isDone) return;
-    this.hasContent = true;
-    deltas.push(shown);
+    this.#text.push(text, deltas);
+    if (!this.#text.isStopped) return;
+    this.finishReason = "stop";
+    this.isDone = true;
   }
 
   #fail(reason: string, options: ProviderFailureOptions = {}): void {
     this.failure ??= new ProviderFailure(reason, options);
     this.isDone = true;
     this.#pending = "";
+  }
+}
+
+/** Parses bytes 0 to 255 as UTF-8 JSON; undefined if it is not JSON. */
+function parseJson(bytes: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { OpenAiStream } from "../../src/llm/openai-stream.ts";
+import { chatReader } from "../../src/llm/chat-reader.ts";
+import { ReplyStream } from "../../src/llm/reply-stream.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 
@@ -7,7 +8,7 @@ const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
 /** Feeds each text as one read, and ends the body. */
 function read(...reads: string[]) {
-  const stream = new OpenAiStream();
+  const stream = new ReplyStream(chatReader);
   const deltas = reads.map((part) => stream.feed(latin1(part)));
   deltas.push(stream.end());
   return { stream, deltas, text: deltas.flat().join("") };
@@ -16,7 +17,7 @@ function read(...reads: string[]) {
 describe("the recorded dialects", () => {
   for (const dialect of dialects) {
     test(`${dialect.file} yields its text, usage and ending`, () => {
-      const stream = new OpenAiStream();
+      const stream = new ReplyStream(chatReader);
       const deltas = [...stream.feed(readFixture(dialect.file).toString("latin1")), ...stream.end()];
       expect(deltas.join("")).toBe(dialect.text);
       expect(deltas).not.toContain("");
@@ -43,7 +44,7 @@ describe("lines and events", () => {
   });
 
   test("shows a delta as soon as its line has ended, before the blank line", () => {
-    const stream = new OpenAiStream();
+    const stream = new ReplyStream(chatReader);
     expect(stream.feed(chunk({ content: "now" }).slice(0, -1))).toEqual(["now"]);
   });
 
@@ -133,7 +134,7 @@ describe("text", () => {
   });
 
   test("reads invalid UTF-8 as replacement characters", () => {
-    const stream = new OpenAiStream();
+    const stream = new ReplyStream(chatReader);
     const line = Buffer.from(chunk({ content: "a~b" }), "utf8").toString("latin1");
     const bad = line.replace("~", "\u00e2\u0082");
     expect([...stream.feed(bad), ...stream.feed(bad)]).toEqual(["a\ufffdb", "a\ufffdb"]);
@@ -212,7 +213,7 @@ describe("failures", () => {
   test("a line, an event, a reply and a document are bounded", () => {
     const limits = { maxLineBytes: 400, maxEventLines: 3, maxTextUnits: 1000 };
     const feed = (reads: string[]) => {
-      const stream = new OpenAiStream(limits);
+      const stream = new ReplyStream(chatReader, [], limits);
       for (const bytes of reads) stream.feed(bytes);
       return stream.failure?.message;
     };

@@ -1,0 +1,102 @@
+/** What is known of one model of a provider: learnt from what it refuses, takes and sends, and kept for the process. */
+import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
+import type { CallPlan, Wire } from "./wire.ts";
+
+/** What a request can do without. */
+export const optionals = ["temperature", "effort", "stop", "stream_options", "store"] as const;
+export type Optional = (typeof optionals)[number];
+
+/** What one refusal says; more than one thing may be named at once. */
+export interface Lesson {
+  /** The model is served by this one alone. */
+  readonly wire?: Wire["name"];
+  readonly refused?: readonly Optional[];
+  /** Which efforts it takes instead of the one that it refuses. */
+  readonly efforts?: readonly ReasoningEffort[];
+  readonly boundName?: CallPlan["boundName"];
+  readonly systemRole?: CallPlan["systemRole"];
+  readonly joinsRoles?: true;
+  /** It is the value of this one request that the model refuses, so nothing is kept. */
+  readonly isPassing?: true;
+}
+
+export interface ModelFacts {
+  /** Null: the one that the operator's settings choose. */
+  readonly wire: Wire["name"] | null;
+  readonly refused: ReadonlySet<Optional>;
+  /** Those that it takes, by its own word; null if it has never listed them. */
+  readonly efforts: readonly ReasoningEffort[] | null;
+  /** Null: the usual one. */
+  readonly boundName: CallPlan["boundName"] | null;
+  readonly systemRole: CallPlan["systemRole"];
+  readonly joinsRoles: boolean;
+}
+
+export const noFacts: ModelFacts = {
+  wire: null,
+  refused: new Set(),
+  efforts: null,
+  boundName: null,
+  systemRole: "system",
+  joinsRoles: false,
+};
+
+export class KnownModel {
+  facts: ModelFacts = noFacts;
+  /** Of `Optional`s, and of each effort, for each wire: what a request had that succeeded. */
+  readonly #taken = new Set<string>();
+  readonly #reasonedWith = new Set<string>();
+
+  hasTaken(wire: Wire["name"], optional: Optional, effort: ReasoningEffort | null = null): boolean {
+    return this.#taken.has(nameOf(wire, optional, effort));
+  }
+
+  /** Of a request that succeeded. */
+  noteTaken(wire: Wire["name"], plan: CallPlan): void {
+    const { temperature, effort, stop, sendsStreamOptions, sendsStore, extra } = plan;
+    const note = (optional: Optional) => this.#taken.add(nameOf(wire, optional, null));
+    if (temperature !== null || "temperature" in extra) note("temperature");
+    if (effort !== null) this.#taken.add(nameOf(wire, "effort", effort));
+    if (stop.length > 0) note("stop");
+    if (sendsStreamOptions) note("stream_options");
+    if (sendsStore) note("store");
+  }
+
+  /** Whether it has been seen to think with this effort; null for that of its own. */
+  hasReasonedWith(effort: ReasoningEffort | null): boolean {
+    return this.#reasonedWith.has(effort ?? "");
+  }
+
+  noteReasoning(effort: ReasoningEffort | null): void {
+    this.#reasonedWith.add(effort ?? "");
+  }
+
+  keep(lessons: readonly Lesson[]): void {
+    this.facts = learn(
+      this.facts,
+      lessons.filter(({ isPassing }) => isPassing !== true),
+    );
+  }
+}
+
+function nameOf(wire: Wire["name"], optional: Optional, effort: ReasoningEffort | null): string {
+  return `${wire} ${optional} ${effort ?? ""}`;
+}
+
+export function learn(facts: ModelFacts, lessons: readonly Lesson[]): ModelFacts {
+  let known = facts;
+  for (const { wire, refused = [], isPassing: _, ...named } of lessons) {
+    // Another API refuses other things.
+    const before = wire === undefined || wire === known.wire ? known : { ...noFacts, wire };
+    known = { ...before, ...named, refused: new Set([...before.refused, ...refused]) };
+  }
+  return known;
+}
+
+/** The effort itself, the next higher one that the model takes, or else its highest. */
+export function fitEffort(wished: ReasoningEffort, taken: readonly ReasoningEffort[] | null): ReasoningEffort {
+  if (taken === null || taken.length === 0) return wished;
+  const sorted = reasoningEfforts.filter((effort) => taken.includes(effort));
+  const least = reasoningEfforts.indexOf(wished);
+  return sorted.find((effort) => reasoningEfforts.indexOf(effort) >= least) ?? sorted.at(-1) ?? wished;
+}
