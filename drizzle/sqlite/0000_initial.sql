@@ -6,28 +6,14 @@ CREATE TABLE `accounts` (
 	`role` text NOT NULL,
 	`password_hash` text,
 	`suspended_at` integer,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`totp_secret` text,
+	`totp_confirmed_at` integer,
+	`totp_last_step` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_email_unique` ON `accounts` (`email`);--> statement-breakpoint
-CREATE TABLE `api_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`name` text NOT NULL,
-	`start` text NOT NULL,
-	`hash` text NOT NULL,
-	`scopes` text NOT NULL,
-	`expires_at` integer,
-	`last_used_at` integer,
-	`requests` integer DEFAULT 0 NOT NULL,
-	`created_at` integer NOT NULL,
-	`revoked_at` integer,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `api_keys_hash_unique` ON `api_keys` (`hash`);--> statement-breakpoint
-CREATE INDEX `api_keys_account` ON `api_keys` (`account_id`);--> statement-breakpoint
 CREATE TABLE `audit` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -52,6 +38,18 @@ CREATE TABLE `one_time_links` (
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`account_id` text NOT NULL,
+	`hash` text NOT NULL,
+	PRIMARY KEY(`account_id`, `hash`),
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `server_secrets` (
+	`name` text PRIMARY KEY NOT NULL,
+	`sealed` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -66,6 +64,25 @@ CREATE TABLE `sessions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sessions_hash_unique` ON `sessions` (`hash`);--> statement-breakpoint
 CREATE INDEX `sessions_account` ON `sessions` (`account_id`);--> statement-breakpoint
+CREATE TABLE `visitor_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`name` text NOT NULL,
+	`algorithm` text NOT NULL,
+	`sealed` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `visitor_keys_account` ON `visitor_keys` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `voice_agent_grants` (
+	`account_id` text NOT NULL,
+	`agent_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `agent_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `companions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -84,6 +101,15 @@ CREATE TABLE `companions` (
 	`max_output_tokens` integer,
 	`context_tokens` integer,
 	`retention_days` integer,
+	`visitor_auth` text DEFAULT 'off' NOT NULL,
+	`daily_per_visitor` integer,
+	`daily_messages` integer,
+	`monthly_tokens` integer,
+	`challenge` text DEFAULT 'off' NOT NULL,
+	`answer_mode` text DEFAULT 'free' NOT NULL,
+	`citations` text DEFAULT 'footer' NOT NULL,
+	`no_answer_text` text,
+	`has_sources` integer DEFAULT false NOT NULL,
 	`created_by_key_id` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -96,6 +122,8 @@ CREATE TABLE `companions` (
 CREATE UNIQUE INDEX `companions_id_unique` ON `companions` (`id`);--> statement-breakpoint
 CREATE INDEX `companions_account` ON `companions` (`account_id`,`number`,`name_folded`);--> statement-breakpoint
 CREATE INDEX `companions_voice_agent` ON `companions` (`voice_agent_id`) WHERE voice_agent_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `companions_enabled` ON `companions` (`account_id`,`enabled`,`number`);--> statement-breakpoint
+CREATE INDEX `companions_updated` ON `companions` (`account_id`,`updated_at`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_retention` ON `companions` (`retention_days`) WHERE retention_days IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `voice_agent_locks` (
 	`companion_id` text PRIMARY KEY NOT NULL,
@@ -127,7 +155,11 @@ CREATE TABLE `voice_sessions` (
 	`account_id` text NOT NULL,
 	`session_id` text NOT NULL,
 	`visitor_id` text NOT NULL,
+	`sealed_visitor` text,
 	`created_at` integer NOT NULL,
+	`key_id` text DEFAULT '' NOT NULL,
+	`day` text DEFAULT '' NOT NULL,
+	`reservation_id` text,
 	`is_taken` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
@@ -140,6 +172,7 @@ CREATE TABLE `conversations` (
 	`companion_id` text NOT NULL,
 	`session_id` text NOT NULL,
 	`visitor_id` text NOT NULL,
+	`sealed_visitor` text,
 	`message_count` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
@@ -165,12 +198,17 @@ CREATE TABLE `messages` (
 	`complete` integer NOT NULL,
 	`input_tokens` integer,
 	`output_tokens` integer,
+	`model` text,
+	`provider` text,
 	`tokens_estimated` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`text` text NOT NULL
+	`text` text NOT NULL,
+	`client_id` text,
+	`end_code` text
 );
 --> statement-breakpoint
 CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
+CREATE INDEX `messages_client` ON `messages` (`conversation_number`,`client_id`) WHERE client_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `removals` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`kind` text NOT NULL,
@@ -178,3 +216,443 @@ CREATE TABLE `removals` (
 	`target_number` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
+--> statement-breakpoint
+CREATE TABLE `knowledge_documents` (
+	`edition` integer NOT NULL,
+	`place` integer NOT NULL,
+	`url` text,
+	`title` text NOT NULL,
+	`content_hash` text NOT NULL,
+	`etag` text,
+	`last_modified` text,
+	`first_ordinal` integer NOT NULL,
+	`chunks` integer NOT NULL,
+	PRIMARY KEY(`edition`, `place`)
+);
+--> statement-breakpoint
+CREATE TABLE `knowledge_editions` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`source_number` integer NOT NULL,
+	`model` text,
+	`is_embedded` integer DEFAULT false NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `knowledge_editions_source` ON `knowledge_editions` (`source_number`);--> statement-breakpoint
+CREATE INDEX `knowledge_editions_embedded` ON `knowledge_editions` (`is_embedded`,`model`);--> statement-breakpoint
+CREATE TABLE `knowledge_parts` (
+	`edition` integer NOT NULL,
+	`first_ordinal` integer NOT NULL,
+	`body` blob NOT NULL,
+	PRIMARY KEY(`edition`, `first_ordinal`)
+);
+--> statement-breakpoint
+CREATE TABLE `knowledge_sources` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`type` text NOT NULL,
+	`title` text NOT NULL,
+	`url` text,
+	`refresh_hours` integer,
+	`status` text NOT NULL,
+	`error` text,
+	`chunks` integer DEFAULT 0 NOT NULL,
+	`bytes` integer DEFAULT 0 NOT NULL,
+	`tokens` integer DEFAULT 0 NOT NULL,
+	`words` integer DEFAULT 0 NOT NULL,
+	`content_hash` text,
+	`edition` integer,
+	`revision` integer DEFAULT 1 NOT NULL,
+	`kind` text,
+	`upload_id` text,
+	`upload_bytes` integer DEFAULT 0 NOT NULL,
+	`pages_done` integer,
+	`pages_total` integer,
+	`due_at` integer,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`indexed_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `knowledge_sources_id_unique` ON `knowledge_sources` (`id`);--> statement-breakpoint
+CREATE INDEX `knowledge_sources_companion` ON `knowledge_sources` (`companion_id`,`number`);--> statement-breakpoint
+CREATE INDEX `knowledge_sources_due` ON `knowledge_sources` (`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_sources_turns` ON `knowledge_sources` (`account_id`,`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_sources_upload` ON `knowledge_sources` (`upload_id`) WHERE upload_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `knowledge_turns` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`message_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`group_id` text,
+	`seen` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `knowledge_turns_conversation` ON `knowledge_turns` (`conversation_number`,`message_id`);--> statement-breakpoint
+CREATE INDEX `knowledge_turns_unanswered` ON `knowledge_turns` (`companion_id`,`group_id`,`created_at`,`conversation_number`) WHERE group_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_turns_oldest` ON `knowledge_turns` (`companion_id`,`number`) WHERE group_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `knowledge_uploads` (
+	`upload_id` text NOT NULL,
+	`piece` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`bytes` blob NOT NULL,
+	PRIMARY KEY(`upload_id`, `piece`)
+);
+--> statement-breakpoint
+CREATE TABLE `knowledge_vectors` (
+	`edition` integer NOT NULL,
+	`first_ordinal` integer NOT NULL,
+	`vectors` blob NOT NULL,
+	PRIMARY KEY(`edition`, `first_ordinal`)
+);
+--> statement-breakpoint
+CREATE TABLE `budget_periods` (
+	`budget_id` text NOT NULL,
+	`start_day` text NOT NULL,
+	`spent_micros` integer DEFAULT 0 NOT NULL,
+	`spent_picos` integer DEFAULT 0 NOT NULL,
+	`reserved_micros` integer DEFAULT 0 NOT NULL,
+	`reached_at` integer,
+	PRIMARY KEY(`budget_id`, `start_day`),
+	FOREIGN KEY (`budget_id`) REFERENCES `budgets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `budgets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`fact` text NOT NULL,
+	`facts` text NOT NULL,
+	`subject` text NOT NULL,
+	`limit_micros` integer NOT NULL,
+	`period` text NOT NULL,
+	`action` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `budgets_fact` ON `budgets` (`account_id`,`fact`);--> statement-breakpoint
+CREATE TABLE `spending_reservations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`key_id` text NOT NULL,
+	`day` text NOT NULL,
+	`model` text NOT NULL,
+	`provider` text NOT NULL,
+	`micros` integer NOT NULL,
+	`budget_ids` text NOT NULL,
+	`facts` text NOT NULL,
+	`instance_number` integer,
+	`is_voice` integer NOT NULL,
+	`due_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `spending_reservations_due` ON `spending_reservations` (`due_at`);--> statement-breakpoint
+CREATE TABLE `spending_stops` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`stopped_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `spent_challenges` (
+	`signature` text PRIMARY KEY NOT NULL,
+	`use` text NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `spent_challenges_expiry` ON `spent_challenges` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `usage_labels` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`metadata` text NOT NULL,
+	`is_indexed` integer DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `usage_labels_companion` ON `usage_labels` (`companion_id`,`number`);--> statement-breakpoint
+CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`,`number`);
+--> statement-breakpoint
+-- By hand from here on.
+-- Tables that are their own index: looked up or updated by their whole key on hot paths.
+
+-- API keys by their hash: one search finds all that a check needs. Which key made a key, which one took its place, and
+-- how an owner tells two of one name apart.
+CREATE TABLE `api_keys` (
+	`hash` blob PRIMARY KEY NOT NULL CHECK (length(`hash`) = 32),
+	`id` text NOT NULL,
+	`account_number` integer NOT NULL,
+	`scopes` text NOT NULL,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`name` text NOT NULL,
+	`start` text NOT NULL,
+	`last_used_at` integer,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_four` text,
+	`created_by_key_id` text,
+	`replaced_by_key_id` text,
+	`replaced_at` integer,
+	FOREIGN KEY (`account_number`) REFERENCES `accounts`(`number`) ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_id` ON `api_keys` (`id`);
+--> statement-breakpoint
+CREATE INDEX `api_keys_account` ON `api_keys` (`account_number`);
+--> statement-breakpoint
+-- Revoked keys stay in the table: those that are held are counted without reading past them.
+CREATE INDEX `api_keys_held` ON `api_keys` (`account_number`) WHERE revoked_at IS NULL;
+--> statement-breakpoint
+CREATE INDEX `api_keys_created_by` ON `api_keys` (`created_by_key_id`) WHERE created_by_key_id IS NOT NULL;
+--> statement-breakpoint
+-- Valid tokens only: a revoked one is deleted.
+CREATE TABLE `embed_tokens` (
+	`token` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`name` text,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `embed_tokens_id` ON `embed_tokens` (`id`);
+--> statement-breakpoint
+CREATE INDEX `embed_tokens_companion` ON `embed_tokens` (`companion_id`);
+--> statement-breakpoint
+-- What each account holds, counted by triggers as rows come and go: no way of writing can pass it by.
+CREATE TABLE `account_holdings` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`companions` integer DEFAULT 0 NOT NULL,
+	`companion_bytes` integer DEFAULT 0 NOT NULL,
+	`answer_bytes` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- Which companions of an account have a value under a metadata path: one row per 4096 companion numbers.
+CREATE TABLE `companion_metadata` (
+	`account_number` integer NOT NULL,
+	`path` text NOT NULL,
+	`value` text NOT NULL,
+	`block` integer NOT NULL,
+	`members` blob NOT NULL,
+	PRIMARY KEY (`account_number`, `path`, `value`, `block`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- As `companion_metadata`, of labels.
+CREATE TABLE `usage_label_metadata` (
+	`account_number` integer NOT NULL,
+	`path` text NOT NULL,
+	`value` text NOT NULL,
+	`block` integer NOT NULL,
+	`members` blob NOT NULL,
+	PRIMARY KEY (`account_number`, `path`, `value`, `block`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- Usage in full detail. An empty companion is the key's own calls, an empty key the dashboard.
+CREATE TABLE `usage_daily` (
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`day` text NOT NULL,
+	`key_id` text NOT NULL,
+	`messages` integer DEFAULT 0 NOT NULL,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`input_tokens` integer DEFAULT 0 NOT NULL,
+	`output_tokens` integer DEFAULT 0 NOT NULL,
+	`voice_sessions` integer DEFAULT 0 NOT NULL,
+	`errors` integer DEFAULT 0 NOT NULL,
+	`cached_tokens` integer DEFAULT 0 NOT NULL,
+	`cost_micros` integer DEFAULT 0 NOT NULL,
+	`cost_picos` integer DEFAULT 0 NOT NULL,
+	`unpriced` integer DEFAULT 0 NOT NULL,
+	`label` integer DEFAULT 0 NOT NULL,
+	`model` text DEFAULT '' NOT NULL,
+	`provider` text DEFAULT '' NOT NULL,
+	PRIMARY KEY (`account_id`, `companion_id`, `day`, `key_id`, `label`, `model`, `provider`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- For exports and pages, which go from day to day.
+CREATE INDEX `usage_daily_day` ON `usage_daily` (`account_id`, `day`, `companion_id`);
+--> statement-breakpoint
+-- The same by month, so that a year of many companions is not read day by day.
+CREATE TABLE `usage_monthly` (
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`month` text NOT NULL,
+	`key_id` text NOT NULL,
+	`messages` integer DEFAULT 0 NOT NULL,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`input_tokens` integer DEFAULT 0 NOT NULL,
+	`output_tokens` integer DEFAULT 0 NOT NULL,
+	`voice_sessions` integer DEFAULT 0 NOT NULL,
+	`errors` integer DEFAULT 0 NOT NULL,
+	`cached_tokens` integer DEFAULT 0 NOT NULL,
+	`cost_micros` integer DEFAULT 0 NOT NULL,
+	`cost_picos` integer DEFAULT 0 NOT NULL,
+	`unpriced` integer DEFAULT 0 NOT NULL,
+	`label` integer DEFAULT 0 NOT NULL,
+	`model` text DEFAULT '' NOT NULL,
+	`provider` text DEFAULT '' NOT NULL,
+	PRIMARY KEY (`account_id`, `companion_id`, `month`, `key_id`, `label`, `model`, `provider`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- The same summed over companions, so that an account's own figures do not read a row per companion.
+CREATE TABLE `usage_account_daily` (
+	`account_id` text NOT NULL,
+	`day` text NOT NULL,
+	`key_id` text NOT NULL,
+	`messages` integer DEFAULT 0 NOT NULL,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`input_tokens` integer DEFAULT 0 NOT NULL,
+	`output_tokens` integer DEFAULT 0 NOT NULL,
+	`voice_sessions` integer DEFAULT 0 NOT NULL,
+	`errors` integer DEFAULT 0 NOT NULL,
+	`cached_tokens` integer DEFAULT 0 NOT NULL,
+	`cost_micros` integer DEFAULT 0 NOT NULL,
+	`cost_picos` integer DEFAULT 0 NOT NULL,
+	`unpriced` integer DEFAULT 0 NOT NULL,
+	`model` text DEFAULT '' NOT NULL,
+	`provider` text DEFAULT '' NOT NULL,
+	PRIMARY KEY (`account_id`, `day`, `key_id`, `model`, `provider`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `quota_daily` (
+	`companion_id` text NOT NULL,
+	`day` text NOT NULL,
+	`messages` integer NOT NULL,
+	`voice_sessions` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY (`companion_id`, `day`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `visitor_daily` (
+	`companion_id` text NOT NULL,
+	`day` text NOT NULL,
+	`visitor_id` text NOT NULL,
+	`messages` integer NOT NULL,
+	PRIMARY KEY(`companion_id`, `day`, `visitor_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `failed_replies` (
+	`account_id` text NOT NULL,
+	`day` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`replies` integer NOT NULL,
+	PRIMARY KEY (`account_id`, `day`, `companion_id`, `kind`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `idempotency` (
+	`account_id` text NOT NULL,
+	`method` text NOT NULL,
+	`path` text NOT NULL,
+	`key` text NOT NULL,
+	`body_hash` text NOT NULL,
+	`status` integer NOT NULL,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY (`account_id`, `method`, `path`, `key`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `idempotency_created` ON `idempotency` (`created_at`);
+--> statement-breakpoint
+-- Which conversations changed in which ten minutes. An index on `updated_at` itself would be written by every turn, which
+-- costs one 6 % of its time; this is written by the first turn of ten minutes.
+CREATE TABLE `conversation_periods` (
+	`account_id` text NOT NULL,
+	`period` integer NOT NULL,
+	`number` integer NOT NULL,
+	PRIMARY KEY (`account_id`, `period`, `number`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `knowledge_postings` (
+	`edition` integer NOT NULL,
+	`block` integer NOT NULL,
+	`term` integer NOT NULL,
+	`entries` blob NOT NULL,
+	PRIMARY KEY(`edition`, `term`, `block`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- What owners write into a companion, in bytes of UTF-8.
+ALTER TABLE `companions` ADD `bytes` integer GENERATED ALWAYS AS (
+	octet_length(`name`) + octet_length(`allowed_origins`) + octet_length(`starters`) + octet_length(`metadata`)
+	+ coalesce(octet_length(`system_prompt`), 0) + coalesce(octet_length(`greeting`), 0)
+	+ coalesce(octet_length(`avatar_url`), 0) + coalesce(octet_length(`theme_color`), 0)
+	+ coalesce(octet_length(`voice_id`), 0) + coalesce(octet_length(`voice_agent_id`), 0)
+	+ coalesce(octet_length(`model`), 0)
+) VIRTUAL;
+--> statement-breakpoint
+CREATE TRIGGER `account_made` AFTER INSERT ON `accounts` BEGIN
+	INSERT INTO `account_holdings` (`account_id`) VALUES (NEW.`id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `companion_made` AFTER INSERT ON `companions` BEGIN
+	UPDATE `account_holdings` SET `companions` = `companions` + 1, `companion_bytes` = `companion_bytes` + NEW.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+-- Not of other columns: a new embed token would read the whole prompt for nothing.
+CREATE TRIGGER `companion_changed` AFTER UPDATE OF
+	`name`, `allowed_origins`, `starters`, `metadata`, `system_prompt`, `greeting`, `avatar_url`, `theme_color`, `voice_id`,
+	`voice_agent_id`, `model`
+ON `companions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `companion_deleted` AFTER DELETE ON `companions` BEGIN
+	UPDATE `account_holdings` SET `companions` = `companions` - 1, `companion_bytes` = `companion_bytes` - OLD.`bytes`
+	WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+-- What an account holds includes its sources: the text that answers, and uploads that are still to be read.
+CREATE TRIGGER `source_made` AFTER INSERT ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` + NEW.`upload_bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `source_changed` AFTER UPDATE OF `bytes`, `upload_bytes` ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings`
+	SET `companion_bytes` = `companion_bytes` + NEW.`bytes` + NEW.`upload_bytes` - OLD.`bytes` - OLD.`upload_bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `source_deleted` AFTER DELETE ON `knowledge_sources` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` - OLD.`upload_bytes`
+	WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+-- Answers kept for an Idempotency-Key hold whole companions, and outlive them.
+CREATE TRIGGER `answer_kept` AFTER INSERT ON `idempotency` BEGIN
+	UPDATE `account_holdings` SET `answer_bytes` = `answer_bytes` + octet_length(NEW.`body`)
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `answer_replaced` AFTER UPDATE OF `body` ON `idempotency` BEGIN
+	UPDATE `account_holdings` SET `answer_bytes` = `answer_bytes` + octet_length(NEW.`body`) - octet_length(OLD.`body`)
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `answer_dropped` AFTER DELETE ON `idempotency` BEGIN
+	UPDATE `account_holdings` SET `answer_bytes` = `answer_bytes` - octet_length(OLD.`body`)
+	WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_made` AFTER INSERT ON `conversations` BEGIN
+	INSERT INTO `conversation_periods` VALUES (NEW.`account_id`, NEW.`updated_at` / 600000, NEW.`number`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_changed` AFTER UPDATE OF `updated_at` ON `conversations`
+WHEN NEW.`updated_at` / 600000 <> OLD.`updated_at` / 600000 BEGIN
+	DELETE FROM `conversation_periods` WHERE `account_id` = OLD.`account_id` AND `period` = OLD.`updated_at` / 600000
+		AND `number` = OLD.`number`;
+	INSERT INTO `conversation_periods` VALUES (NEW.`account_id`, NEW.`updated_at` / 600000, NEW.`number`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_deleted` AFTER DELETE ON `conversations` BEGIN
+	DELETE FROM `conversation_periods` WHERE `account_id` = OLD.`account_id` AND `period` = OLD.`updated_at` / 600000
+		AND `number` = OLD.`number`;
+END;

@@ -49,7 +49,7 @@ export type AsCaller = <T>(work: () => T) => T;
 /** Facts about existing data or a backup. */
 export interface StorageFacts {
   bytes: number;
-  /** How many migrations have been applied. */
+  /** The number of its schema, which each migration raises. */
   schemaVersion: number;
   /** None where not all migrations have been applied. */
   differences: SchemaDifferences;

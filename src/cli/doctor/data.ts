@@ -98,6 +98,8 @@ function examineDatabase(dataDir: string, storage: StorageEngine): Finding[] {
     if (error instanceof AppError && error.code === "unavailable") {
       return [fail(name, `It could not be checked: ${error.message}`, "Remove what is in the way, and check again.")];
     }
+    if (error instanceof AppError && error.code === "conflict")
+      return [fail(name, error.message, "Move it away, or name an empty directory with --data-dir.")];
     const advice = "Stop the server and restore the last backup: companiond restore FILE.";
     return [fail(name, `${describeFailure(error)}.`, advice)];
   }

@@ -4,6 +4,7 @@ import { isLoopbackHost } from "../../lib/loopback.ts";
 import { opensProof } from "../../sealed-secrets.ts";
 import { findUncopied, storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
+import { beforeFirstRelease } from "../../store/contract/schema-number.ts";
 import { nameServed } from "../database-name.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 import { examineInstanceUrls } from "./instances.ts";
@@ -58,6 +59,7 @@ export async function judgeDatabase(
 function judgeContent(schema: DatabaseServerFacts["schema"]): Finding[] {
   const name = "database";
   if (schema === null) return [];
+  if (schema === "unreleased") return [fail(name, beforeFirstRelease, "Name an empty database in DATABASE_URL.")];
   if (schema === "other") {
     return [fail(name, "It has tables of another program.", "Create a database for companiond alone.")];
   }
@@ -87,7 +89,7 @@ function judgeServer(
     wrong.push(fail(name, "The user of DATABASE_URL may not create tables.", advice));
   }
   wrong.push(...judgeContent(schema));
-  if (wrong.length > 0 || schema === "other") return wrong;
+  if (wrong.length > 0 || typeof schema === "string") return wrong;
   const server = `PostgreSQL ${version} answers ${within(facts.roundTripMs)}`;
   if (schema === null) {
     if (uncopied !== null) return [fail(name, uncopied.detail, uncopied.advice)];
@@ -107,7 +109,9 @@ function judgeServer(
 
 /** A copy that is not finished says so itself. */
 function judgeTables({ schema }: DatabaseServerFacts): Finding[] {
-  return schema === null || schema === "other" || schema.isUnfinishedCopy ? [] : judgeSchema(schema.differences);
+  return schema === null || typeof schema === "string" || schema.isUnfinishedCopy
+    ? []
+    : judgeSchema(schema.differences);
 }
 
 function judgeTls({ tls }: DatabaseServerFacts, url: URL): Finding {

@@ -18,7 +18,7 @@ export interface SchemaDifferences {
 }
 
 export interface SchemaFacts {
-  /** How many migrations have been applied, and how many this program knows. */
+  /** The number of its schema, and that of this program's. */
   readonly applied: number;
   readonly known: number;
   /** Whether this program can work with it, possibly after migrating it. */
@@ -63,6 +63,6 @@ export interface DatabaseServerFacts extends SealedFacts {
     readonly besidesPools: number;
   };
   /** Null: there is nothing in the database yet. `other`: what is in it is another program's. */
-  readonly schema: SchemaFacts | "other" | null;
+  readonly schema: SchemaFacts | "other" | "unreleased" | null;
   readonly instances: readonly LiveInstance[];
 }

@@ -1,5 +1,7 @@
 /** A stopped PostgreSQL store to copy from: read in one transaction, which sees nothing that comes later. */
+
 import { AppError } from "../../domain/errors.ts";
+import { schemaAfter } from "../contract/schema-number.ts";
 import { migrations } from "../postgres/migrations.ts";
 import { requireReadable } from "../postgres/migrator.ts";
 import type { Queries } from "../postgres/queries.ts";
@@ -37,10 +39,11 @@ function createCounts(queries: Queries): Pick<CopySource, "countRows" | "findLas
 async function requireSchema(queries: Queries, name: string): Promise<void> {
   const { version, copyFrom } = await requireReadable(queries);
   const refuse = (what: string) => new AppError("conflict", `${name} ${what}`);
+  const latest = schemaAfter(migrations.length);
   if (version === 0) throw refuse("holds nothing of companiond.");
   if (copyFrom !== null) throw refuse(`is itself an unfinished copy of ${copyFrom}.`);
-  if (version > migrations.length) throw refuse("was written by a newer companiond. Copy it with that one.");
-  if (version < migrations.length) {
+  if (version > latest) throw refuse("was written by a newer companiond. Copy it with that one.");
+  if (version < latest) {
     throw refuse('has an older schema. Run "companiond migrate" with this DATABASE_URL first.');
   }
 }

@@ -1,5 +1,7 @@
 /** An empty PostgreSQL database to copy into, marked as unfinished until everything is in it. */
+
 import { AppError } from "../../domain/errors.ts";
+import { schemaAfter } from "../contract/schema-number.ts";
 import { migrations } from "../postgres/migrations.ts";
 import { migratePostgres, requireReadable } from "../postgres/migrator.ts";
 import type { Parameter, Queries } from "../postgres/queries.ts";
@@ -16,7 +18,8 @@ export async function openPostgresTarget(url: string, sourceName: string): Promi
   try {
     const { version, copyFrom } = await requireReadable(queries);
     const isBegun = copyFrom !== null;
-    if (isBegun ? version !== migrations.length : version > migrations.length) {
+    const latest = schemaAfter(migrations.length);
+    if (isBegun ? version !== latest : version > latest) {
       throw new AppError(
         "conflict",
         `${name} was begun by another version of companiond. Take that one, or ${howToEmpty}.`,

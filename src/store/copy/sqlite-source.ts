@@ -1,13 +1,15 @@
 /** A stopped SQLite store to copy from: opened for reading, in one transaction. */
+
 import { realpathSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
+import { requireReleased, schemaAfter } from "../contract/schema-number.ts";
 import { databasePath, hasDatabase } from "../sqlite/connection.ts";
 import { lockDataDir } from "../sqlite/data-lock.ts";
 import { StoreDatabase } from "../sqlite/database.ts";
 import { toStoreError } from "../sqlite/failures.ts";
 import { migrations } from "../sqlite/migrations.ts";
-import { applicationId } from "../sqlite/migrator.ts";
 import { noDatabase } from "../sqlite/open-failure.ts";
+import { applicationId, requireReleasedFile } from "../sqlite/released.ts";
 import { requireNoUnfinishedCopy } from "../sqlite/unfinished-copy.ts";
 import type { CopySource } from "./pages.ts";
 import { createSqliteReader } from "./sqlite-pages.ts";
@@ -18,6 +20,7 @@ export async function openSqliteSource(dataDir: string): Promise<CopySource> {
   const path = databasePath(dataDir);
   // Before the lock, which would create the directory.
   if (!hasDatabase(dataDir)) throw noDatabase(dataDir, `There is no database in ${dataDir}.`);
+  requireReleasedFile(path);
   const lock = lockDataDir(dataDir);
   let database: StoreDatabase | null = null;
   const close = async () => {
@@ -57,10 +60,12 @@ function requireSchema(database: StoreDatabase, dataDir: string): void {
   const version = read("user_version");
   const refuse = (what: string) => new AppError("conflict", `The database in ${dataDir} ${what}`);
   if (read("application_id") !== applicationId) throw refuse("is not one of companiond.");
-  if (version > migrations.length) {
-    throw refuse(`was written by a newer companiond (schema ${version}; this program knows ${migrations.length}).`);
+  requireReleased(version);
+  const latest = schemaAfter(migrations.length);
+  if (version > latest) {
+    throw refuse(`was written by a newer companiond (schema ${version}; this program knows ${latest}).`);
   }
-  if (version < migrations.length) {
+  if (version < latest) {
     throw refuse(`has an older schema. Run "companiond migrate --data-dir ${dataDir}" first, without DATABASE_URL.`);
   }
 }

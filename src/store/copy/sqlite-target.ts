@@ -1,13 +1,16 @@
 /** A new SQLite store to copy into: made in a directory of its own, and moved into place when it is whole. */
+
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
 import { syncFile } from "../../lib/sync-file.ts";
+import { schemaAfter } from "../contract/schema-number.ts";
 import { databasePath, openConnection } from "../sqlite/connection.ts";
 import { lockDataDir } from "../sqlite/data-lock.ts";
 import type { StoreDatabase } from "../sqlite/database.ts";
 import { toStoreError } from "../sqlite/failures.ts";
 import { migrations } from "../sqlite/migrations.ts";
-import { applicationId, migrateDatabase } from "../sqlite/migrator.ts";
+import { migrateDatabase } from "../sqlite/migrator.ts";
+import { applicationId, requireReleasedFile } from "../sqlite/released.ts";
 import { unfinishedCopyDir } from "../sqlite/unfinished-copy.ts";
 import type { CopyTarget, TableProgress } from "./pages.ts";
 import { createSqliteReader } from "./sqlite-pages.ts";
@@ -31,6 +34,7 @@ export async function openSqliteTarget(dataDir: string, sourceName: string): Pro
   };
   try {
     if (existsSync(databasePath(dataDir))) {
+      requireReleasedFile(databasePath(dataDir));
       throw new AppError("conflict", `${dataDir} already holds a database. Copy into another directory.`);
     }
     database = await openConnection(unfinishedCopyDir(dataDir));
@@ -58,7 +62,7 @@ function howToEmpty(dataDir: string): string {
 async function prepare(database: StoreDatabase, dataDir: string, sourceName: string): Promise<void> {
   const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) begin(database, sourceName);
-  else if (version !== migrations.length) {
+  else if (version !== schemaAfter(migrations.length)) {
     throw new AppError(
       "conflict",
       `The unfinished copy in ${dataDir} was begun by another version of companiond. ` +

@@ -1,6 +1,8 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
+
 import { AppError } from "../../domain/errors.ts";
 import type { DatabaseServerFacts, LiveInstance, SealedFacts } from "../contract/inspection.ts";
+import { isBeforeFirstRelease, schemaAfter } from "../contract/schema-number.ts";
 import { explainConnectFailure, nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
@@ -56,12 +58,14 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   const nothing = { instances: [], proof: null, hasSealed: false };
   if (state === "other") return { ...facts, ...nothing, schema: "other" };
   if (state.version === 0) return { ...facts, ...nothing, schema: null };
+  if (isBeforeFirstRelease(state.version)) return { ...facts, ...nothing, schema: "unreleased" };
+  const known = schemaAfter(migrations.length);
   const schema = {
     applied: state.version,
-    known: migrations.length,
-    isReadable: state.oldestReader <= migrations.length,
+    known,
+    isReadable: state.oldestReader <= known,
     isUnfinishedCopy: state.copyFrom !== null,
-    differences: state.version === migrations.length ? await findDifferences(queries) : { changed: [], added: [] },
+    differences: state.version === known ? await findDifferences(queries) : { changed: [], added: [] },
   };
   // Of what a newer version has made, nothing is known.
   if (!schema.isReadable) return { ...facts, ...nothing, schema };

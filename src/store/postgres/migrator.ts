@@ -1,5 +1,7 @@
 /** Migrates a database to this program's schema: completely or not at all, one process at a time. */
+
 import { AppError } from "../../domain/errors.ts";
+import { migrationsIn, requireReleased, schemaAfter } from "../contract/schema-number.ts";
 import { isCollision, sqlState } from "./failures.ts";
 import { refusal } from "./fitness.ts";
 import { migrations as allMigrations, type Migration, oldestReader } from "./migrations.ts";
@@ -17,10 +19,12 @@ const tableLockMs = 500;
 const tryAgainMs = 500;
 const migrationLock = "SELECT pg_advisory_xact_lock(hashtextextended('companiond migration', 0))";
 
-/** The state of a database that this program can use. Throws `unavailable`, with a sentence, for any other. */
-export async function requireReadable(queries: Queries, known = allMigrations.length): Promise<SchemaState> {
+/** The state of a database that this program can use. Throws `unavailable` or `conflict`, with a sentence, for any other. */
+export async function requireReadable(queries: Queries, migrations = allMigrations): Promise<SchemaState> {
+  const known = schemaAfter(migrations.length);
   const state = await readSchemaState(queries);
   if (state === "other") throw otherTables();
+  requireReleased(state.version);
   if (state.oldestReader > known) {
     throw new AppError(
       "unavailable",
@@ -36,7 +40,8 @@ export function otherTables(): AppError {
 }
 
 /** Throws `unavailable` unless all migrations that this program knows were applied. */
-export function requireMigrated(version: number, known = allMigrations.length): void {
+export function requireMigrated(version: number): void {
+  const known = schemaAfter(allMigrations.length);
   if (version >= known) return;
   throw new AppError(
     "unavailable",
@@ -51,7 +56,7 @@ export async function migratePostgres(
   { migrations = allMigrations, readers = oldestReader }: { migrations?: readonly Migration[]; readers?: number } = {},
 ): Promise<string[]> {
   // Read without a lock first: the usual start has nothing to do.
-  if ((await requireReadable(pool.reads, migrations.length)).version >= migrations.length) return [];
+  if ((await requireReadable(pool.reads, migrations)).version >= schemaAfter(migrations.length)) return [];
   const connection = await pool.reserve();
   try {
     return await pool.inTime(() => migrateInTurn(connection, migrations, readers), 2 * lockLimitMs);
@@ -87,12 +92,16 @@ async function migrateLocked(connection: OwnConnection, migrations: readonly Mig
     await connection.send(migrationLock);
     await connection.send(`SET LOCAL lock_timeout = ${tableLockMs}`);
     // Read again under the lock: another process may have migrated meanwhile.
-    const { version } = await requireReadable(queries, migrations.length);
-    const pending = migrations.slice(version);
+    const { version } = await requireReadable(queries, migrations);
+    const pending = migrations.slice(migrationsIn(version));
     if (version === 0) await createState(connection);
     for (const migration of pending) await applyMigration(connection, migration);
     if (pending.length > 0) {
-      await writeSchemaState(queries, { version: migrations.length, oldestReader: readers, copyFrom: null });
+      await writeSchemaState(queries, {
+        version: schemaAfter(migrations.length),
+        oldestReader: schemaAfter(readers),
+        copyFrom: null,
+      });
     }
     await connection.send("COMMIT");
     return pending.map(({ name }) => name);

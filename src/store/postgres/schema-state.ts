@@ -2,9 +2,9 @@
 import type { Queries } from "./queries.ts";
 
 export interface SchemaState {
-  /** How many migrations were applied; 0 for an empty database. */
+  /** See `schemaAfter`; 0 for an empty database. */
   version: number;
-  /** Programs that know fewer migrations must not touch it. */
+  /** Programs whose own number is lower must not touch it. */
   oldestReader: number;
   /** Where the data is being copied from; null if it is whole. */
   copyFrom: string | null;

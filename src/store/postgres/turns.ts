@@ -11,8 +11,7 @@ import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
 
 export const turnQueries = {
-  history: `SELECT role, "text" FROM read_history($1, $2, $3, $4)`,
-  otherHistory: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
+  history: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
   // Sorted by what no index has: in their order, one would be read for the whole conversation.
   exchange: `SELECT m.id, (SELECT o.id FROM conversations o WHERE o.number = m.conversation_number) AS "conversationId",
     m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
@@ -33,13 +32,8 @@ export interface TurnParts {
 export function createTurnStore(engine: PostgresEngine, { quota, settling }: TurnParts): TurnStore {
   return {
     async listHistory(key, maxBytes, exceptMessageId): Promise<HistoryMessage[]> {
-      const parameters = [...toColumns(key), maxBytes];
-      const rows = await (exceptMessageId === undefined
-        ? engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.history, parameters)
-        : engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.otherHistory, [
-            ...parameters,
-            exceptMessageId,
-          ]));
+      const parameters = [...toColumns(key), maxBytes, exceptMessageId ?? null];
+      const rows = await engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.history, parameters);
       return rows.map(({ role, text }) => ({ role, parts: textParts(text) }));
     },
 

@@ -8,12 +8,14 @@ import { syncFile } from "../../lib/sync-file.ts";
 import type { AsCaller, StorageFacts } from "../engine.ts";
 import { databasePath, hasDatabase } from "./connection.ts";
 import { explainOpenFailure, noDatabase } from "./open-failure.ts";
+import { requireReleasedFile } from "./released.ts";
 import { verifySqlite } from "./verify.ts";
 
 /** See `StorageEngine.backup`. Blocks the event loop: use it in a separate process, or during a start. */
 export function backupSqlite(dataDir: string, file: string, asCaller: AsCaller = (work) => work()): StorageFacts {
   const path = databasePath(dataDir);
   if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
+  requireReleasedFile(path);
   // The data is opened by its own user, who makes the files beside it; the copy is made by whoever wants it.
   const source = openSource(dataDir, path);
   try {

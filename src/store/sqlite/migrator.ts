@@ -1,15 +1,17 @@
 /** Migrates a database to this program's schema: completely or not at all, one process at a time. */
 import { AppError } from "../../domain/errors.ts";
+import { isBeforeFirstRelease, migrationsIn, requireReleased, schemaAfter } from "../contract/schema-number.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import type { StoreDatabase } from "./database.ts";
 import { migrations as allMigrations, type Migration } from "./migrations.ts";
 import { noDatabase } from "./open-failure.ts";
+import { applicationId, requireReleasedFile } from "./released.ts";
 import { retryWhileBusy } from "./retry.ts";
 
 /** A database that is about to be changed. */
 export interface PendingMigration {
   path: string;
-  /** The number of migrations applied, and the number this program knows. */
+  /** The number of its schema, and that of this program's. */
   fromVersion: number;
   toVersion: number;
   /** Names of the pending migrations. */
@@ -33,11 +35,10 @@ export interface MigrateOptions {
 
 /** How long to wait for another process that is migrating the same database. */
 const lockLimitMs = 10 * 60_000;
-/** Marks the file as ours: "cmpd". */
-export const applicationId = 0x636d7064;
 
 /** Applies pending migrations and returns their names, if any. */
 export async function migrateSqlite(options: MigrateOptions): Promise<string[]> {
+  requireReleasedFile(databasePath(options.dataDir));
   const database = await openConnection(options.dataDir);
   try {
     return await migrateDatabase(database, options);
@@ -50,9 +51,9 @@ export async function migrateDatabase(database: StoreDatabase, options: MigrateO
   const known = options.migrations ?? allMigrations;
   // Read without a lock first: the usual start has nothing to do.
   const version = await retryWhileBusy(() => readVersion(database, known));
-  if (version === known.length) return [];
+  if (version === schemaAfter(known.length)) return [];
   if (version === 0 && options.mayCreate === false) throw noDatabase(options.dataDir);
-  if (options.mayMigrate === false) throw olderSchema(options.dataDir, version, known.length);
+  if (options.mayMigrate === false) throw olderSchema(options.dataDir, version, schemaAfter(known.length));
   // Off while tables are rebuilt, or dropping the old one would delete referencing rows; checked before the commit.
   database.run("PRAGMA foreign_keys = OFF");
   try {
@@ -67,18 +68,19 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
   try {
     // Read again under the lock: another process may have migrated meanwhile.
     const fromVersion = readVersion(database, known);
-    const pending = known.slice(fromVersion);
+    const toVersion = schemaAfter(known.length);
+    const pending = known.slice(migrationsIn(fromVersion));
     if (pending.length > 0 && isForeign(database)) throw foreignDatabase(options.dataDir);
     const names = pending.map((migration) => migration.name);
     if (fromVersion > 0 && pending.length > 0) {
       const path = databasePath(options.dataDir);
-      await options.beforeMigrate?.({ path, fromVersion, toVersion: known.length, names });
+      await options.beforeMigrate?.({ path, fromVersion, toVersion, names });
     }
     for (const migration of pending) applyMigration(database, migration);
     const broken = database.prepare("PRAGMA foreign_key_check").get();
     if (broken !== null) throw new Error(`migrations left a dangling reference: ${JSON.stringify(broken)}`);
     database.run(`PRAGMA application_id = ${applicationId}`);
-    database.run(`PRAGMA user_version = ${known.length}`);
+    database.run(`PRAGMA user_version = ${toVersion}`);
     database.run("COMMIT");
     return names;
   } catch (error) {
@@ -109,14 +111,16 @@ function olderSchema(dataDir: string, version: number, known: number): AppError 
   );
 }
 
-/** Rejects a database of a newer program, because its columns are unknown. */
+/** Rejects a database of a newer program, because its columns are unknown, and one of a development build. */
 function readVersion(database: StoreDatabase, known: readonly Migration[]): number {
   const row = database.prepare<{ user_version: number }, []>("PRAGMA user_version").get();
   const version = row?.user_version ?? 0;
-  if (version > known.length) {
+  if (isBeforeFirstRelease(version) && !isForeign(database)) requireReleased(version);
+  const latest = schemaAfter(known.length);
+  if (version > latest) {
     throw new AppError(
       "unavailable",
-      `The database was written by a newer companiond (schema ${version}; this program knows ${known.length}). ` +
+      `The database was written by a newer companiond (schema ${version}; this program knows ${latest}). ` +
         "Start the newer program, or restore a backup made before the update.",
     );
   }

@@ -8,7 +8,7 @@ import { createAuditStore } from "./audit.ts";
 import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
-import { openConnection } from "./connection.ts";
+import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
@@ -26,6 +26,7 @@ import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createQuotaCounts } from "./quota.ts";
+import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
@@ -55,6 +56,7 @@ export interface SqliteStoreOptions extends MigrateOptions {
 }
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  requireReleasedFile(databasePath(options.dataDir));
   const database = await openConnection(options.dataDir);
   try {
     const applied = await migrateDatabase(database, options);

@@ -20,6 +20,7 @@ import type { AsCaller, Restored, StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { isBusy } from "./failures.ts";
+import { requireReleasedFile } from "./released.ts";
 import { verifySqlite } from "./verify.ts";
 
 /** SQLite's files beside a database: without them it may lack its last commits. */
@@ -39,6 +40,7 @@ export function restoreSqlite(
     const lock = lockDataDir(dataDir);
     const incoming = `${path}.restoring`;
     try {
+      requireReleasedFile(path);
       const facts = takeIn(file, given, incoming);
       const keptAs = existsSync(path) ? setAside(path, `${path}.before-restore-${fileStamp(nowMs)}`) : null;
       // Left over without their database, they would be mistaken for the new one's.

@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { SchemaDifferences } from "../contract/inspection.ts";
+import { schemaAfter } from "../contract/schema-number.ts";
 import { compareSchema, printSchema, type SchemaPrints } from "../rows/schema-prints.ts";
 import { migrations } from "./migrations.ts";
 import { schemaPrints, wholePrint } from "./schema-prints.ts";
@@ -36,7 +37,7 @@ export function findDifferences(database: Reader): SchemaDifferences {
   const statement = database.prepare<{ user_version: number }, []>("PRAGMA user_version");
   const version = statement.get()?.user_version;
   statement.finalize();
-  if (version !== migrations.length) return { changed: [], added: [] };
+  if (version !== schemaAfter(migrations.length)) return { changed: [], added: [] };
   // Reading and comparing object by object takes some milliseconds, which a start should not.
   if (readWholePrint(database) === wholePrint) return { changed: [], added: [] };
   return compareSchema(readPrints(database), schemaPrints);

@@ -17,7 +17,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   budgets: "63614959b569",
   "budgets budgets_fact": "923e953e0291",
   companion_metadata: "6ccbb64f3907",
-  companions: "801737132f45",
+  companions: "c0b000dded58",
   "companions companion_changed": "43df15d3d372",
   "companions companion_deleted": "2f472f6e1ba2",
   "companions companion_made": "9cc15a42c622",
@@ -28,7 +28,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "companions companions_updated": "4e964bf5d0c5",
   "companions companions_voice_agent": "334d68a20b03",
   conversation_periods: "8a26d490a4ab",
-  conversations: "8bb5114471a7",
+  conversations: "4069113f823b",
   "conversations conversation_changed": "a9c832379775",
   "conversations conversation_deleted": "71dc943769a0",
   "conversations conversation_made": "bc4cfc18b0b3",
@@ -68,7 +68,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "knowledge_turns knowledge_turns_unanswered": "e3a238c04400",
   knowledge_uploads: "9fdc1bce920a",
   knowledge_vectors: "7893a5dfa5d2",
-  messages: "932d0b1a79d4",
+  messages: "6d0a8e8c344f",
   "messages messages_client": "664949fc51e2",
   "messages messages_conversation": "e41c12613786",
   one_time_links: "6225e2766326",
@@ -102,8 +102,8 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   voice_outbox: "633d76b15a3f",
   "voice_outbox voice_outbox_agent": "692cba3e1b07",
   "voice_outbox voice_outbox_due": "33830cd87fe8",
-  voice_sessions: "e6cafa0946cc",
+  voice_sessions: "d6b13eb6e1d1",
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
-export const wholePrint = "5151ff1e088db06e4ae3bd1937fc1f4d0e177f5a07bf88965e938fd7131eda79";
+export const wholePrint = "4c7fab37ed7506a46411b87b584e71d4fa58dfa2cdaf7b0743fd21c133db74d5";

@@ -1,27 +1,30 @@
 /** Checks whether a database file can be trusted: a backup, a copy, or the data itself where it is. */
-import { constants, Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 import { AppError } from "../../domain/errors.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { SealedFacts } from "../contract/inspection.ts";
+import { requireReleased, schemaAfter } from "../contract/schema-number.ts";
 import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { isBusy } from "./failures.ts";
 import { migrations } from "./migrations.ts";
-import { applicationId } from "./migrator.ts";
 import { explainOpenFailure, findFileObstacle } from "./open-failure.ts";
+import { applicationId, openUnchanging, requireReleasedFile } from "./released.ts";
 import { findDifferences } from "./schema-objects.ts";
 
 export type Depth = "quick" | "full";
 
-/** Throws `invalid_request` with a sentence if the file is not an intact database of this program. */
+const latestSchema = schemaAfter(migrations.length);
+
+/** Throws `invalid_request` with a sentence if the file is not an intact database of this program; see `requireReleased`. */
 export function verifySqlite(file: string, depth: Depth): StorageFacts {
   return verifyOpened(file, depth, () => new Database(file, { readonly: true }));
 }
 
 /** The same for the database of the directory. Throws `unavailable` if it cannot be looked at: then it may well be intact. */
 export function verifyInPlace(dataDir: string): StorageFacts {
+  requireReleasedFile(databasePath(dataDir));
   return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
 }
 
@@ -30,7 +33,7 @@ export function inspectSealed(dataDir: string): SealedFacts | null {
   return lookInPlace(dataDir, (path, open) => {
     const database = openOrRefuse(path, open);
     try {
-      if (Number(readFirst(database, "PRAGMA user_version")) !== migrations.length) return null;
+      if (Number(readFirst(database, "PRAGMA user_version")) !== latestSchema) return null;
       const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
       const hasSealed = readFirst(
         database,
@@ -64,12 +67,6 @@ function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Databa
   }
 }
 
-/** Without locks and the index of the log, which need a place to write to: for a file that nobody can change. */
-function openUnchanging(path: string): Database {
-  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
-  return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-}
-
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
@@ -86,8 +83,9 @@ function verifyOpened(file: string, depth: Depth, open: () => Database): Storage
     const read = (pragma: string) => readFirst(database, `PRAGMA ${pragma}`);
     if (read("application_id") !== applicationId) throw refuse(file, "is not a companiond database.");
     const schemaVersion = Number(read("user_version"));
-    if (schemaVersion > migrations.length) {
-      const versions = `schema ${schemaVersion}; this one knows ${migrations.length}`;
+    requireReleased(schemaVersion);
+    if (schemaVersion > latestSchema) {
+      const versions = `schema ${schemaVersion}; this one knows ${latestSchema}`;
       throw refuse(file, `was written by a newer companiond (${versions}).`);
     }
     const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
