@@ -109,6 +109,8 @@ export function createChains(options: ChainOptions): LlmProvider {
     name,
     streamReply,
     listAnswerers: (model) => findEntries(model).map(({ answerer }) => answerer),
+    listBounds: (request) =>
+      findEntries(request.model).flatMap(({ answerer: { model }, engine }) => engine.listBounds({ ...request, model })),
     close: options.close,
   };
 }

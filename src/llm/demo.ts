@@ -31,7 +31,10 @@ export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmP
   }
 
   const listAnswerers = (model: string) => [{ provider: "demo", model }];
-  return { name: "demo", streamReply, listAnswerers, close() {} };
+  const listBounds = ({ model, maxOutputTokens }: ReplyRequest) => [
+    { answerer: { provider: "demo", model }, maxOutputTokens },
+  ];
+  return { name: "demo", streamReply, listAnswerers, listBounds, close() {} };
 }
 
 const greeting =

@@ -131,7 +131,10 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   const listAnswerers = (model: string) => [{ provider: name, model }];
-  return { name, streamReply, listAnswerers, close: () => http.close() };
+  const listBounds = ({ model, maxOutputTokens }: ReplyRequest) => [
+    { answerer: { provider: name, model }, maxOutputTokens },
+  ];
+  return { name, streamReply, listAnswerers, listBounds, close: () => http.close() };
 }
 
 /** A chain has asked others before, and all of them have one time together. */

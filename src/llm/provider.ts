@@ -45,10 +45,14 @@ export interface CallGate {
   permit(next: NextCall): Promise<boolean>;
 }
 
-export interface NextCall {
+/** What a call may put out at most. */
+export interface AnswererBound {
   readonly answerer: Answerer;
-  /** The bound that will be sent, with the room for thinking. */
+  /** The bound that is sent, with the room for thinking. */
   readonly maxOutputTokens: number;
+}
+
+export interface NextCall extends AnswererBound {
   /** What the provider counted of the call before, which is over and will be told nowhere else; null if nothing. */
   readonly before: CountedCall | null;
 }
@@ -129,6 +133,11 @@ export interface LlmProvider {
    * `answeredBy` of its replies is always one of them, so a bound on what a reply costs is that of the dearest.
    */
   listAnswerers(model: string): readonly Answerer[];
+  /**
+   * The same answerers, each with the bound that its first call for this request would send: what is reserved for it.
+   * Further calls name theirs to the gate.
+   */
+  listBounds(request: ReplyRequest): readonly AnswererBound[];
   /** Closes idle connections. Callers abort running replies. */
   close(): void;
 }

@@ -119,6 +119,7 @@ export function watchProvider(
         },
       ),
     listAnswerers: (model) => provider.listAnswerers(model),
+    listBounds: (request) => provider.listBounds(request),
     close: () => provider.close(),
   };
 }

@@ -90,6 +90,7 @@ function scripted(provider: string, script: Script) {
       return await script(sink, attempt, signal);
     },
     listAnswerers: () => [],
+    listBounds: () => [],
     close() {},
   };
   const answerer = { provider, model: `model-of-${provider}` };

@@ -105,6 +105,7 @@ function createWorld(seed: number) {
       return work(conversation === "" ? null : conversation, Number(index), () => reply(sink, signal));
     },
     listAnswerers: (model) => [{ provider: "scripted", model }],
+    listBounds: ({ model, maxOutputTokens }) => [{ answerer: { provider: "scripted", model }, maxOutputTokens }],
     close() {},
   };
   const clock = createManualClock();

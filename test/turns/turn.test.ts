@@ -76,6 +76,7 @@ function createWorld() {
         return world.script(sink, signal);
       },
       listAnswerers: (model) => [{ provider: "scripted", model }],
+      listBounds: ({ model, maxOutputTokens }) => [{ answerer: { provider: "scripted", model }, maxOutputTokens }],
       close() {},
     },
     clock,
