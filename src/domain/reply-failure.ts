@@ -45,6 +45,12 @@ export function findFailureKind(failure: unknown): FailureKind | null {
   return failure.cause instanceof ReplyFailure ? failure.cause.kind : "provider_error";
 }
 
+/** What a provider counted of the call that failed, which it may charge for; null if nothing. */
+export function findCounted(failure: unknown): CountedCall | null {
+  const cause = failure instanceof AppError ? failure.cause : failure;
+  return cause instanceof ReplyFailure ? cause.counted : null;
+}
+
 /** Where a provider is, and where the operator has set it. */
 export interface ProviderPlace {
   /** Null means OpenAI itself. */

@@ -30,16 +30,13 @@ export interface CountedCall {
   readonly usage: CountedTokens;
 }
 
-export interface UsageCounts {
+export interface UsageCounts extends CountedTokens {
   messages: number;
   /** The key's own management calls. */
   requests: number;
-  inputTokens: number;
-  outputTokens: number;
   voiceSessions: number;
   /** Replies that failed or stayed incomplete because of the provider. */
   errors: number;
-  cachedTokens: number;
   /** Of the messages that have a price; see `Cost`. */
   costMicros: number;
   costPicos: number;

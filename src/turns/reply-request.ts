@@ -1,20 +1,20 @@
 /**
  * Builds the request to the model, from the companion's settings within the operator's bounds and as much history as
- * fits, and counts its tokens.
+ * fits; and its result, as it is stored.
  */
 
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services, Settings } from "../dependencies.ts";
 import { spendingFactsOf } from "../domain/budget.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../domain/conversation.ts";
 import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
-import type { TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
+import { countReply } from "./reply-cost.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
@@ -60,7 +60,7 @@ export function toReplyRequest(
     messages: turn.passages === null ? messages : withPassages(messages, turn.passages),
     model: offered ?? model,
     temperature: companion.temperature,
-    reasoningEffort: null,
+    reasoningEffort: companion.reasoningEffort,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
@@ -86,15 +86,6 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
   };
 }
 
-/** The provider's count, or an estimate if it sent none: at most what the provider was asked for, and budgets hold. */
-function countTokens(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
-  if (outcome.usage) return { ...outcome.usage, estimated: false };
-  let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
-  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  const outputTokens = Math.min(estimateTokens(text), request.maxOutputTokens);
-  return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: true };
-}
-
 /** How a turn's reply ended. */
 export interface EndedReply {
   request: ReplyRequest;
@@ -104,6 +95,8 @@ export interface EndedReply {
   /** Well-formed. */
   text: string;
   isTooLong: boolean;
+  /** As in `TurnResult`. */
+  isKept: boolean;
   /** Of what budgets hold for it; null for nothing. */
   reservationId: string | null;
   firstTextMs: number | null;
@@ -113,10 +106,10 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { request, outcome, end, ticket, text, isTooLong, reservationId, firstTextMs }: EndedReply,
+  { request, outcome, end, ticket, text, isTooLong, isKept, reservationId, firstTextMs }: EndedReply,
 ): TurnResult {
   const { complete, answeredBy, finishReason } = outcome;
-  const usage = countTokens(request, text, outcome);
+  const usage = countReply(request, text, outcome);
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
   const cost = answeredBy === null ? noCost : price === null ? null : costOfTokens(price, usage);
   let spend: Spend | null = null;
@@ -126,7 +119,7 @@ export function toTurnResult(
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }
   return {
-    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs },
+    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept },
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,

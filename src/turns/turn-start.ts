@@ -100,7 +100,7 @@ export interface TurnKeeper {
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /**
-   * Called once, unless the provider failed before its first text. Resolves once durable, with the budgets whose limit
+   * Called once, unless the provider failed before its first text, and counted nothing. Resolves once durable, with the budgets whose limit
    * the turn was the first to reach.
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
@@ -121,6 +121,8 @@ export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answered
 
 /** A turn as it is stored. */
 export interface TurnResult {
+  /** False if the provider failed before its first text: stored is only what it counted all the same. */
+  readonly isKept: boolean;
   /** What the model was asked. */
   readonly request: ReplyRequest;
   /** What the model said, well-formed; empty if the turn was stopped before that. */
