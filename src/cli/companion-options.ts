@@ -1,5 +1,6 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { reasoningEfforts } from "../domain/reasoning.ts";
 import { visitorAuths } from "../domain/visitor.ts";
 import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
@@ -42,6 +43,7 @@ const placeholders: Record<string, string> = {
   ...{ avatar_url: "URL", theme_color: "#rrggbb", voice_id: "ID", voice_agent_id: "ID", model: "M" },
   allowed_origins: "O",
   visitor_auth: visitorAuths.join("|"),
+  reasoning_effort: reasoningEfforts.join("|"),
 };
 
 interface FieldSchema {

@@ -100,6 +100,7 @@ async function countFailure(
   { kind, failure }: { kind: FailureKind; failure: unknown },
 ): Promise<void> {
   const { companion, keyId, keeper } = start;
+  start.noteFailure?.(kind);
   const { reservationId, countedBefore } = calls;
   const counted = findCounted(failure) ?? (countedBefore && { answeredBy: countedBefore, usage: noTokens });
   if (counted === null) {

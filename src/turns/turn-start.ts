@@ -35,6 +35,8 @@ export interface TurnStart {
    * more; what it rejects with refuses the turn. Left out or null: none was asked for.
    */
   readonly spendWork?: (() => Promise<void>) | null;
+  /** Told why the provider failed before its first text, for whoever may know. */
+  readonly noteFailure?: (kind: FailureKind) => void;
 }
 
 /** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */

@@ -208,7 +208,12 @@ export function turnStoreContract(open: OpenStore): void {
 
     test("that the provider counted, though it failed, are messages of the day and of the visitor, and nothing is kept", async () => {
       const { store } = world;
-      const usage = { ...world.turnOf(companion).usage, outputTokens: 2000, reasoningTokens: 1900, cacheWriteTokens: 2 };
+      const usage = {
+        ...world.turnOf(companion).usage,
+        outputTokens: 2000,
+        reasoningTokens: 1900,
+        cacheWriteTokens: 2,
+      };
       const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: "v1.visitor" };
       const visitor = { sealed: "s", isLimited: true };
       const forgotten = { messages: [], failure: "no_room", usage, visitor, key } as const;

@@ -180,7 +180,14 @@ test("a batch that is sent again changes nothing, whatever it holds", async () =
   };
   const none = { failure: null, spent: null, ticketId: null };
   const parameters = toParameters([
-    { ...none, kept, again: null, usage, isCounted: true, limited: { key: turn.key, arrivalMark: kept.arrivalMark ?? "" } },
+    {
+      ...none,
+      kept,
+      again: null,
+      usage,
+      isCounted: true,
+      limited: { key: turn.key, arrivalMark: kept.arrivalMark ?? "" },
+    },
     {
       ...{ ...none, kept: null, again: { key, clientId: messageId, endCode: "cancelled" } },
       ...{ usage: { ...usage, messages: 0, inputTokens: 5 }, isCounted: false, limited: null },
