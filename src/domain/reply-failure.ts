@@ -31,8 +31,7 @@ const failureSentences: Record<keyof typeof failureMeanings, string> = {
     "The provider's limit or credit is used up. Try again in a moment; if it lasts, tell the server's operator.",
   provider_error: "The provider failed on its side. Try again in a moment.",
   unreachable: "The provider could not be reached. Try again in a moment; if it lasts, tell the server's operator.",
-  timed_out:
-    "The provider took too long. Lower reasoning_effort, shorten system_prompt, or choose a faster model.",
+  timed_out: "The provider took too long. Lower reasoning_effort, shorten system_prompt, or choose a faster model.",
   broken_off: "The provider broke the reply off. Try again in a moment.",
   empty: "The model ended its reply without a word. Try again, or choose another model.",
   no_room:

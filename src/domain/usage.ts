@@ -24,6 +24,14 @@ export interface Answerer {
 /** What a provider counted of one call. */
 export type CountedTokens = Omit<TokenUsage, "estimated">;
 
+export const noTokens: CountedTokens = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** A call that a provider counted, and may charge for, whatever came of it. */
 export interface CountedCall {
   readonly answeredBy: Answerer;

@@ -1,15 +1,14 @@
 /**
  * Replies that failed before their first text: the public error, and the count in usage, once per reply under its kind.
  */
-import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { type FailureKind, findCounted, findFailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
-import type { ReplyRequest } from "../llm/provider.ts";
+import { noTokens } from "../domain/usage.ts";
+import type { AskedReply } from "./admission.ts";
 import type { TurnEnd } from "./events.ts";
-import type { CallServices, ReplyCalls } from "./reply-calls.ts";
-import { noTokens } from "./reply-cost.ts";
+import type { CallServices } from "./reply-calls.ts";
 import { toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
@@ -66,13 +65,6 @@ export function logRefusal({ log }: Pick<Services, "log">, turn: LoggedTurn, err
   else log.error("turn failed", toLogged(turn, error));
 }
 
-/** A reply that is being asked for. */
-export interface AskedReply {
-  readonly request: ReplyRequest;
-  readonly ticket: TurnTicket;
-  readonly calls: ReplyCalls;
-}
-
 /**
  * Counts the failure in usage, with what the provider counted of it, and ends what was reserved; stores nothing else.
  * Resolves with the public error; never rejects.
@@ -85,7 +77,7 @@ export async function countFailedReply(
 ): Promise<AppError> {
   const kind = findFailureKind(failure);
   try {
-    if (kind === null) await asked.calls.release();
+    if (kind === null) await asked.release();
     else await countFailure(services, start, asked, { kind, failure });
   } catch (error) {
     services.log.error("failed reply not counted", toLogged(start, error));
@@ -96,13 +88,12 @@ export async function countFailedReply(
 async function countFailure(
   services: CallServices,
   start: TurnStart,
-  { request, ticket, calls }: AskedReply,
+  { request, ticket, reservationId, countedBefore: before }: AskedReply,
   { kind, failure }: { kind: FailureKind; failure: unknown },
 ): Promise<void> {
   const { companion, keyId, keeper } = start;
   start.noteFailure?.(kind);
-  const { reservationId, countedBefore } = calls;
-  const counted = findCounted(failure) ?? (countedBefore && { answeredBy: countedBefore, usage: noTokens });
+  const counted = findCounted(failure) ?? (before && { answeredBy: before, usage: noTokens });
   if (counted === null) {
     const { id: companionId, accountId } = companion;
     await services.store.turns.recordFailure({ accountId, companionId, keyId, day: ticket.day, kind, reservationId });

@@ -1,13 +1,13 @@
-/** The provider calls of one reply: what they may spend, and what those cost that were not the last. */
+/** What the provider calls of one reply may spend, and what those cost that were not the last. */
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { type SpendingState, spendingFactsOf } from "../domain/budget.ts";
 import { AppError } from "../domain/errors.ts";
 import { costOfTokens } from "../domain/prices.ts";
 import type { Answerer, CountedCall } from "../domain/usage.ts";
-import type { StopSignal } from "../lib/stop-signal.ts";
 import type { AnswererBound, CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
-import { boundOfReply, countCall } from "./reply-cost.ts";
+import { boundOfReply } from "./reply-cost.ts";
+import { countCall } from "./reply-request.ts";
 import { admitSpending, type CallBound, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
 import type { TurnStart } from "./turn-start.ts";
 
@@ -15,12 +15,10 @@ export type CallServices = SpendingServices & Pick<Services, "llm" | "settings">
 
 /** What of a turn its calls are about. */
 interface AskingTurn {
-  readonly start: Pick<TurnStart, "companion" | "keyId" | "requestId" | "spendWork">;
   readonly ticket: TurnTicket;
   readonly request: ReplyRequest;
-  readonly signal: StopSignal;
-  /** What may be spent at the moment; null, and the turn is stopped, if it must not go on. */
-  readRight(): Promise<SpendingState | null>;
+  /** What may be spent at the moment. Rejects with the public error if the turn must not go on. */
+  confirmRight(): Promise<SpendingState>;
 }
 
 export class ReplyCalls implements CallGate {
@@ -29,38 +27,25 @@ export class ReplyCalls implements CallGate {
   /** Whom a call before this one went to that is counted already; null for none. */
   countedBefore: Answerer | null = null;
   readonly #services: CallServices;
+  readonly #start: Pick<TurnStart, "companion" | "keyId" | "requestId">;
   readonly #turn: AskingTurn;
   #heldMicros = 0;
 
-  constructor(services: CallServices, turn: AskingTurn) {
+  constructor(services: CallServices, start: TurnStart, turn: AskingTurn) {
     this.#services = services;
+    this.#start = start;
     this.#turn = turn;
   }
 
-  /**
-   * The last that can refuse a turn, before the first call; `isAsked`: false where there will be none. Rejects with the
-   * public error; then nothing is held.
-   */
-  async admit(isAsked: boolean): Promise<void> {
-    const { llm } = this.#services;
-    const { request, signal, start } = this.#turn;
-    const spending = await this.#confirmRight();
-    if (isAsked && (spending.isStopped || spending.hasBudgets)) {
-      await this.#reserve(spending, () => llm.listBounds(request));
-    }
-    try {
-      if (signal.aborted) throw signal.reason;
-      await start.spendWork?.();
-    } catch (error) {
-      await this.release();
-      throw error;
-    }
+  /** Before the first call, where it may be refused. Rejects as `admitSpending` does. */
+  async admit(spending: SpendingState): Promise<void> {
+    await this.#reserve(spending, () => this.#services.llm.listBounds(this.#turn.request));
   }
 
   async permit(next: NextCall): Promise<boolean> {
     // First of all: it is spent, whatever happens now.
     if (next.before !== null) await this.#count(next.before);
-    const spending = await this.#confirmRight();
+    const spending = await this.#turn.confirmRight();
     if (!spending.isStopped && !spending.hasBudgets) return true;
     const { micros } = this.#bound([next]);
     if (!spending.isStopped && this.reservationId !== null && micros !== null) {
@@ -84,21 +69,13 @@ export class ReplyCalls implements CallGate {
     if (id !== null) await releaseSpending(this.#services, id);
   }
 
-  /** The token may have been revoked during a long wait, and each call costs. */
-  async #confirmRight(): Promise<SpendingState> {
-    const { signal, readRight } = this.#turn;
-    const spending = await readRight();
-    if (spending === null || signal.aborted) throw signal.reason;
-    return spending;
-  }
-
   #bound(bounds: readonly AnswererBound[]): CallBound {
     return boundOfReply(this.#services.settings.prices, this.#turn.request, bounds);
   }
 
   async #reserve(spending: SpendingState, bounds: () => readonly AnswererBound[]): Promise<void> {
-    const { start, ticket } = this.#turn;
-    const { companion, keyId, requestId } = start;
+    const { ticket } = this.#turn;
+    const { companion, keyId, requestId } = this.#start;
     const call = { companion, keyId, requestId, day: ticket.day, ticketId: ticket.id, isVoice: false };
     this.reservationId = await admitSpending(this.#services, call, spending, () => {
       const bound = this.#bound(bounds());
@@ -110,18 +87,19 @@ export class ReplyCalls implements CallGate {
   /** In usage, without a message of its own, and in budgets, in one commit. */
   async #count({ answeredBy, usage: counted }: CountedCall): Promise<void> {
     const { store, clock, settings, measurements } = this.#services;
-    const { start, ticket, request } = this.#turn;
-    const { id: companionId, accountId, metadata } = start.companion;
+    const { ticket, request } = this.#turn;
+    const { companion, keyId } = this.#start;
+    const { id: companionId, accountId, metadata } = companion;
     const { reservationId } = this;
     // Of one that cannot be counted now, what is held is settled at its worst case when it is due.
     this.reservationId = null;
     this.countedBefore = answeredBy;
     const usage = countCall(request, counted);
     const price = settings.prices.findTokenPrice(answeredBy);
-    const facts = spendingFactsOf({ companionId, keyId: start.keyId, metadata });
+    const facts = spendingFactsOf({ companionId, keyId, metadata });
     const spend = price === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
     const cost = price === null ? null : costOfTokens(price, usage);
-    const place = { accountId, companionId, keyId: start.keyId, day: ticket.day };
+    const place = { accountId, companionId, keyId, day: ticket.day };
     measurements.countTokens({ ...usage, estimated: false });
     noteReached(this.#services, await store.turns.recordCall({ ...place, answeredBy, usage, cost, spend }));
   }

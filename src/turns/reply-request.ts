@@ -7,14 +7,15 @@ import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services, Settings } from "../dependencies.ts";
 import { spendingFactsOf } from "../domain/budget.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
 import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
+import { type CountedTokens, noTokens, type TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
-import { countReply } from "./reply-cost.ts";
+import { boundOfInput } from "./reply-cost.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
@@ -84,6 +85,42 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
     maxOutputTokens: Math.min(maxOutputTokens ?? request.maxOutputTokens, request.maxOutputTokens),
     stop,
   };
+}
+
+/**
+ * How far a count may be above what a request can come to: providers add instructions, and search results, that we do not
+ * see, and some go past the bound. What is above that is no count, and would end the exactness of sums.
+ */
+const unseenTokens = 1024 * 1024;
+
+/** The provider's count of a call, as far as it can be one. */
+export function countCall(request: ReplyRequest, counted: CountedTokens): CountedTokens {
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = counted;
+  const input = inputTokens <= unseenTokens ? inputTokens : Math.min(inputTokens, boundOfInput(request) + unseenTokens);
+  const output = Math.min(outputTokens, 2 * request.maxOutputTokens + unseenTokens);
+  const cached = Math.min(cachedTokens, input);
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    cachedTokens: cached,
+    cacheWriteTokens: Math.min(cacheWriteTokens, input - cached),
+    reasoningTokens: Math.min(reasoningTokens, output),
+  };
+}
+
+/**
+ * The provider's count of a reply. If it sent none, an estimate of what was sent and of what has come, seen or not: at most
+ * what it was asked for, which budgets hold.
+ */
+export function countReply(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
+  if (outcome.usage) return { ...countCall(request, outcome.usage), estimated: false };
+  let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
+  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
+  const { reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens } = outcome;
+  const thoughtTokens = Math.ceil(reasoningBytes / 4);
+  const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
+  const reasoningTokens = Math.min(thoughtTokens, outputTokens);
+  return { ...noTokens, inputTokens, outputTokens, reasoningTokens, estimated: true };
 }
 
 /** How a turn's reply ended. */

@@ -6,10 +6,9 @@ import { usesKnowledge } from "../domain/knowledge.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { Stop } from "../lib/stop-signal.ts";
 import type { ReplyEvent, ReplyRequest, ReplySink } from "../llm/provider.ts";
-import { enterTurn } from "./admission.ts";
+import { AskedReply, enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import {
-  type AskedReply,
   countFailedReply,
   logRefusal,
   type TurnEnding,
@@ -18,7 +17,7 @@ import {
   toRefusedEnd,
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
-import { type CallServices, ReplyCalls } from "./reply-calls.ts";
+import type { CallServices } from "./reply-calls.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
@@ -114,9 +113,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      const turn = { start: this.#start, ticket, request, signal: this.#stop, readRight: () => this.#readRight() };
-      const asked = { request, ticket, calls: new ReplyCalls(this.#services, turn) };
-      await asked.calls.admit(!this.#knowledge?.noAnswer);
+      const right = { signal: this.#stop, read: () => this.#readRight() };
+      const asked = new AskedReply(this.#services, this.#start, { request, ticket, right });
+      await asked.admit(!this.#knowledge?.noAnswer);
       await this.#settle(asked, await this.#ask(asked));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
@@ -142,7 +141,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (knowledge?.noAnswer) return knowledge.answer(knowledge.noAnswer, this);
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
-      asked.request.gate = asked.calls;
+      asked.request.gate = asked;
       return await this.#services.llm.streamReply(asked.request, knowledge?.reply ?? this, this.#stop);
     } catch (failure) {
       throw await countFailedReply(this.#services, this.#start, asked, failure);
@@ -174,8 +173,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
-  async #settle({ request, ticket, calls }: AskedReply, outcome: TurnOutcome): Promise<void> {
+  async #settle(asked: AskedReply, outcome: TurnOutcome): Promise<void> {
     const knowledge = this.#knowledge;
+    const { request, ticket, reservationId } = asked;
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
@@ -185,7 +185,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const result = toTurnResult(this.#services, this.#start, {
-      ...{ request, outcome, end, ticket, reservationId: calls.reservationId, isKept: true },
+      ...{ request, outcome, end, ticket, reservationId, isKept: true },
       ...{ text: this.#text.toString(), firstTextMs: this.#firstTextMs },
       isTooLong: this.#ending?.code === "too_long",
     });

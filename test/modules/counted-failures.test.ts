@@ -130,7 +130,9 @@ test("replies that reasoning ate are billed, are messages of the day, and end at
   expect(failures.json.data).toMatchObject([{ kind: "no_room", replies: 2 }]);
   expect((await api.call("GET", `/api/conversations?companion_id=${companion.id}`)).json.data).toEqual([]);
 
-  const csv = await api.call("GET", `/api/usage?group_by=companion&companion_id=${companion.id}`, undefined, { accept: "text/csv" });
+  const csv = await api.call("GET", `/api/usage?group_by=companion&companion_id=${companion.id}`, undefined, {
+    accept: "text/csv",
+  });
   const [head, row] = csv.text.split("\r\n");
   expect(head).toEndWith(",cached_tokens,cost_micros,reasoning_tokens,cache_write_tokens");
   expect(row).toEndWith(",0,20000,4000,0");

@@ -4,7 +4,7 @@ import { spendingFactsOf } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { type Cost, ceilToMicros, noCost } from "../../domain/money.ts";
 import { costOfTokens } from "../../domain/prices.ts";
-import type { Answerer, CountedTokens } from "../../domain/usage.ts";
+import { type Answerer, noTokens } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { EmbeddingProvider } from "../../llm/embeddings.ts";
 import { noteReached, releaseSpending } from "../../turns/spending.ts";
@@ -41,7 +41,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
 
   function costOf(inputTokens: number): Cost | null {
     const price = prices.findTokenPrice(answeredBy);
-    return price && costOfTokens(price, usageOf(inputTokens));
+    return price && costOfTokens(price, { ...noTokens, inputTokens });
   }
 
   return {
@@ -71,7 +71,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         const cost = costOf(inputTokens);
         const spend = cost === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
         // Messages keep their price beside texts that have none.
-        const counted = { usage: usageOf(inputTokens), answeredBy, cost: cost ?? noCost };
+        const counted = { usage: { ...noTokens, inputTokens }, answeredBy, cost: cost ?? noCost };
         noteReached(parts, await turns.recordCall({ ...place, ...counted, spend }));
       }
 
@@ -88,8 +88,4 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       return embedded.vectors;
     },
   };
-}
-
-function usageOf(inputTokens: number): CountedTokens {
-  return { inputTokens, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 }
