@@ -130,6 +130,7 @@ CREATE TABLE "companions" (
 	"voice_agent_id" text COLLATE "C",
 	"model" text COLLATE "C",
 	"temperature" double precision,
+	"reasoning_effort" text COLLATE "C",
 	"max_output_tokens" integer,
 	"context_tokens" integer,
 	"retention_days" integer,
@@ -233,7 +234,8 @@ CREATE TABLE "messages" (
 	"created_at" bigint NOT NULL,
 	"text" text COLLATE "C" NOT NULL,
 	"client_id" text COLLATE "C",
-	"end_code" text COLLATE "C"
+	"end_code" text COLLATE "C",
+	"finish_reason" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "removals" (
@@ -477,6 +479,8 @@ CREATE TABLE "usage_account_daily" (
 	"cost_micros" bigint DEFAULT 0 NOT NULL,
 	"cost_picos" bigint DEFAULT 0 NOT NULL,
 	"unpriced" bigint DEFAULT 0 NOT NULL,
+	"reasoning_tokens" bigint DEFAULT 0 NOT NULL,
+	"cache_write_tokens" bigint DEFAULT 0 NOT NULL,
 	"model" text COLLATE "C" DEFAULT '' NOT NULL,
 	"provider" text COLLATE "C" DEFAULT '' NOT NULL,
 	CONSTRAINT "usage_account_daily_place" PRIMARY KEY("account_id","day","key_id","model","provider")
@@ -497,6 +501,8 @@ CREATE TABLE "usage_daily" (
 	"cost_micros" bigint DEFAULT 0 NOT NULL,
 	"cost_picos" bigint DEFAULT 0 NOT NULL,
 	"unpriced" bigint DEFAULT 0 NOT NULL,
+	"reasoning_tokens" bigint DEFAULT 0 NOT NULL,
+	"cache_write_tokens" bigint DEFAULT 0 NOT NULL,
 	"label" bigint DEFAULT 0 NOT NULL,
 	"model" text COLLATE "C" DEFAULT '' NOT NULL,
 	"provider" text COLLATE "C" DEFAULT '' NOT NULL,
@@ -518,6 +524,8 @@ CREATE TABLE "usage_monthly" (
 	"cost_micros" bigint DEFAULT 0 NOT NULL,
 	"cost_picos" bigint DEFAULT 0 NOT NULL,
 	"unpriced" bigint DEFAULT 0 NOT NULL,
+	"reasoning_tokens" bigint DEFAULT 0 NOT NULL,
+	"cache_write_tokens" bigint DEFAULT 0 NOT NULL,
 	"label" bigint DEFAULT 0 NOT NULL,
 	"model" text COLLATE "C" DEFAULT '' NOT NULL,
 	"provider" text COLLATE "C" DEFAULT '' NOT NULL,
@@ -909,17 +917,19 @@ END $$;
 CREATE FUNCTION "add_usage"(
 	"account_ids" text[], "companion_ids" text[], "days" text[], "key_ids" text[], "messages" bigint[], "requests" bigint[],
 	"input_tokens" bigint[], "output_tokens" bigint[], "voice_sessions" bigint[], "errors" bigint[], "cached" bigint[],
-	"micros" bigint[], "picos" bigint[], "unpriced_messages" bigint[], "models" text[], "providers" text[]
+	"micros" bigint[], "picos" bigint[], "unpriced_messages" bigint[], "reasoning" bigint[], "cache_writes" bigint[],
+	"models" text[], "providers" text[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
 	"labels" bigint[] := "label_usage"("companion_ids");
 BEGIN
-	INSERT INTO "usage_daily" AS u ("account_id", "companion_id", "day", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced")
-	SELECT a."account", a."companion", a."day", a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u)
+	INSERT INTO "usage_daily" AS u ("account_id", "companion_id", "day", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+	SELECT a."account", a."companion", a."day", a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
 	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u)
+		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
+		"reasoning", "cache_writes")
+		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
 	GROUP BY 1, 2, 3, 4, 5, 6, 7
 	ORDER BY a."account" COLLATE "C", a."companion" COLLATE "C", a."day" COLLATE "C", a."key" COLLATE "C", a."label", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "companion_id", "day", "key_id", "label", "model", "provider") DO UPDATE SET
@@ -932,13 +942,16 @@ BEGIN
 		"cached_tokens" = u."cached_tokens" + excluded."cached_tokens",
 		"cost_micros" = u."cost_micros" + excluded."cost_micros",
 		"cost_picos" = u."cost_picos" + excluded."cost_picos",
-		"unpriced" = u."unpriced" + excluded."unpriced";
+		"unpriced" = u."unpriced" + excluded."unpriced",
+		"reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens",
+		"cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
 
-	INSERT INTO "usage_monthly" AS u ("account_id", "companion_id", "month", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced")
-	SELECT a."account", a."companion", left(a."day", 7), a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u)
+	INSERT INTO "usage_monthly" AS u ("account_id", "companion_id", "month", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+	SELECT a."account", a."companion", left(a."day", 7), a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
 	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u)
+		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
+		"reasoning", "cache_writes")
+		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
 	GROUP BY 1, 2, 3, 4, 5, 6, 7
 	ORDER BY a."account" COLLATE "C", a."companion" COLLATE "C", left(a."day", 7) COLLATE "C", a."key" COLLATE "C", a."label", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "companion_id", "month", "key_id", "label", "model", "provider") DO UPDATE SET
@@ -951,13 +964,16 @@ BEGIN
 		"cached_tokens" = u."cached_tokens" + excluded."cached_tokens",
 		"cost_micros" = u."cost_micros" + excluded."cost_micros",
 		"cost_picos" = u."cost_picos" + excluded."cost_picos",
-		"unpriced" = u."unpriced" + excluded."unpriced";
+		"unpriced" = u."unpriced" + excluded."unpriced",
+		"reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens",
+		"cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
 
-	INSERT INTO "usage_account_daily" AS u ("account_id", "day", "key_id", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced")
-	SELECT a."account", a."day", a."key", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u)
+	INSERT INTO "usage_account_daily" AS u ("account_id", "day", "key_id", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+	SELECT a."account", a."day", a."key", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
 	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u)
+		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
+		"reasoning", "cache_writes")
+		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
 	GROUP BY 1, 2, 3, 4, 5
 	ORDER BY a."account" COLLATE "C", a."day" COLLATE "C", a."key" COLLATE "C", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "day", "key_id", "model", "provider") DO UPDATE SET
@@ -970,7 +986,9 @@ BEGIN
 		"cached_tokens" = u."cached_tokens" + excluded."cached_tokens",
 		"cost_micros" = u."cost_micros" + excluded."cost_micros",
 		"cost_picos" = u."cost_picos" + excluded."cost_picos",
-		"unpriced" = u."unpriced" + excluded."unpriced";
+		"unpriced" = u."unpriced" + excluded."unpriced",
+		"reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens",
+		"cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
 END $$;
 --> statement-breakpoint
 -- One under the companion, and one under none: the account's sum.
@@ -1257,7 +1275,8 @@ BEGIN
 	IF "held"."ids" IS NULL THEN RETURN '[]'; END IF;
 	"zeros" := array_fill(0::bigint, ARRAY[cardinality("held"."ids")]);
 	PERFORM "add_usage"("held"."accounts", "held"."companions", "held"."open_days", "held"."keys", "zeros", "zeros", "zeros",
-		"zeros", "zeros", "zeros", "zeros", "held"."micros", "zeros", "zeros", "held"."models", "held"."providers");
+		"zeros", "zeros", "zeros", "zeros", "held"."micros", "zeros", "zeros", "zeros", "zeros",
+		"held"."models", "held"."providers");
 	RETURN "settle_spending"("held"."accounts", "held"."facts", "held"."days", "held"."micros", "zeros", "held"."ids",
 		array_fill("at", ARRAY[cardinality("held"."ids")]));
 END $$;
@@ -1289,8 +1308,8 @@ END $$;
 --
 -- What is known of a visitor replaces what was. An exchange that the client has named is stored once, however often it
 -- runs: a question that is stored gets a reply, and one that has a reply nothing more; a reply whose question is gone is
--- not stored. "sealed_visitors", "client_ids" and "end_codes" may be empty, which stands for NULL in all places: most
--- turns have none of it.
+-- not stored. "sealed_visitors", "client_ids", "end_codes" and "finish_reasons" may be empty, which stands for NULL in all
+-- places: most turns have little of it.
 CREATE FUNCTION "add_messages"(
 	"are_turns" boolean,
 	"conversation_ids" text[], "companion_ids" text[], "session_ids" text[], "visitor_ids" text[],
@@ -1298,7 +1317,7 @@ CREATE FUNCTION "add_messages"(
 	"sealed_visitors" text[], "client_ids" text[],
 	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
 	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[],
-	"end_codes" text[], "models" text[], "providers" text[]
+	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[]
 ) RETURNS integer LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
 	"next_transaction" xid8;
@@ -1355,14 +1374,14 @@ BEGIN
 	), "written" AS (
 		INSERT INTO "messages" ("conversation_number", "id", "role", "channel", "complete", "input_tokens",
 			"output_tokens", "tokens_estimated", "created_at", "text", "client_id", "end_code",
-			"model", "provider")
+			"finish_reason", "model", "provider")
 		SELECT "kept"."number", m."id", m."role", m."channel", m."complete", m."input", m."output", m."estimated",
 			m."time" + CASE WHEN "are_turns" THEN "kept"."updated_at" - "arrived"."last" ELSE 0 END, m."text",
-			"arrived"."client", m."code", m."model", m."provider"
+			"arrived"."client", m."code", m."finish", m."model", m."provider"
 		FROM unnest("places", "message_ids", "roles", "channels", "completes", "inputs", "outputs", "estimates", "times",
-			"texts", "end_codes", "models", "providers") WITH ORDINALITY
+			"texts", "end_codes", "finish_reasons", "models", "providers") WITH ORDINALITY
 			AS m("place", "id", "role", "channel", "complete", "input", "output", "estimated", "time", "text", "code",
-				"model", "provider", "at")
+				"finish", "model", "provider", "at")
 		JOIN "arrived" ON "arrived"."place" = m."place" AND ("arrived"."known" IS NULL OR m."role" <> 'user')
 		JOIN "kept" ON "kept"."companion_id" = "arrived"."companion" AND "kept"."session_id" = "arrived"."session"
 			AND "kept"."visitor_id" = "arrived"."visitor"
@@ -1400,11 +1419,12 @@ CREATE FUNCTION "settle_turns"(
 	"sealed_visitors" text[], "client_ids" text[],
 	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
 	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[],
-	"end_codes" text[], "models" text[], "providers" text[],
+	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[],
 	"used_accounts" text[], "used_companions" text[], "used_days" text[], "used_keys" text[], "used_messages" bigint[],
 	"used_requests" bigint[], "used_inputs" bigint[], "used_outputs" bigint[], "used_sessions" bigint[],
 	"used_errors" bigint[], "used_cached" bigint[], "used_micros" bigint[], "used_picos" bigint[],
-	"used_unpriced" bigint[], "used_models" text[], "used_providers" text[],
+	"used_unpriced" bigint[], "used_reasoning" bigint[], "used_cache_writes" bigint[],
+	"used_models" text[], "used_providers" text[],
 	"failed_accounts" text[], "failed_companions" text[], "failed_days" text[], "failed_kinds" text[],
 	"counted_companions" text[], "counted_days" text[], "counted_messages" bigint[], "counted_sessions" bigint[],
 	"ticket_ids" text[],
@@ -1433,14 +1453,14 @@ BEGIN
 		PERFORM "add_messages"(true, "conversation_ids", "companion_ids", "session_ids", "visitor_ids", "arrival_marks",
 			"message_counts", "first_times", "last_times", "sealed_visitors", "client_ids", "places", "message_ids",
 			"roles", "channels", "completes", "inputs", "outputs", "estimates", "times", "texts", "end_codes",
-			"models", "providers");
+			"finish_reasons", "models", "providers");
 	END IF;
 	IF cardinality("again_clients") > 0 THEN
 		PERFORM "note_ends"("again_companions", "again_sessions", "again_visitors", "again_clients", "again_codes");
 	END IF;
 	PERFORM "add_usage"("used_accounts", "used_companions", "used_days", "used_keys", "used_messages", "used_requests",
 		"used_inputs", "used_outputs", "used_sessions", "used_errors", "used_cached", "used_micros", "used_picos",
-		"used_unpriced", "used_models", "used_providers");
+		"used_unpriced", "used_reasoning", "used_cache_writes", "used_models", "used_providers");
 	IF cardinality("spent_accounts") > 0 THEN
 		"reached" := "settle_spending"("spent_accounts", "spent_facts", "spent_days", "spent_micros", "spent_picos",
 			"spent_reservations", "spent_times");

@@ -98,6 +98,7 @@ CREATE TABLE `companions` (
 	`voice_agent_id` text,
 	`model` text,
 	`temperature` real,
+	`reasoning_effort` text,
 	`max_output_tokens` integer,
 	`context_tokens` integer,
 	`retention_days` integer,
@@ -204,7 +205,8 @@ CREATE TABLE `messages` (
 	`created_at` integer NOT NULL,
 	`text` text NOT NULL,
 	`client_id` text,
-	`end_code` text
+	`end_code` text,
+	`finish_reason` text
 );
 --> statement-breakpoint
 CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
@@ -469,6 +471,8 @@ CREATE TABLE `usage_daily` (
 	`cost_micros` integer DEFAULT 0 NOT NULL,
 	`cost_picos` integer DEFAULT 0 NOT NULL,
 	`unpriced` integer DEFAULT 0 NOT NULL,
+	`reasoning_tokens` integer DEFAULT 0 NOT NULL,
+	`cache_write_tokens` integer DEFAULT 0 NOT NULL,
 	`label` integer DEFAULT 0 NOT NULL,
 	`model` text DEFAULT '' NOT NULL,
 	`provider` text DEFAULT '' NOT NULL,
@@ -494,6 +498,8 @@ CREATE TABLE `usage_monthly` (
 	`cost_micros` integer DEFAULT 0 NOT NULL,
 	`cost_picos` integer DEFAULT 0 NOT NULL,
 	`unpriced` integer DEFAULT 0 NOT NULL,
+	`reasoning_tokens` integer DEFAULT 0 NOT NULL,
+	`cache_write_tokens` integer DEFAULT 0 NOT NULL,
 	`label` integer DEFAULT 0 NOT NULL,
 	`model` text DEFAULT '' NOT NULL,
 	`provider` text DEFAULT '' NOT NULL,
@@ -515,6 +521,8 @@ CREATE TABLE `usage_account_daily` (
 	`cost_micros` integer DEFAULT 0 NOT NULL,
 	`cost_picos` integer DEFAULT 0 NOT NULL,
 	`unpriced` integer DEFAULT 0 NOT NULL,
+	`reasoning_tokens` integer DEFAULT 0 NOT NULL,
+	`cache_write_tokens` integer DEFAULT 0 NOT NULL,
 	`model` text DEFAULT '' NOT NULL,
 	`provider` text DEFAULT '' NOT NULL,
 	PRIMARY KEY (`account_id`, `day`, `key_id`, `model`, `provider`)

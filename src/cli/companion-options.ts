@@ -1,5 +1,6 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { reasoningEfforts } from "../domain/reasoning.ts";
 import { visitorAuths } from "../domain/visitor.ts";
 import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
@@ -47,6 +48,7 @@ const values: Record<string, Value> = {
   model: free("model"),
   allowed_origins: free("origin"),
   visitor_auth: oneOf(visitorAuths),
+  reasoning_effort: oneOf(reasoningEfforts),
 };
 
 interface FieldSchema {

@@ -31,7 +31,7 @@ export function readPrices(
       if (dollars !== null) minutes.push({ provider, price: dollars.minute * picosPerMicro });
       continue;
     }
-    const dollars = entry.read(["input", "output"], mostPerMillion, ["cached_input"]);
+    const dollars = entry.read(["input", "output"], mostPerMillion, ["cached_input", "cache_write"]);
     const named = splitName(key);
     const place = named !== null && isProvider(named.provider) ? named : { provider: null, model: key };
     if (place.model === "") refuse(`${JSON.stringify(key)} names no model.`);
@@ -39,6 +39,7 @@ export function readPrices(
     const price: TokenPrice = {
       input: dollars.input,
       cachedInput: dollars.cached_input ?? dollars.input,
+      cacheWrite: dollars.cache_write ?? dollars.input,
       output: dollars.output,
     };
     tokens.push({ ...place, price });

@@ -2,6 +2,7 @@
 import type { ChallengeMode } from "./challenge.ts";
 import type { JsonObject } from "./json.ts";
 import type { AnswerMode, CitationMode } from "./knowledge.ts";
+import type { ReasoningEffort } from "./reasoning.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
 export type { JsonObject, JsonValue } from "./json.ts";
@@ -18,6 +19,8 @@ export interface CompanionSettings {
   voiceAgentId: string | null;
   model: string | null;
   temperature: number | null;
+  /** How long the model thinks before it answers; null leaves it to the operator. */
+  reasoningEffort: ReasoningEffort | null;
   maxOutputTokens: number | null;
   /** Maximum size of a model request, including instructions and message, in estimated tokens. */
   contextTokens: number | null;
@@ -84,6 +87,7 @@ export function newCompanionSettings(name: string): CompanionSettings {
     voiceAgentId: null,
     model: null,
     temperature: null,
+    reasoningEffort: null,
     maxOutputTokens: null,
     contextTokens: null,
     metadata: {},

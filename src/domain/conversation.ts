@@ -3,6 +3,15 @@
 export type MessageRole = "user" | "assistant";
 export type MessageChannel = "text" | "voice";
 
+/** Why a model stopped, of what owners can act on. */
+export const finishReasons = ["stop", "length", "content_filter"] as const;
+export type FinishReason = (typeof finishReasons)[number];
+
+/** Null for any other word of a provider. */
+export function toFinishReason(word: string | null): FinishReason | null {
+  return finishReasons.find((known) => known === word) ?? null;
+}
+
 /** What identifies a conversation: the same session with another visitor, or with none, is another one. */
 export interface ConversationKey {
   companionId: string;
@@ -46,6 +55,8 @@ export interface Message extends HistoryMessage {
   outputTokens: number | null;
   /** True where the provider sent no usage and the figures are ours. */
   tokensEstimated: boolean;
+  /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
+  finishReason: FinishReason | null;
   /** Who replied, as in `Answerer`; null for visitors' messages and spoken ones. */
   model: string | null;
   provider: string | null;
@@ -57,6 +68,7 @@ export const uncounted = {
   inputTokens: null,
   outputTokens: null,
   tokensEstimated: false,
+  finishReason: null,
   model: null,
   provider: null,
 } as const;

@@ -1,12 +1,14 @@
 /** What the operator's providers charge, and what a reply costs by that. */
 import { nameAnswerer } from "./model-routes.ts";
 import { type Cost, picosPerMicro } from "./money.ts";
-import type { Answerer, TokenUsage } from "./usage.ts";
+import type { Answerer, CountedTokens } from "./usage.ts";
 
 /** Millionths of a micro-dollar for one token. */
 export interface TokenPrice {
   readonly input: number;
   readonly cachedInput: number;
+  /** Of input that the provider writes into its cache. */
+  readonly cacheWrite: number;
   readonly output: number;
 }
 
@@ -59,13 +61,26 @@ export function findIdlePrices(
 }
 
 export function costOfTokens(
-  { input, cachedInput, output }: TokenPrice,
-  { inputTokens, cachedTokens, outputTokens }: Pick<TokenUsage, "inputTokens" | "cachedTokens" | "outputTokens">,
+  { input, cachedInput, cacheWrite, output }: TokenPrice,
+  { inputTokens, cachedTokens, cacheWriteTokens, outputTokens }: Omit<CountedTokens, "reasoningTokens">,
 ): Cost {
   const cached = Math.min(cachedTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - cached);
   return sumProducts([
-    [inputTokens - cached, input],
+    [inputTokens - cached - written, input],
     [cached, cachedInput],
+    [written, cacheWrite],
+    [outputTokens, output],
+  ]);
+}
+
+/** Before it is known what the provider's cache does. */
+export function worstCostOfTokens(
+  { input, cacheWrite, output }: TokenPrice,
+  { inputTokens, outputTokens }: Pick<CountedTokens, "inputTokens" | "outputTokens">,
+): Cost {
+  return sumProducts([
+    [inputTokens, Math.max(input, cacheWrite)],
     [outputTokens, output],
   ]);
 }

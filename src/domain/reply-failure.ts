@@ -21,6 +21,26 @@ export const failureMeanings = {
   malformed: "the response is no reply: HTML, no JSON, or too long",
 } as const;
 
+/** What each kind means to whoever answers for the companion, and what to change. */
+const failureSentences: Record<keyof typeof failureMeanings, string> = {
+  refused_key: "The provider refused the server's key. The server's operator has to replace it.",
+  unknown_model: "The provider does not know the model. Choose another model.",
+  refused_request:
+    "The provider refused the request. Check temperature, max_output_tokens and the length of system_prompt, or choose another model.",
+  rate_limited:
+    "The provider's limit or credit is used up. Try again in a moment; if it lasts, tell the server's operator.",
+  provider_error: "The provider failed on its side. Try again in a moment.",
+  unreachable: "The provider could not be reached. Try again in a moment; if it lasts, tell the server's operator.",
+  timed_out: "The provider took too long. Lower reasoning_effort, shorten system_prompt, or choose a faster model.",
+  broken_off: "The provider broke the reply off. Try again in a moment.",
+  empty: "The model ended its reply without a word. Try again, or choose another model.",
+  no_room:
+    "The model thought until its limit and had no tokens left for an answer. Raise max_output_tokens, lower reasoning_effort, or choose another model.",
+  filtered:
+    "The provider's content filter left nothing of the reply, or refused the message. Change the message or system_prompt, or choose another model.",
+  malformed: "The provider sent something that is no reply. The server's operator has to check its address.",
+};
+
 export type FailureKind = keyof typeof failureMeanings;
 
 export const failureKinds = Object.keys(failureMeanings) as FailureKind[];
@@ -43,6 +63,28 @@ export function findFailureKind(failure: unknown): FailureKind | null {
   if (failure instanceof ReplyFailure) return failure.kind;
   if (!(failure instanceof AppError) || failure.code !== "upstream_error") return null;
   return failure.cause instanceof ReplyFailure ? failure.cause.kind : "provider_error";
+}
+
+/** A failure as whoever answers for the companion may read it: with its kind, and what to change. */
+export function explainFailure(kind: FailureKind): { kind: FailureKind; detail: string } {
+  return { kind, detail: failureSentences[kind] };
+}
+
+/** The same as an error; one that is not a provider's stays as it is. */
+export function toExplainedError(error: unknown): unknown {
+  const kind = findFailureKind(error);
+  if (kind === null) return error;
+  const { detail } = explainFailure(kind);
+  return new AppError("upstream_error", detail, {
+    cause: error instanceof AppError ? error.cause : error,
+    members: { kind },
+  });
+}
+
+/** What a provider counted of the call that failed, which it may charge for; null if nothing. */
+export function findCounted(failure: unknown): CountedCall | null {
+  const cause = failure instanceof AppError ? failure.cause : failure;
+  return cause instanceof ReplyFailure ? cause.counted : null;
 }
 
 /** Where a provider is, and where the operator has set it. */

@@ -24,22 +24,27 @@ export interface Answerer {
 /** What a provider counted of one call. */
 export type CountedTokens = Omit<TokenUsage, "estimated">;
 
+export const noTokens: CountedTokens = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** A call that a provider counted, and may charge for, whatever came of it. */
 export interface CountedCall {
   readonly answeredBy: Answerer;
   readonly usage: CountedTokens;
 }
 
-export interface UsageCounts {
+export interface UsageCounts extends CountedTokens {
   messages: number;
   /** The key's own management calls. */
   requests: number;
-  inputTokens: number;
-  outputTokens: number;
   voiceSessions: number;
   /** Replies that failed or stayed incomplete because of the provider. */
   errors: number;
-  cachedTokens: number;
   /** Of the messages that have a price; see `Cost`. */
   costMicros: number;
   costPicos: number;

@@ -2,6 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
+import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "../schemas/lines.ts";
 import { namedObject } from "../schemas/named-object.ts";
@@ -191,6 +192,12 @@ export const ProblemObject = namedObject(
       ),
     ),
     challenge: t.Optional(ChallengeObject),
+    kind: t.Optional(
+      t.Union(
+        failureKinds.map((kind) => t.Literal(kind)),
+        { description: "On `upstream_error`, to whoever may manage the companion: why the reply failed." },
+      ),
+    ),
   }),
   { description: "RFC 9457 problem details." },
 );

@@ -127,7 +127,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     findExchange: "read",
     settle: "write",
     settleUnkept: "write",
-    recordEmbedding: "write",
+    recordCall: "write",
     recordFailure: "write",
     countDay: "read",
     countMonthTokens: "read",

@@ -2,10 +2,14 @@
 import type { QuotaRefusal, Reservation, TurnEntry, TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import type { Answerer } from "../domain/usage.ts";
 import { secondsToNextMonth } from "../lib/clock.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
+import type { CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
+import { type CallServices, ReplyCalls } from "./reply-calls.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
 
 type Admitting = Pick<Services, "coordination" | "settings">;
@@ -80,4 +84,86 @@ export async function reserveVoiceSession(
 function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   const sentence = `${what} for today. Try again tomorrow.`;
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
+}
+
+/** A reply that a provider is about to be asked for, or is: the gate of its further calls. */
+export class AskedReply implements CallGate {
+  readonly request: ReplyRequest;
+  readonly ticket: TurnTicket;
+  readonly #services: CallServices;
+  readonly #start: TurnStart;
+  readonly #right: RunningRight;
+  /** Null as long as nothing is held, and it has been the one call that most replies are. */
+  #calls: ReplyCalls | null = null;
+
+  constructor(
+    services: CallServices,
+    start: TurnStart,
+    { request, ticket, right }: { request: ReplyRequest; ticket: TurnTicket; right: RunningRight },
+  ) {
+    this.request = request;
+    this.ticket = ticket;
+    this.#services = services;
+    this.#start = start;
+    this.#right = right;
+  }
+
+  /** Of what budgets hold for the call under way; null for nothing. */
+  get reservationId(): string | null {
+    return this.#calls?.reservationId ?? null;
+  }
+
+  /** Who answered a call before this one that is counted already; null for none. */
+  get countedBefore(): Answerer | null {
+    return this.#calls?.countedBefore ?? null;
+  }
+
+  /**
+   * The last that can refuse the turn, before its first call; `isAsked`: false where there will be none. Rejects with the
+   * public error; then nothing is held.
+   */
+  async admit(isAsked: boolean): Promise<void> {
+    const { signal } = this.#right;
+    const spending = await this.confirmRight();
+    if (isAsked && (spending.isStopped || spending.hasBudgets)) await this.#openCalls().admit(spending);
+    try {
+      if (signal.aborted) throw signal.reason;
+      await this.#start.spendWork?.();
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
+  }
+
+  permit(next: NextCall): Promise<boolean> {
+    return this.#openCalls().permit(next);
+  }
+
+  /** Nothing was spent of what is held. Never rejects. */
+  async release(): Promise<void> {
+    await this.#calls?.release();
+  }
+
+  /**
+   * What may be spent at the moment. Rejects with the public error if the turn must not go on: the token may have been
+   * revoked during a long wait, and each call costs.
+   */
+  async confirmRight(): Promise<SpendingState> {
+    const { signal, read } = this.#right;
+    const spending = await read();
+    if (spending === null || signal.aborted) throw signal.reason;
+    return spending;
+  }
+
+  #openCalls(): ReplyCalls {
+    this.#calls ??= new ReplyCalls(this.#services, this.#start, this);
+    return this.#calls;
+  }
+}
+
+/** The right of a turn that runs. */
+interface RunningRight {
+  readonly signal: StopSignal;
+  /** Null, and the turn is stopped, if it has lost it. */
+  read(): Promise<SpendingState | null>;
 }

@@ -7,6 +7,7 @@ import {
   type HistoryMessage,
   type Message,
   textParts,
+  toFinishReason,
   uncounted,
 } from "../domain/conversation.ts";
 import type { ReachedBudget, SettledVisitor, StoredExchange } from "../store/store.ts";
@@ -89,13 +90,14 @@ export class ConversationKeeper implements TurnKeeper {
 
   #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
     const { named } = this.message;
+    const messageId = named === null || !result.isKept ? null : named.messageId;
     return this.services.store.turns.settle({
       accountId: this.companion.accountId,
       key: this.key,
       conversationId: this.#conversationId,
-      messages: this.#toMessages(result),
-      messageId: named === null ? null : named.messageId,
-      endCode: named === null ? null : result.endCode,
+      messages: result.isKept ? this.#toMessages(result) : [],
+      messageId,
+      endCode: messageId === null ? null : result.endCode,
       isCounted: named?.isRerun !== true,
       visitor,
       arrivalMark: this.message.arrivalMark,
@@ -123,7 +125,7 @@ export class ConversationKeeper implements TurnKeeper {
     return earlier;
   }
 
-  #toMessages({ reply, complete, usage, answeredBy }: TurnResult): Message[] {
+  #toMessages({ reply, complete, usage, answeredBy, finishReason: reason }: TurnResult): Message[] {
     const { clock, ids } = this.services;
     const messages: Message[] = [];
     // That of a turn that runs again is stored already.
@@ -135,7 +137,8 @@ export class ConversationKeeper implements TurnKeeper {
     if (reply.length === 0) return messages;
     const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
     const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
-    const counted = { inputTokens, outputTokens, tokensEstimated, ...(answeredBy ?? nobody) };
+    const finishReason = toFinishReason(reason);
+    const counted = { inputTokens, outputTokens, tokensEstimated, finishReason, ...(answeredBy ?? nobody) };
     this.#replyId = said.id;
     messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
     return messages;

@@ -3,10 +3,14 @@
  */
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
-import { findFailureKind } from "../domain/reply-failure.ts";
+import { type FailureKind, findCounted, findFailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
+import { noTokens } from "../domain/usage.ts";
+import type { AskedReply } from "./admission.ts";
 import type { TurnEnd } from "./events.ts";
-import { releaseSpending } from "./spending.ts";
+import type { CallServices } from "./reply-calls.ts";
+import { toTurnResult } from "./reply-request.ts";
+import { noteReached } from "./spending.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
 
 function toUpstreamError(failure: unknown): AppError {
@@ -62,26 +66,50 @@ export function logRefusal({ log }: Pick<Services, "log">, turn: LoggedTurn, err
 }
 
 /**
- * Counts the failure in usage, and ends what was reserved; stores nothing else. `day` is the UTC day of admission.
+ * Counts the failure in usage, with what the provider counted of it, and ends what was reserved; stores nothing else.
  * Resolves with the public error; never rejects.
  */
 export async function countFailedReply(
-  services: Pick<Services, "store" | "log">,
-  { companion, keyId, requestId }: Pick<TurnStart, "companion" | "keyId" | "requestId">,
-  { day, reservationId }: { day: string; reservationId: string | null },
+  services: CallServices,
+  start: TurnStart,
+  asked: AskedReply,
   failure: unknown,
 ): Promise<AppError> {
-  const { store, log } = services;
   const kind = findFailureKind(failure);
-  if (kind === null) {
-    if (reservationId !== null) await releaseSpending(services, reservationId);
-    return toUpstreamError(failure);
-  }
-  const { id: companionId, accountId } = companion;
   try {
-    await store.turns.recordFailure({ accountId, companionId, keyId, day, kind, reservationId });
+    if (kind === null) await asked.release();
+    else await countFailure(services, start, asked, { kind, failure });
   } catch (error) {
-    log.error("failed reply not counted", { requestId, companionId, error });
+    services.log.error("failed reply not counted", toLogged(start, error));
   }
   return toUpstreamError(failure);
+}
+
+async function countFailure(
+  services: CallServices,
+  start: TurnStart,
+  { request, ticket, reservationId, countedBefore: before }: AskedReply,
+  { kind, failure }: { kind: FailureKind; failure: unknown },
+): Promise<void> {
+  const { companion, keyId, keeper } = start;
+  start.noteFailure?.(kind);
+  const counted = findCounted(failure) ?? (before && { answeredBy: before, usage: noTokens });
+  if (counted === null) {
+    const { id: companionId, accountId } = companion;
+    await services.store.turns.recordFailure({ accountId, companionId, keyId, day: ticket.day, kind, reservationId });
+    return;
+  }
+  // The provider has answered, if not in words: it is one of the day's messages.
+  const result = toTurnResult(services, start, {
+    ...{ request, ticket, reservationId, text: "", firstTextMs: null, isTooLong: false, isKept: false },
+    outcome: { complete: false, ...counted, finishReason: null, failure },
+    end: { type: "end", outcome: "broken", code: "upstream_error" },
+  });
+  services.measurements.countTokens(result.usage);
+  try {
+    noteReached(services, await keeper.settle(result));
+  } finally {
+    // Even if it is unknown whether it was counted.
+    ticket.settle();
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Builds the request to the model, from the companion's settings within the operator's bounds and as much history as
- * fits, and counts its tokens.
+ * fits; and its result, as it is stored.
  */
 
 import type { TurnTicket } from "../coordination/coordination.ts";
@@ -11,10 +11,11 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
-import type { TokenUsage } from "../domain/usage.ts";
+import { type CountedTokens, noTokens, type TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
+import { boundOfInput } from "./reply-cost.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
@@ -60,7 +61,7 @@ export function toReplyRequest(
     messages: turn.passages === null ? messages : withPassages(messages, turn.passages),
     model: offered ?? model,
     temperature: companion.temperature,
-    reasoningEffort: null,
+    reasoningEffort: companion.reasoningEffort,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
@@ -86,13 +87,40 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
   };
 }
 
-/** The provider's count, or an estimate if it sent none: at most what the provider was asked for, and budgets hold. */
-function countTokens(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
-  if (outcome.usage) return { ...outcome.usage, estimated: false };
+/**
+ * How far a count may be above what a request can come to: providers add instructions, and search results, that we do not
+ * see, and some go past the bound. What is above that is no count, and would end the exactness of sums.
+ */
+const unseenTokens = 1024 * 1024;
+
+/** The provider's count of a call, as far as it can be one. */
+export function countCall(request: ReplyRequest, counted: CountedTokens): CountedTokens {
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = counted;
+  const input = inputTokens <= unseenTokens ? inputTokens : Math.min(inputTokens, boundOfInput(request) + unseenTokens);
+  const output = Math.min(outputTokens, 2 * request.maxOutputTokens + unseenTokens);
+  const cached = Math.min(cachedTokens, input);
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    cachedTokens: cached,
+    cacheWriteTokens: Math.min(cacheWriteTokens, input - cached),
+    reasoningTokens: Math.min(reasoningTokens, output),
+  };
+}
+
+/**
+ * The provider's count of a reply. If it sent none, an estimate of what was sent and of what has come, seen or not: at most
+ * what it was asked for, which budgets hold.
+ */
+export function countReply(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
+  if (outcome.usage) return { ...countCall(request, outcome.usage), estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  const outputTokens = Math.min(estimateTokens(text), request.maxOutputTokens);
-  return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, estimated: true };
+  const { reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens } = outcome;
+  const thoughtTokens = Math.ceil(reasoningBytes / 4);
+  const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
+  const reasoningTokens = Math.min(thoughtTokens, outputTokens);
+  return { ...noTokens, inputTokens, outputTokens, reasoningTokens, estimated: true };
 }
 
 /** How a turn's reply ended. */
@@ -104,6 +132,8 @@ export interface EndedReply {
   /** Well-formed. */
   text: string;
   isTooLong: boolean;
+  /** As in `TurnResult`. */
+  isKept: boolean;
   /** Of what budgets hold for it; null for nothing. */
   reservationId: string | null;
   firstTextMs: number | null;
@@ -113,10 +143,10 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { request, outcome, end, ticket, text, isTooLong, reservationId, firstTextMs }: EndedReply,
+  { request, outcome, end, ticket, text, isTooLong, isKept, reservationId, firstTextMs }: EndedReply,
 ): TurnResult {
   const { complete, answeredBy, finishReason } = outcome;
-  const usage = countTokens(request, text, outcome);
+  const usage = countReply(request, text, outcome);
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
   const cost = answeredBy === null ? noCost : price === null ? null : costOfTokens(price, usage);
   let spend: Spend | null = null;
@@ -126,7 +156,7 @@ export function toTurnResult(
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }
   return {
-    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs },
+    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept },
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,

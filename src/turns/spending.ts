@@ -1,16 +1,11 @@
 /** What a call may spend: asked before its provider is, and told to the operator where a limit is reached. */
-import type { TicketId, TurnTicket } from "../coordination/coordination.ts";
+import type { TicketId } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { endOfPeriodMs, type SpendingState, spendingFactsOf } from "../domain/budget.ts";
 import type { Companion } from "../domain/companion.ts";
-import { textOf } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
-import { ceilToMicros } from "../domain/money.ts";
-import { costOfTokens, type Prices } from "../domain/prices.ts";
 import type { Answerer } from "../domain/usage.ts";
-import type { ReplyRequest } from "../llm/provider.ts";
 import type { ReachedBudget, SpendingCall } from "../store/store.ts";
-import type { TurnStart } from "./turn-start.ts";
 
 export type SpendingServices = Pick<Services, "store" | "clock" | "ids" | "log" | "measurements">;
 
@@ -34,28 +29,9 @@ export interface CallBound {
   micros: number | null;
 }
 
-/** What providers add to each message for their own framing, in tokens. */
-const framingTokens = 64;
 /** After these a reservation is settled at its worst case: no reply takes as long, and no transcript comes as late. */
 const textDueMs = 20 * 60_000;
 const voiceDueMs = 2 * 60 * 60_000;
-
-/** A token has at least one byte. */
-export function boundOfReply(prices: Prices, request: ReplyRequest, answerers: readonly Answerer[]): CallBound {
-  const texts = request.messages.map(textOf);
-  if (request.systemPrompt !== null) texts.push(request.systemPrompt);
-  let inputTokens = texts.length * framingTokens;
-  for (const text of texts) inputTokens += Buffer.byteLength(text, "utf8");
-  const tokens = { inputTokens, cachedTokens: 0, outputTokens: request.maxOutputTokens };
-  let dearest: CallBound | null = null;
-  for (const answerer of answerers) {
-    const price = prices.findTokenPrice(answerer);
-    if (price === null) return { answerer, micros: null };
-    const micros = ceilToMicros(costOfTokens(price, tokens));
-    if (dearest === null || dearest.micros === null || micros > dearest.micros) dearest = { answerer, micros };
-  }
-  return dearest ?? { answerer: { provider: "", model: request.model }, micros: null };
-}
 
 /**
  * Resolves with the id of what is reserved in budgets, null where nothing is. Rejects with `unavailable` where the
@@ -96,19 +72,6 @@ export async function admitSpending(
   const until = verdict.period === "day" ? "today" : "this month";
   const sentence = `This companion has used up its budget for ${until}. Try again later.`;
   throw new AppError("budget_exceeded", sentence, { retryAfterSeconds });
-}
-
-/** `admitSpending` for a turn that is about to ask its model. */
-export function admitReply(
-  services: SpendingServices & Pick<Services, "llm" | "settings">,
-  { companion, keyId, requestId }: Pick<TurnStart, "companion" | "keyId" | "requestId">,
-  { day, id: ticketId }: TurnTicket,
-  { request, spending }: { request: ReplyRequest; spending: SpendingState },
-): Promise<string | null> {
-  const { llm, settings } = services;
-  const call = { companion, keyId, requestId, day, ticketId, isVoice: false };
-  const bound = () => boundOfReply(settings.prices, request, llm.listAnswerers(request.model));
-  return admitSpending(services, call, spending, bound);
 }
 
 /** Nothing was spent. Never rejects: what stays is settled at its worst case when it is due. */

@@ -1,6 +1,7 @@
 /** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
 import type { Services } from "../dependencies.ts";
 import { type HistoryMessage, textOf } from "../domain/conversation.ts";
+import { noTokens } from "../domain/usage.ts";
 import { CitedReply } from "../knowledge/citations/cited-reply.ts";
 import type { Found } from "../knowledge/retrieval/found.ts";
 import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
@@ -46,8 +47,7 @@ export class TurnKnowledge {
   /** Says what there is to say without a model. */
   answer(text: string, sink: ReplySink): TurnOutcome {
     sink.emit({ type: "text", deltas: [text] });
-    const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-    return { complete: true, usage, answeredBy: null, finishReason: "stop", failure: null };
+    return { complete: true, usage: noTokens, answeredBy: null, finishReason: "stop", failure: null };
   }
 
   /** Nothing if the model was given no passages: the same as is told of a stored reply. */

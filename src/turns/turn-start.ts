@@ -35,6 +35,8 @@ export interface TurnStart {
    * more; what it rejects with refuses the turn. Left out or null: none was asked for.
    */
   readonly spendWork?: (() => Promise<void>) | null;
+  /** Told why the provider failed before its first text, for whoever may know. */
+  readonly noteFailure?: (kind: FailureKind) => void;
 }
 
 /** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
@@ -100,7 +102,7 @@ export interface TurnKeeper {
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /**
-   * Called once, unless the provider failed before its first text. Resolves once durable, with the budgets whose limit
+   * Called once, unless the provider failed before its first text, and counted nothing. Resolves once durable, with the budgets whose limit
    * the turn was the first to reach.
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
@@ -121,6 +123,8 @@ export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answered
 
 /** A turn as it is stored. */
 export interface TurnResult {
+  /** False if the provider failed before its first text: stored is only what it counted all the same. */
+  readonly isKept: boolean;
   /** What the model was asked. */
   readonly request: ReplyRequest;
   /** What the model said, well-formed; empty if the turn was stopped before that. */

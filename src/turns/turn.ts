@@ -1,5 +1,4 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
-import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { SpendingState } from "../domain/budget.ts";
 import { AppError } from "../domain/errors.ts";
@@ -7,7 +6,7 @@ import { usesKnowledge } from "../domain/knowledge.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { Stop } from "../lib/stop-signal.ts";
 import type { ReplyEvent, ReplyRequest, ReplySink } from "../llm/provider.ts";
-import { enterTurn } from "./admission.ts";
+import { AskedReply, enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import {
   countFailedReply,
@@ -18,14 +17,14 @@ import {
   toRefusedEnd,
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
+import type { CallServices } from "./reply-calls.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
-import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
+import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
-export type TurnServices = SpendingServices &
-  Pick<Services, "llm" | "coordination" | "openTurns" | "settings" | "knowledge">;
+export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
 
 /** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
@@ -47,7 +46,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
   #firstTextMs: number | null = null;
-  #reservationId: string | null = null;
   /** Null for a companion without any. */
   #knowledge: TurnKnowledge | null = null;
 
@@ -60,7 +58,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /**
    * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
    * rest goes on in the background. Rejects with why it was refused, or failed: then nothing is stored, and nothing counted
-   * but a provider's failure, unless the right to the companion was revoked while the provider was replying.
+   * but a provider's failure with what it counted, unless the right to the companion was revoked while it was replying.
    */
   begin(): Promise<void> {
     this.ended = this.#live();
@@ -115,8 +113,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      await this.#permit(request, ticket);
-      await this.#settle(request, await this.#ask(request, ticket.day), ticket);
+      const right = { signal: this.#stop, read: () => this.#readRight() };
+      const asked = new AskedReply(this.#services, this.#start, { request, ticket, right });
+      await asked.admit(!this.#knowledge?.noAnswer);
+      await this.#settle(asked, await this.#ask(asked));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
@@ -134,32 +134,17 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId, passages });
   }
 
-  /** The token may have been revoked during a long wait, and each call to the provider costs. */
-  async #permit(request: ReplyRequest, ticket: TurnTicket): Promise<void> {
-    const spending = await this.#readRight();
-    if (spending === null || this.isStopped) throw this.#stop.reason;
-    if (!this.#knowledge?.noAnswer && (spending.isStopped || spending.hasBudgets)) {
-      this.#reservationId = await admitReply(this.#services, this.#start, ticket, { request, spending });
-    }
-    try {
-      if (this.isStopped) throw this.#stop.reason;
-      await this.#start.spendWork?.();
-    } catch (error) {
-      if (this.#reservationId !== null) await releaseSpending(this.#services, this.#reservationId);
-      throw error;
-    }
-  }
-
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
-  async #ask(request: ReplyRequest, day: string): Promise<TurnOutcome> {
+  async #ask(asked: AskedReply): Promise<TurnOutcome> {
     this.#askedAtMs = performance.now();
     const knowledge = this.#knowledge;
     if (knowledge?.noAnswer) return knowledge.answer(knowledge.noAnswer, this);
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
-      return await this.#services.llm.streamReply(request, knowledge?.reply ?? this, this.#stop);
+      asked.request.gate = asked;
+      return await this.#services.llm.streamReply(asked.request, knowledge?.reply ?? this, this.#stop);
     } catch (failure) {
-      throw await countFailedReply(this.#services, this.#start, { day, reservationId: this.#reservationId }, failure);
+      throw await countFailedReply(this.#services, this.#start, asked, failure);
     } finally {
       clearTimeout(this.#waitingTimer);
     }
@@ -188,8 +173,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
-  async #settle(request: ReplyRequest, outcome: TurnOutcome, ticket: TurnTicket): Promise<void> {
+  async #settle(asked: AskedReply, outcome: TurnOutcome): Promise<void> {
     const knowledge = this.#knowledge;
+    const { request, ticket, reservationId } = asked;
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
@@ -198,9 +184,11 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const end: TurnEnd = outcome.complete
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
-    const told = { text: this.#text.toString(), firstTextMs: this.#firstTextMs, reservationId: this.#reservationId };
-    const isTooLong = this.#ending?.code === "too_long";
-    const result = toTurnResult(this.#services, this.#start, { ...told, request, outcome, end, ticket, isTooLong });
+    const result = toTurnResult(this.#services, this.#start, {
+      ...{ request, outcome, end, ticket, reservationId, isKept: true },
+      ...{ text: this.#text.toString(), firstTextMs: this.#firstTextMs },
+      isTooLong: this.#ending?.code === "too_long",
+    });
     this.#services.measurements.countTokens(result.usage);
     try {
       const reached = await this.#start.keeper.settle(result);

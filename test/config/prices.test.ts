@@ -1,7 +1,7 @@
 /** How prices are read: exactly, and with everything that is wrong told at once. */
 import { expect, test } from "bun:test";
 import { readPrices } from "../../src/config/prices.ts";
-import { costOfTokens, createPrices, findIdlePrices, noPrices } from "../../src/domain/prices.ts";
+import { costOfTokens, createPrices, findIdlePrices, noPrices, worstCostOfTokens } from "../../src/domain/prices.ts";
 
 function read(given: Parameters<typeof readPrices>[0], ...providers: string[]) {
   const problems: string[] = [];
@@ -13,23 +13,32 @@ function read(given: Parameters<typeof readPrices>[0], ...providers: string[]) {
   return { list, prices: createPrices(list), problems };
 }
 
-test("a price is in dollars per million tokens, exact to the sixth decimal, and cached input costs as input by default", () => {
+test("a price is in dollars per million tokens, exact to the sixth decimal, and what a cache does costs as input by default", () => {
   const { prices, problems } = read({
-    exact: { input: 0.1, cached_input: 0.025, output: 2.000001 },
+    exact: { input: 0.1, cached_input: 0.025, cache_write: 0.125, output: 2.000001 },
     plain: { input: 3, output: 0 },
   });
   expect(problems).toEqual([]);
   expect(prices.findTokenPrice({ provider: "default", model: "exact" })).toEqual({
     input: 100_000,
     cachedInput: 25_000,
+    cacheWrite: 125_000,
     output: 2_000_001,
   });
-  expect(prices.findTokenPrice({ provider: "x", model: "plain" })).toMatchObject({ cachedInput: 3_000_000, output: 0 });
+  expect(prices.findTokenPrice({ provider: "x", model: "plain" })).toMatchObject({
+    cachedInput: 3_000_000,
+    cacheWrite: 3_000_000,
+    output: 0,
+  });
   expect(prices.findTokenPrice({ provider: "x", model: "other" })).toBeNull();
   // A million tokens for ten cents.
   const price = prices.findTokenPrice({ provider: "default", model: "exact" }) ?? expect.unreachable();
-  const million = { inputTokens: 1_000_000, cachedTokens: 0, outputTokens: 0 };
+  const million = { inputTokens: 1_000_000, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
   expect(costOfTokens(price, million)).toEqual({ micros: 100_000, picos: 0 });
+  // Those that were written into the cache cost their own price, and those read from it theirs.
+  expect(costOfTokens(price, { ...million, cachedTokens: 400_000, cacheWriteTokens: 600_000 }).micros).toBe(85_000);
+  expect(costOfTokens(price, { ...million, cacheWriteTokens: 5_000_000 }).micros).toBe(125_000);
+  expect(worstCostOfTokens(price, { inputTokens: 1_000_000, outputTokens: 0 }).micros).toBe(125_000);
 });
 
 test("provider/model wins over the model, and the plain settings' provider is called default", () => {
@@ -75,9 +84,9 @@ test("every problem is told at once, naming the entry", () => {
     `"a": output ${amount}`,
     `"b": input ${amount}`,
     `"b": output ${amount}`,
-    `"c" must not have "cachedInput": it takes input, output, cached_input.`,
+    `"c" must not have "cachedInput": it takes input, output, cached_input, cache_write.`,
     `"c" lacks input.`,
-    `"d" must be an object with input, output, cached_input.`,
+    `"d" must be an object with input, output, cached_input, cache_write.`,
     `"e": input ${amount}`,
     `"e": output ${amount}`,
     `"voice/x" must not have "input": it takes minute.`,

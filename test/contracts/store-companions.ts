@@ -17,6 +17,7 @@ const everything: CompanionSettings = {
   voiceAgentId: null,
   model: "gpt-6-luna",
   temperature: 0.7,
+  reasoningEffort: "xhigh",
   maxOutputTokens: 100,
   contextTokens: 2000,
   metadata: { plan: "pro", user: { id: 42 }, tags: ["a", "b"], constructor: "x", empty: {}, none: null },

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Budget, type BudgetSubject, mostBudgets, spendingFactsOf } from "../../src/domain/budget.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { noCost } from "../../src/domain/money.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewBudget, SpendingCall } from "../../src/store/store.ts";
 import { answeredBy } from "../support/answered.ts";
@@ -248,13 +249,14 @@ export function spendingStoreContract(open: OpenStore): void {
 
   test("are spent by texts that are embedded too, which count under their model, and as no message", async () => {
     const budget = await create({ limitMicros: 150, action: "notify" });
-    const embed = (cost: typeof price | null) =>
-      world.store.turns.recordEmbedding({
-        ...{ accountId: account.id, companionId: companion.id, keyId: "key-1", day, inputTokens: 12, cost },
+    const usage = { inputTokens: 12, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const embed = (cost: typeof price) =>
+      world.store.turns.recordCall({
+        ...{ accountId: account.id, companionId: companion.id, keyId: "key-1", day, usage, cost },
         answeredBy: { provider: "default", model: "small" },
-        spend: cost === null ? null : { facts: factsOf(), reservationId: null, atMs: nowMs() },
+        spend: cost === noCost ? null : { facts: factsOf(), reservationId: null, atMs: nowMs() },
       });
-    expect(await embed(null)).toEqual([]);
+    expect(await embed(noCost)).toEqual([]);
     expect(await embed(price)).toEqual([]);
     expect(await embed(price)).toMatchObject([{ id: budget.id }]);
     expect(await spentAndReserved(budget.id)).toEqual([200, 800_000, 0]);

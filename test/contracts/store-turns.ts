@@ -206,16 +206,41 @@ export function turnStoreContract(open: OpenStore): void {
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
     });
 
-    test("embedded texts are in usage under their model, and neither messages nor the day's quota count them", async () => {
+    test("that the provider counted, though it failed, are messages of the day and of the visitor, and nothing is kept", async () => {
+      const { store } = world;
+      const usage = {
+        ...world.turnOf(companion).usage,
+        outputTokens: 2000,
+        reasoningTokens: 1900,
+        cacheWriteTokens: 2,
+      };
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: "v1.visitor" };
+      const visitor = { sealed: "s", isLimited: true };
+      const forgotten = { messages: [], failure: "no_room", usage, visitor, key } as const;
+      await store.turns.settle({ ...world.turnOf(companion), ...forgotten });
+      await store.turns.settle({ ...world.turnOf(companion), ...forgotten, isCounted: false });
+      const counted = { messages: 1, errors: 2, outputTokens: 4000, reasoningTokens: 3800, cacheWriteTokens: 4 };
+      expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(1);
+      expect(await store.turns.countVisitorDay(companion.id, "v1.visitor", day)).toBe(1);
+      expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
+    });
+
+    test("calls that are no message are in usage under their model, and the day's quota does not count them", async () => {
       const { store } = world;
       const place = { accountId: account.id, companionId: companion.id, keyId: "k1", day };
       const answeredBy = { model: "small", provider: "default" };
       const cost = { micros: 7, picos: 0 };
-      await store.turns.recordEmbedding({ ...place, inputTokens: 40, answeredBy, cost, spend: null });
-      await store.turns.recordEmbedding({ ...place, inputTokens: 2, answeredBy, cost, spend: null });
+      const usage = { inputTokens: 40, outputTokens: 9, cachedTokens: 3, cacheWriteTokens: 4, reasoningTokens: 8 };
+      await store.turns.recordCall({ ...place, usage, answeredBy, cost, spend: null });
+      await store.turns.recordCall({ ...place, usage, answeredBy, cost, spend: null });
       const byModel = await store.usage.query(account.id, { ...dayUsage, groupBy: ["model"] });
-      const counted = { messages: 0, inputTokens: 42, outputTokens: 0, errors: 0, costMicros: 14 };
-      expect(byModel).toMatchObject([{ model: "small", ...counted }]);
+      const counted = { messages: 0, inputTokens: 80, outputTokens: 18, errors: 0, costMicros: 14, unpriced: 0 };
+      const ofIt = { cachedTokens: 6, cacheWriteTokens: 8, reasoningTokens: 16 };
+      expect(byModel).toMatchObject([{ model: "small", ...counted, ...ofIt }]);
+      // Without a price nobody knows what the rest costs in all.
+      await store.turns.recordCall({ ...place, usage, answeredBy, cost: null, spend: null });
+      expect(await store.usage.query(account.id, dayUsage)).toMatchObject([{ inputTokens: 120, unpriced: 1 }]);
       expect(await store.turns.countDay(companion.id, day)).toBe(0);
     });
 

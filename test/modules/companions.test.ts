@@ -29,6 +29,7 @@ const full = {
   voice_id: "voice-1",
   model: "other-model",
   temperature: 0.5,
+  reasoning_effort: "low",
   max_output_tokens: 500,
   context_tokens: 2000,
   metadata: { customer: "c_1", nested: { deep: [1, null, true, { x: "é" }] } },

@@ -199,10 +199,12 @@ test("reports on request what was sent, counted and how long it took, in a comme
   expect(trace).toEqual({
     model: "test-model",
     temperature: null,
+    reasoning_effort: null,
     max_output_tokens: 4096,
     messages: [{ role: "system", text: "Be kind." }, ...history, { role: "user", text: "And on\nSunday?" }],
     input_tokens: 11,
     output_tokens: 7,
+    reasoning_tokens: 0,
     tokens_estimated: false,
   });
   expect(total_ms).toBeGreaterThanOrEqual(first_text_ms);

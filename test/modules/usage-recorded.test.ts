@@ -83,8 +83,8 @@ describe("usage is what it was", () => {
     const path = `/api/usage?from=2026-02-01&group_by=metadata.tenant,month,companion&companion_id=${ada.id}`;
     const { text } = await client.call("GET", path, undefined, accept);
     expect(text.split("\r\n").slice(0, 2)).toEqual([
-      "companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors,month,metadata.tenant,cached_tokens,cost_micros",
-      `${ada.id},1,0,10,5,0,0,2026-02,'=acme,0,10`,
+      "companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors,month,metadata.tenant,cached_tokens,cost_micros,reasoning_tokens,cache_write_tokens",
+      `${ada.id},1,0,10,5,0,0,2026-02,'=acme,0,10,0,0`,
     ]);
   });
 });
@@ -184,6 +184,8 @@ describe("the meter export", () => {
       errors: 0,
       cached_tokens: 0,
       cost_micros: 10,
+      reasoning_tokens: 0,
+      cache_write_tokens: 0,
       metadata: { plan: "pro", tenant: "=acme", seats: 5 },
       final: true,
       cursor: expect.any(String),

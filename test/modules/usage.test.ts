@@ -43,6 +43,8 @@ const none = {
   errors: 0,
   cached_tokens: 0,
   cost_micros: 0,
+  reasoning_tokens: 0,
+  cache_write_tokens: 0,
 };
 const turns = (messages: number) => ({ ...none, messages, input_tokens: 10 * messages, output_tokens: 5 * messages });
 const biggest = { ...none, messages: 3, input_tokens: 120, output_tokens: 60 };
@@ -157,12 +159,12 @@ test("comes as CSV for spreadsheets, with a name for the file", async () => {
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="usage-2026-03-10-2026-03-10.csv"');
   expect(response.headers.get("vary")).toContain("Accept");
   expect(response.text).toBe(
-    "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros\r\n" +
-      `2026-03-10,${ada.id},2,0,110,55,0,0,0,0\r\n`,
+    "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros,reasoning_tokens,cache_write_tokens\r\n" +
+      `2026-03-10,${ada.id},2,0,110,55,0,0,0,0,0,0\r\n`,
   );
   const empty = await client.call("GET", "/api/usage?metadata.plan=none", undefined, accept);
   expect(empty.text).toBe(
-    "day,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros\r\n",
+    "day,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros,reasoning_tokens,cache_write_tokens\r\n",
   );
   expectInvalid(await client.call("GET", "/api/usage?from=x", undefined, accept), ["from"]);
 });

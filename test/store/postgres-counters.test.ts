@@ -51,6 +51,8 @@ test("of usage are added by day, by month and for the account, also several at o
     cost_micros: "0",
     cost_picos: "0",
     unpriced: "0",
+    reasoning_tokens: "0",
+    cache_write_tokens: "0",
     model: "",
     provider: "",
   };

@@ -150,7 +150,7 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
     failure: null,
     spent: null,
     isCounted: false,
-    isLimited: false,
+    limited: null,
     ticketId: null,
   };
   await expect(impatient.add({ ...nothing, usage })).rejects.toMatchObject({ code: "unavailable" });

@@ -180,10 +180,17 @@ test("a batch that is sent again changes nothing, whatever it holds", async () =
   };
   const none = { failure: null, spent: null, ticketId: null };
   const parameters = toParameters([
-    { ...none, kept, again: null, usage, isCounted: true, isLimited: true },
+    {
+      ...none,
+      kept,
+      again: null,
+      usage,
+      isCounted: true,
+      limited: { key: turn.key, arrivalMark: kept.arrivalMark ?? "" },
+    },
     {
       ...{ ...none, kept: null, again: { key, clientId: messageId, endCode: "cancelled" } },
-      ...{ usage: { ...usage, messages: 0, inputTokens: 5 }, isCounted: false, isLimited: false },
+      ...{ usage: { ...usage, messages: 0, inputTokens: 5 }, isCounted: false, limited: null },
     },
   ]);
   for (let time = 0; time < 3; time++) await opened.engine.quickPool.once.run(settleTurns, parameters);

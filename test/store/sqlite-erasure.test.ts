@@ -178,6 +178,11 @@ test("messages that are kept stay whole and in order, wherever others are erased
       expect(history.map(textOf).reverse()).toEqual(kept.get(key.sessionId) ?? []);
     }
   }
+  // Those that were moved too.
+  const replies = "conversation_number > 0 AND role = 'assistant'";
+  expect(countRows(`${replies} AND model = 'gpt-test' AND provider = 'default' AND finish_reason = 'stop'`)).toBe(
+    countRows(replies),
+  );
 });
 
 test("the places of erased messages are given back, but for a margin", async () => {

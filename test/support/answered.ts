@@ -20,6 +20,8 @@ export const noUsage: UsageCounts = {
   costMicros: 0,
   costPicos: 0,
   unpriced: 0,
+  reasoningTokens: 0,
+  cacheWriteTokens: 0,
 };
 
 /** What an outcome says beside how it ended. */

@@ -29,6 +29,9 @@ export function turnMessages({ said, answered, atMs, complete = true, ...words }
     complete,
     inputTokens,
     outputTokens,
+    finishReason: complete ? "stop" : "length",
+    model: "gpt-test",
+    provider: "default",
     createdAt: answeredAtMs,
   };
   return [question, reply];

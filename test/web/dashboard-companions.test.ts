@@ -35,6 +35,7 @@ test("makes a companion with everything, seen in the widget while it is typed", 
   await page.getByLabel("Temperature").fill("3");
   await page.getByText("Must be a number from 0 to 2.").waitFor();
   await page.getByLabel("Temperature").fill("0.5");
+  await page.getByLabel("How long it thinks before it answers").selectOption("Briefly (low)");
   await page.getByLabel("Allowed origins").fill("https://shop.example/path");
   await page.getByText("has a path: write https://shop.example alone.").waitFor();
   await page.getByLabel("Allowed origins").fill("https://shop.example\nhttps://*.shop.example");
@@ -59,6 +60,7 @@ test("makes a companion with everything, seen in the widget while it is typed", 
     theme_color: "#0f766e",
     model: "bigger-model",
     temperature: 0.5,
+    reasoning_effort: "low",
     allowed_origins: ["https://shop.example", "https://*.shop.example"],
     metadata: { customer: { id: 42 } },
     avatar_url: null,

@@ -2,9 +2,9 @@
 import type { Services } from "../../dependencies.ts";
 import { spendingFactsOf } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { type Cost, ceilToMicros } from "../../domain/money.ts";
+import { type Cost, ceilToMicros, noCost } from "../../domain/money.ts";
 import { costOfTokens } from "../../domain/prices.ts";
-import type { Answerer } from "../../domain/usage.ts";
+import { type Answerer, noTokens } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { EmbeddingProvider } from "../../llm/embeddings.ts";
 import { noteReached, releaseSpending } from "../../turns/spending.ts";
@@ -41,7 +41,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
 
   function costOf(inputTokens: number): Cost | null {
     const price = prices.findTokenPrice(answeredBy);
-    return price && costOfTokens(price, { inputTokens, cachedTokens: 0, outputTokens: 0 });
+    return price && costOfTokens(price, { ...noTokens, inputTokens });
   }
 
   return {
@@ -70,7 +70,9 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       async function count(inputTokens: number, reservationId: string | null): Promise<void> {
         const cost = costOf(inputTokens);
         const spend = cost === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
-        noteReached(parts, await turns.recordEmbedding({ ...place, inputTokens, answeredBy, cost, spend }));
+        // Messages keep their price beside texts that have none.
+        const counted = { usage: { ...noTokens, inputTokens }, answeredBy, cost: cost ?? noCost };
+        noteReached(parts, await turns.recordCall({ ...place, ...counted, spend }));
       }
 
       const reservationId = await admit();

@@ -3,6 +3,7 @@ import type { Services } from "../../dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
+import { toExplainedError } from "../../domain/reply-failure.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { eventStream, idParam } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
@@ -80,7 +81,8 @@ export const keyChatRoutes: readonly Route[] = [
         "in the day's quota. Usage counts under the calling key. There is no check of the origin, no limit by address " +
         "and no proof of work: the key's own window holds, and a window for each `visitor.sub` or `visitor_id`.\n\n" +
         "Where the companion's `visitor_auth` is `required`, `visitor` is required. A companion that is switched off is 404. " +
-        "If the key is revoked or ends, its streams end within a second.",
+        "If the key is revoked or ends, its streams end within a second. Where the provider fails before its first text, the " +
+        "502 says in `kind` why, and in its sentence what to change.",
       params: { id: idParam("companion") },
       bodyExample: {
         message: "What are your opening hours?",
@@ -106,7 +108,9 @@ export const keyChatRoutes: readonly Route[] = [
         address: null,
         right: rightOfKey(services, principal, companion.id),
       };
-      return await streamReply(services, sending, body);
+      return await streamReply(services, sending, body).catch((error: unknown) => {
+        throw toExplainedError(error);
+      });
     },
   }),
   route({

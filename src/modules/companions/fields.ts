@@ -4,6 +4,7 @@ import { challengeModes } from "../../domain/challenge.ts";
 import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { answerModes, citationModes } from "../../domain/knowledge.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
+import { reasoningEfforts } from "../../domain/reasoning.ts";
 import { visitorAuths } from "../../domain/visitor.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
 import { nameText } from "../../schemas/name.ts";
@@ -34,6 +35,7 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     voice_agent_id: settings.voiceAgentId,
     model: settings.model,
     temperature: settings.temperature,
+    reasoning_effort: settings.reasoningEffort,
     max_output_tokens: settings.maxOutputTokens,
     context_tokens: settings.contextTokens ?? companionDefaults.contextTokens,
     metadata: settings.metadata,
@@ -112,12 +114,21 @@ function makeFields() {
     temperature: t.Number({
       minimum: 0,
       maximum: 2,
-      description: "Sent to the model only if set.",
+      description: "Sent to the model only if set. Models that think take none, and it has no effect on them.",
       examples: [0.7],
+    }),
+    reasoning_effort: Text({
+      enum: reasoningEfforts,
+      description:
+        "How long the model thinks before it answers, if it is one that does. A model that does not know the effort is " +
+        "asked with the nearest that it knows. Not set: the operator's choice.",
+      examples: ["low"],
     }),
     max_output_tokens: t.Integer({
       minimum: 1,
-      description: "Longest reply in tokens, at most the operator's limit. Not set: that limit.",
+      description:
+        "Longest reply in tokens that a visitor may see, at most the operator's limit. Not set: that limit. A model that " +
+        "thinks is given room for that besides.",
       examples: [600],
     }),
     context_tokens: t.Integer({

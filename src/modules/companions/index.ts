@@ -1,5 +1,7 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
+
 import type { Companion } from "../../domain/companion.ts";
+import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
@@ -167,7 +169,9 @@ export const companionRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The reply as a visitor would get it, without the embed routes' limits per minute. No conversation is stored. It " +
-        "counts in usage and uses one message of the companion's daily quota, given back if the provider refuses.",
+        "counts in usage and uses one message of the companion's daily quota, given back if the provider fails without having " +
+        "counted anything. The 502 says in `kind` why it failed, and in its sentence what to change; if the stream has begun, " +
+        "a comment line `: failure {…}` says it before the end.",
       params: makeParams(),
       responses: { 200: eventStream },
       errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
@@ -191,8 +195,11 @@ export const companionRoutes: readonly Route[] = [
         keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
         named: null,
         visitor: null,
+        noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),
       });
-      return respondWithTurn(turn, stream, set, context);
+      return respondWithTurn(turn, stream, set, context).catch((error: unknown) => {
+        throw toExplainedError(error);
+      });
     },
   }),
   ...embedTokenRoutes,

@@ -106,15 +106,17 @@ export type TestChatBody = Static<typeof testChatBody.schema>;
 
 /** What the trace of a test chat shows the owner. */
 export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {
-  const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
+  const { systemPrompt, messages, model, temperature, reasoningEffort, maxOutputTokens } = request;
   const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
   return {
     model,
     temperature,
+    reasoning_effort: reasoningEffort,
     max_output_tokens: maxOutputTokens,
     messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
+    reasoning_tokens: usage.reasoningTokens,
     tokens_estimated: usage.estimated,
     first_text_ms: firstTextMs === null ? null : Math.round(firstTextMs),
     total_ms: Math.round(totalMs),

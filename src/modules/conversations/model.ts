@@ -75,6 +75,7 @@ export function toWireMessage(message: Message, seen: readonly ShownPassage[] = 
     input_tokens: message.inputTokens,
     output_tokens: message.outputTokens,
     tokens_estimated: message.tokensEstimated,
+    finish_reason: message.finishReason,
     model: message.model,
     provider: message.provider,
     ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),

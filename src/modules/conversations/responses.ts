@@ -1,8 +1,9 @@
 /** Responses of the conversation routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { finishReasons } from "../../domain/conversation.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { namedObject } from "../../schemas/named-object.ts";
-import { Nullable } from "../../schemas/schema.ts";
+import { Nullable, Text } from "../../schemas/schema.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 
@@ -25,6 +26,14 @@ const MessageObject = namedObject("Message", () => ({
   input_tokens: Nullable(t.Integer({ description: "For replies: the prompt's tokens." })),
   output_tokens: Nullable(t.Integer({ description: "For replies: the reply's tokens." })),
   tokens_estimated: t.Boolean({ description: "True if the provider did not count: UTF-8 bytes / 4." }),
+  finish_reason: Nullable(
+    Text({
+      enum: finishReasons,
+      description:
+        "For replies: why the model stopped. `length`: its limit cut it off; `content_filter`: the provider's filter did; " +
+        "null: it did not say.",
+    }),
+  ),
   model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),
   provider: Nullable(t.String({ description: "The operator's provider that replied, by its name on this server." })),
   sources: t.Optional(

@@ -123,9 +123,10 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy: "Try again. If it persists, give the operator the `request_id`: the log has the reason under this id.",
   },
   upstream_error: {
-    meaning: "The provider of the language model or of the voice failed to respond.",
+    meaning:
+      "The provider of the language model or of the voice failed to respond. Where the caller may manage the companion (test chats, and chats by key), `kind` says why: of replies, it is one of the kinds of `/api/usage/failures`.",
     remedy:
-      "Try again in a moment. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
+      "Try again in a moment, or change what the sentence names: at `no_room` the model thought through its whole bound, so raise `max_output_tokens` or lower `reasoning_effort`; at `filtered` the provider's filter left nothing. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
   },
   unavailable: {
     meaning: "The server is shutting down, is overloaded, or its storage is full or out of reach.",

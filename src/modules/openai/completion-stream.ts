@@ -48,7 +48,7 @@ export class CompletionStream extends EventStream {
 
   protected override frameDone(): string {
     const result = this.#options.getResult();
-    const last = this.#frameDelta("{}", JSON.stringify(toFinishReason(result?.finishReason)));
+    const last = this.#frameDelta("{}", JSON.stringify(toFinishReason(result?.finishReason ?? null)));
     return `${last}${this.#frameUsage(result)}data: [DONE]\n\n`;
   }
 

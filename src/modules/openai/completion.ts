@@ -1,6 +1,6 @@
 /** One chat completion: the turn behind it, which keeps nothing but what it cost, and the objects that tell of it. */
 import type { Companion } from "../../domain/companion.ts";
-import { textOf } from "../../domain/conversation.ts";
+import { type FinishReason, toFinishReason as findFinishReason, textOf } from "../../domain/conversation.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { ReachedBudget, Store } from "../../store/store.ts";
 import type { TurnKeeper, TurnResult } from "../../turns/turn-start.ts";
@@ -40,8 +40,8 @@ export interface CompletionHead {
 }
 
 /** Only what OpenAI's clients know: whatever else a provider says, the model had come to its end. */
-export function toFinishReason(reason: string | null | undefined): "stop" | "length" | "content_filter" {
-  return reason === "length" || reason === "content_filter" ? reason : "stop";
+export function toFinishReason(reason: string | null): FinishReason {
+  return findFinishReason(reason) ?? "stop";
 }
 
 export function toWireUsage({ inputTokens, outputTokens, cachedTokens }: TokenUsage) {

@@ -4,7 +4,7 @@ import type { WireRow } from "./model.ts";
 
 const firstGroups = { day: "day", companion: "companion_id", key: "key_id" } as const;
 const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];
-const laterCounts = ["cached_tokens", "cost_micros"];
+const laterCounts = ["cached_tokens", "cost_micros", "reasoning_tokens", "cache_write_tokens"];
 
 /**
  * RFC 4180 with a header line. The columns depend only on the grouping, and keep their places: later ones, groups as

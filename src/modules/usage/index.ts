@@ -87,7 +87,8 @@ export const usageRoutes: readonly Route[] = [
     summary: "Read how many messages and voice sessions a companion has left today",
     access: "usage:read",
     document: () => ({
-      description: "What the provider refuses is given back. Trial chats count like visitors' messages.",
+      description:
+        "A message is given back where the provider failed, and counted nothing. Trial chats count like visitors' messages.",
       params: { id: idParam("companion") },
       responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),

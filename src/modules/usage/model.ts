@@ -36,5 +36,7 @@ export function toWireCounts(counts: UsageCounts) {
     errors: counts.errors,
     cached_tokens: counts.cachedTokens,
     cost_micros: counts.unpriced > 0 ? null : roundToMicros({ micros: counts.costMicros, picos: counts.costPicos }),
+    reasoning_tokens: counts.reasoningTokens,
+    cache_write_tokens: counts.cacheWriteTokens,
   };
 }

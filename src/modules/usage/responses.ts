@@ -8,14 +8,17 @@ const metadataValue = () =>
   Nullable(t.String({ description: "Texts as they are, anything else as its JSON text. Null: there was none." }));
 
 const makeCounts = () => ({
-  messages: t.Integer({ description: "Answered messages, test chats included." }),
+  messages: t.Integer({
+    description: "Answered messages, test chats included, and those whose failed reply the provider counted.",
+  }),
   requests: t.Integer({ description: "The keys' own management calls; 0 where filtered by companion or metadata." }),
   input_tokens: t.Integer(),
   output_tokens: t.Integer(),
   voice_sessions: t.Integer({ description: "Voice sessions that were started." }),
   errors: t.Integer({
     description:
-      "Replies that the provider did not give, which cost nothing, or did not finish. `getFailedReplies` says why.",
+      "Replies that the provider did not give, or did not finish. One that it counted all the same has its tokens and " +
+      "its cost here, and is one of `messages`. `getFailedReplies` says why.",
   }),
   cached_tokens: t.Integer({ description: "Those of the input tokens that the provider had in its cache." }),
   cost_micros: Nullable(
@@ -24,6 +27,12 @@ const makeCounts = () => ({
         "What it cost the operator, in millionths of a US dollar: added up exactly, then rounded. Null: part of it has no price.",
     }),
   ),
+  reasoning_tokens: t.Integer({
+    description: "Those of the output tokens that the model thought: no visitor sees them.",
+  }),
+  cache_write_tokens: t.Integer({
+    description: "Those of the input tokens that the provider wrote into its cache, for which some charge more.",
+  }),
 });
 
 const makeAnswerer = () => ({

@@ -4,7 +4,7 @@ import type { ConversationKey, HistoryMessage, Message } from "../../domain/conv
 import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import type { Answerer, TokenUsage } from "../../domain/usage.ts";
+import type { Answerer, CountedTokens, TokenUsage } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend } from "./spending.ts";
 
 /** One settled exchange: what is stored of it and what it cost. */
@@ -15,7 +15,8 @@ export interface SettledTurn {
   conversationId: string;
   /**
    * The visitor's message, then what the turn produced, in order. A turn that is run again has no visitor's message: it
-   * is stored already; and none at all if nothing was produced this time either.
+   * is stored already; and none at all if nothing was produced this time either, or if only what the provider counted
+   * is to be stored.
    */
   messages: readonly Message[];
   /** The client's name for the exchange, in lower case, stored with each of the messages; null if it gave none. */
@@ -84,21 +85,21 @@ export interface UnkeptTurn {
   failure: FailureKind | null;
 }
 
-/** Texts that were embedded: in usage under the model, without a message. */
-export interface EmbeddedTexts {
+/** A call that is no message: texts that were embedded, or one after which the same reply was asked for again. */
+export interface RecordedCall {
   accountId: string;
   companionId: string;
   keyId: string | null;
   /** UTC day under which it counts. */
   day: string;
-  inputTokens: number;
+  usage: CountedTokens;
   answeredBy: Answerer;
-  /** Null for a model without a price: messages keep theirs. */
+  /** Null for a model without a price. */
   cost: Cost | null;
   spend: Spend | null;
 }
 
-/** A reply that failed before it began: nothing is stored, and it costs nothing. */
+/** A reply that failed before it began, and that no provider counted: nothing is stored, and it costs nothing. */
 export interface FailedTurn {
   accountId: string;
   companionId: string;
@@ -136,8 +137,8 @@ export interface TurnStore {
    * with the budgets whose limit it was the first to reach.
    */
   settleUnkept(turn: UnkeptTurn): Promise<readonly ReachedBudget[]>;
-  /** Counts tokens, and what they cost; resolves as `settleUnkept`. */
-  recordEmbedding(embedded: EmbeddedTexts): Promise<readonly ReachedBudget[]>;
+  /** Counts tokens under the answerer, and what they cost; resolves as `settleUnkept`. */
+  recordCall(call: RecordedCall): Promise<readonly ReachedBudget[]>;
   /** Counts an error in usage and under its kind; stores no message, and takes nothing from the day's quota. */
   recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */

@@ -34,10 +34,7 @@ export const messageTypes = [
     "bigint[]",
     "boolean[]",
     "bigint[]",
-    "text[]",
-    "text[]",
-    "text[]",
-    "text[]",
+    ...Array(5).fill("text[]"),
   ],
 ];
 
@@ -73,9 +70,10 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
     ({ message }) => withoutNul(textOf(message)),
   ]);
   const endCodes = placed.map(({ addition, message }) => (message === lastOf(addition) ? addition.endCode : null));
+  const finishReasons = placed.map(({ message }) => message.finishReason);
   const models = placed.map(({ message }) => message.model);
   const providers = placed.map(({ message }) => message.provider);
-  const ends = [orNone(endCodes), orNone(models), orNone(providers)];
+  const ends = [orNone(endCodes), orNone(finishReasons), orNone(models), orNone(providers)];
   return [...conversations, orNone(sealed), orNone(clientIds), ...messages, ...ends];
 }
 

@@ -70,8 +70,8 @@ export function createMessagePages(engine: PostgresEngine) {
 
 function toMessage(row: PageRow): Message | null {
   const { id, role, channel, complete, inputTokens, outputTokens, tokensEstimated, createdAt, text } = row;
-  const { model, provider } = row;
+  const { finishReason, model, provider } = row;
   if (id === null) return null;
   const tokens = { inputTokens, outputTokens, tokensEstimated };
-  return { id, role, channel, complete, ...tokens, model, provider, createdAt, parts: textParts(text) };
+  return { id, role, channel, complete, ...tokens, finishReason, model, provider, createdAt, parts: textParts(text) };
 }

@@ -30,8 +30,8 @@ export interface Settlement {
   spent: { cost: Cost | null; spend: Spend } | null;
   /** Whether it takes one message of the companion's day. */
   isCounted: boolean;
-  /** Whether it takes one of its visitor's own day, if what it leaves is kept. */
-  isLimited: boolean;
+  /** Null unless it takes one of its visitor's own day: whose, and an erasure since then takes it away. */
+  limited: { key: ConversationKey; arrivalMark: string } | null;
   ticketId: TicketId;
 }
 
@@ -212,7 +212,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
   const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
   const again = batch.flatMap((turn) => turn.again ?? []);
   const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
-  const limited = batch.filter(({ isLimited, kept }) => isLimited && kept !== null);
+  const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
   return [
     systemIds.uuid(),
     ...toMessageArrays(kept),
@@ -233,11 +233,11 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ endCode }) => endCode,
     ]),
     ...toArrays(limited, [
-      ({ usage }) => usage.companionId,
-      ({ kept }) => kept?.key.sessionId ?? null,
-      ({ kept }) => kept?.key.visitorId ?? null,
-      ({ kept }) => kept?.arrivalMark ?? null,
-      ({ usage }) => usage.day,
+      ({ key }) => key.companionId,
+      ({ key }) => key.sessionId,
+      ({ key }) => key.visitorId,
+      ({ arrivalMark }) => arrivalMark,
+      ({ day }) => day,
     ]),
     ...toSpendingArrays(spent),
   ];

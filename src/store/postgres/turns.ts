@@ -53,7 +53,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
         failure,
         spent: toSpent(turn),
         isCounted,
-        isLimited: isCounted && turn.visitor?.isLimited === true,
+        limited: toLimited(turn),
         ticketId,
       });
     },
@@ -64,9 +64,8 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
       return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted: true, ticketId });
     },
 
-    recordEmbedding({ accountId, companionId, keyId, day, answeredBy, inputTokens, cost, spend }) {
-      const priced = cost === null ? {} : { costMicros: cost.micros, costPicos: cost.picos };
-      const usage = { accountId, companionId, keyId, day, answeredBy, inputTokens, ...priced };
+    recordCall({ accountId, companionId, keyId, day, answeredBy, usage: tokens, cost, spend }) {
+      const usage = { accountId, companionId, keyId, day, answeredBy, ...tokens, ...costCounts(cost) };
       const spent = spend === null ? null : { cost, spend };
       return settling.add({ ...unkept, usage, failure: null, spent, isCounted: false, ticketId: null });
     },
@@ -92,14 +91,14 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
   };
 }
 
-const unkept = { kept: null, again: null, isLimited: false };
+const unkept = { kept: null, again: null, limited: null };
 
 const toSpent = ({ cost, spend }: SettledTurn | UnkeptTurn) => (spend === null ? null : { cost, spend });
 
 function countsOf({ usage, failure, cost }: SettledTurn | UnkeptTurn, messages: 0 | 1) {
-  const { inputTokens, outputTokens, cachedTokens } = usage;
+  const { estimated: _, ...tokens } = usage;
   const errors = failure === null ? 0 : 1;
-  return { messages, inputTokens, outputTokens, cachedTokens, errors, ...costCounts(cost) };
+  return { messages, ...tokens, errors, ...costCounts(cost) };
 }
 
 const toColumns = ({ companionId, sessionId, visitorId }: ConversationKey) => [companionId, sessionId, visitorId ?? ""];
@@ -110,6 +109,10 @@ function toAddition(turn: SettledTurn): ConversationAddition | null {
   if (first === undefined || !isKnown(arrivalMark)) return null;
   const sealedVisitor = visitor?.sealed ?? null;
   return { key, conversationId, messages: [first, ...others], arrivalMark, sealedVisitor, clientId, endCode };
+}
+
+function toLimited({ key, arrivalMark, visitor, isCounted }: SettledTurn) {
+  return isCounted && visitor?.isLimited === true && isKnown(arrivalMark) ? { key, arrivalMark } : null;
 }
 
 function toAgain({ key, messages, messageId, endCode }: SettledTurn) {

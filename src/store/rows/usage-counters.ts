@@ -23,5 +23,7 @@ export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
   costMicros: "cost_micros",
   costPicos: "cost_picos",
   unpriced: "unpriced",
+  reasoningTokens: "reasoning_tokens",
+  cacheWriteTokens: "cache_write_tokens",
 };
 export const counters = Object.keys(counterColumns) as (keyof UsageCounts)[];

@@ -42,7 +42,7 @@ export function createMessageEraser(engine: SqliteEngine) {
   );
   const eraseRow = engine.query<null, [number]>(`${overwrite} WHERE number = ?`);
   const kept = `conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
-     text, client_id`;
+     text, client_id, model, provider, finish_reason`;
   const copyRow = engine.query<null, [number]>(
     `INSERT INTO messages (${kept}, end_code) SELECT ${kept}, end_code FROM messages WHERE number = ?`,
   );

@@ -35,9 +35,9 @@ export function createTurnStore(
 
   function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
-    const { inputTokens, outputTokens, cachedTokens } = turn.usage;
+    const { estimated: _, ...tokens } = turn.usage;
     const errors = failure === null ? 0 : 1;
-    usage.add(place, { messages, inputTokens, outputTokens, cachedTokens, errors, ...costCounts(turn.cost) });
+    usage.add(place, { messages, ...tokens, errors, ...costCounts(turn.cost) });
     if (failure !== null) usage.addFailure(place, failure);
   }
 
@@ -92,10 +92,9 @@ export function createTurnStore(
         return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
-    recordEmbedding: ({ inputTokens, cost, spend, ...place }) =>
+    recordCall: ({ usage: tokens, cost, spend, ...place }) =>
       engine.append(() => {
-        const priced = cost === null ? {} : { costMicros: cost.micros, costPicos: cost.picos };
-        usage.add(place, { inputTokens, ...priced });
+        usage.add(place, { ...tokens, ...costCounts(cost) });
         return spend === null ? [] : spending.settle(place, cost, spend);
       }),
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
 function openEmbedder() {
   const { store, clock } = world;
   const provider = createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log });
-  const price = { input: 2_000_000, cachedInput: 2_000_000, output: 0 };
+  const price = { input: 2_000_000, cachedInput: 2_000_000, cacheWrite: 2_000_000, output: 0 };
   const prices = createPrices({ tokens: [{ provider: null, model, price }], minutes: [] });
   return createCountedEmbedder({ provider, prices, store, clock, ids: systemIds, log, measurements });
 }

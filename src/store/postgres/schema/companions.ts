@@ -4,6 +4,7 @@ import { boolean, customType, doublePrecision, index, integer, pgTable, primaryK
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
+import type { ReasoningEffort } from "../../../domain/reasoning.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { accounts } from "./accounts.ts";
 import { jsonColumn, numberColumn, textColumn, wholeColumn } from "./column-types.ts";
@@ -31,6 +32,7 @@ export const companions = pgTable(
     voiceAgentId: textColumn("voice_agent_id"),
     model: textColumn("model"),
     temperature: doublePrecision("temperature"),
+    reasoningEffort: textColumn("reasoning_effort").$type<ReasoningEffort>(),
     maxOutputTokens: integer("max_output_tokens"),
     contextTokens: integer("context_tokens"),
     retentionDays: integer("retention_days"),

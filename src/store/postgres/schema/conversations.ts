@@ -1,7 +1,7 @@
 /** Tables of conversations, their messages, and of pending deletions. */
 import { sql } from "drizzle-orm";
 import { boolean, index, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
-import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
+import type { FinishReason, MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import type { RemovalKind } from "../../rows/removals.ts";
 import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
@@ -53,6 +53,8 @@ export const messages = pgTable(
     clientId: textColumn("client_id"),
     /** Why the exchange ended early; on its last message. */
     endCode: textColumn("end_code").$type<StreamErrorCode>(),
+    /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
+    finishReason: textColumn("finish_reason").$type<FinishReason>(),
   },
   (table) => [
     // By time, not by number: a transcript arrives after turns that were written during the call.

@@ -13,6 +13,8 @@ const counts = {
   costMicros: wholeColumn("cost_micros").notNull().default(0),
   costPicos: wholeColumn("cost_picos").notNull().default(0),
   unpriced: wholeColumn("unpriced").notNull().default(0),
+  reasoningTokens: wholeColumn("reasoning_tokens").notNull().default(0),
+  cacheWriteTokens: wholeColumn("cache_write_tokens").notNull().default(0),
 };
 
 /** Who replied; empty where nobody did, or where it was not kept yet. */

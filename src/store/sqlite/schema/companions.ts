@@ -4,6 +4,7 @@ import { index, integer, primaryKey, real, text } from "drizzle-orm/sqlite-core"
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
+import type { ReasoningEffort } from "../../../domain/reasoning.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { lazyTable } from "./lazy-table.ts";
 
@@ -32,6 +33,7 @@ export const companions = lazyTable(
     voiceAgentId: text("voice_agent_id"),
     model: text("model"),
     temperature: real("temperature"),
+    reasoningEffort: text("reasoning_effort").$type<ReasoningEffort>(),
     maxOutputTokens: integer("max_output_tokens"),
     contextTokens: integer("context_tokens"),
     retentionDays: integer("retention_days"),

@@ -1,5 +1,5 @@
 /** The owner's test chat: streams a reply, and reads the trace that the server sends with it. */
-import { send } from "../lib/api.ts";
+import { ApiError, send } from "../lib/api.ts";
 
 export interface Turn {
   role: "user" | "assistant";
@@ -9,10 +9,12 @@ export interface Turn {
 export interface Trace {
   model: string;
   temperature: number | null;
+  reasoning_effort: string | null;
   max_output_tokens: number;
   messages: { role: "system" | "user" | "assistant"; text: string }[];
   input_tokens: number;
   output_tokens: number;
+  reasoning_tokens: number;
   tokens_estimated: boolean;
   first_text_ms: number | null;
   total_ms: number;
@@ -53,7 +55,9 @@ export async function runTestChat({
     for (const line of lines) {
       if (line === "data: [DONE]") return true;
       if (line.startsWith("data: ")) onText(JSON.parse(line.slice("data: ".length)).text);
-      else if (line.startsWith(": trace ")) onTrace(JSON.parse(line.slice(": trace ".length)));
+      else if (line.startsWith(": failure ")) {
+        throw new ApiError(JSON.parse(line.slice(": failure ".length)).detail, 502, "upstream_error");
+      } else if (line.startsWith(": trace ")) onTrace(JSON.parse(line.slice(": trace ".length)));
     }
   }
   return false;

@@ -15,6 +15,7 @@ export function TraceDetails({ trace }: { trace: Trace }) {
         {about}
         {formatNumber(trace.input_tokens)} in, {about}
         {formatNumber(trace.output_tokens)} out
+        {trace.reasoning_tokens > 0 && `, ${formatNumber(trace.reasoning_tokens)} of it thought`}
       </span>
       <button type="button" class="text-accent underline" onClick={() => setIsOpen(true)}>
         Prompt sent
@@ -23,7 +24,8 @@ export function TraceDetails({ trace }: { trace: Trace }) {
         <Dialog title="Prompt sent" onClose={() => setIsOpen(false)} isWide>
           <p class="mb-4 text-muted">
             {trace.model}
-            {trace.temperature !== null && `, temperature ${trace.temperature}`}, at most{" "}
+            {trace.temperature !== null && `, temperature ${trace.temperature}`}
+            {trace.reasoning_effort !== null && `, effort ${trace.reasoning_effort}`}, at most{" "}
             {formatNumber(trace.max_output_tokens)} tokens
           </p>
           <ol class="space-y-3">

@@ -6,7 +6,15 @@ import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-dr
 import { originProblem } from "./origin.ts";
 
 /** Fields that are a text, or not set. */
-const textFields = ["system_prompt", "greeting", "avatar_url", "theme_color", "model", "no_answer_text"] as const;
+const textFields = [
+  "system_prompt",
+  "greeting",
+  "avatar_url",
+  "theme_color",
+  "model",
+  "reasoning_effort",
+  "no_answer_text",
+] as const;
 /** Fields that are a number, or not set, with the most that each may be. */
 const numberFields = {
   temperature: 2,

@@ -40,6 +40,18 @@ export function IdentitySection(props: SectionProps) {
   );
 }
 
+/** As a person would say it, with the word that providers use for it. */
+const efforts = [
+  { value: "", label: "As this server is set" },
+  { value: "none", label: "Not at all (none)" },
+  { value: "minimal", label: "Hardly (minimal)" },
+  { value: "low", label: "Briefly (low)" },
+  { value: "medium", label: "For a while (medium)" },
+  { value: "high", label: "Thoroughly (high)" },
+  { value: "xhigh", label: "Very thoroughly (xhigh)" },
+  { value: "max", label: "As long as it can (max)" },
+] as const;
+
 export function BehaviourSection(props: SectionProps) {
   const { draft } = props;
   const { server } = useSession();
@@ -74,7 +86,13 @@ export function BehaviourSection(props: SectionProps) {
             step={0.1}
             {...tie(props, "temperature")}
             placeholder="the model's own"
-            hint="0 is steady, 2 is wild."
+            hint="How freely it varies its words: 0 is steady, 2 is wild. It has no effect on models that think."
+          />
+          <SelectField
+            label="How long it thinks before it answers"
+            {...tie(props, "reasoning_effort")}
+            options={efforts}
+            hint="Longer is more careful, slower and dearer. Models that do not think ignore it."
           />
           <TextField
             label="Longest reply, in tokens"

@@ -173,6 +173,8 @@ function MessageFoot({ message }: { message: Message }) {
         </span>
       )}
       {!message.complete && <Badge tone="warn">broken off</Badge>}
+      {message.complete && message.finish_reason === "length" && <span>cut off at its length limit</span>}
+      {message.complete && message.finish_reason === "content_filter" && <span>cut by the provider's filter</span>}
       {message.sources && <SeenPassages passages={message.sources} />}
     </>
   );

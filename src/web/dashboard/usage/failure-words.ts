@@ -9,7 +9,7 @@ const words: Record<string, { why: string; remedy: string }> = {
   unknown_model: { why: "The provider does not know the model", remedy: "Choose another model in the settings." },
   refused_request: {
     why: "The provider refused the request",
-    remedy: "Look at the temperature, the longest reply and the length of the system prompt.",
+    remedy: "Look at the longest reply and the length of the system prompt, or choose another model.",
   },
   rate_limited: {
     why: "The provider's limit or credit is used up",
@@ -21,7 +21,15 @@ const words: Record<string, { why: string; remedy: string }> = {
   broken_off: { why: "The reply broke off midway", remedy: "It passes by itself, as a rule." },
   empty: {
     why: "The reply was empty",
-    remedy: "A reasoning model may have used up the longest reply before it wrote a word: allow a longer one.",
+    remedy: "If it happens again, choose another model.",
+  },
+  no_room: {
+    why: "The model thought until it had no tokens left for an answer",
+    remedy: "Allow a longer reply, let it think less, or choose another model.",
+  },
+  filtered: {
+    why: "The provider's filter left nothing of the reply",
+    remedy: "A message can bring that about. If many do, look at the system prompt, or choose another model.",
   },
   malformed: { why: "The provider sent something unreadable", remedy: forTheOperator },
 };

@@ -48,7 +48,7 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
       : []),
     { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
-    { title: "Tokens out", isNumber: true, cell: (row) => formatNumber(row.output_tokens) },
+    { title: "Tokens out", isNumber: true, cell: (row) => <TokensOut row={row} /> },
     { title: "Voice", isNumber: true, cell: (row) => formatNumber(row.voice_sessions) },
     { title: "Failed", isNumber: true, cell: (row) => formatNumber(row.errors) },
   ];
@@ -69,6 +69,16 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
           <Button onClick={() => setCount(count + step)}>Show more</Button>
         </div>
       )}
+    </>
+  );
+}
+
+function TokensOut({ row }: { row: UsageRow }) {
+  const { output_tokens: all, reasoning_tokens: thought } = row;
+  return (
+    <>
+      {formatNumber(all)}
+      {thought > 0 && <span class="block text-muted">{formatNumber(thought)} thought</span>}
     </>
   );
 }

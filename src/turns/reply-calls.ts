@@ -1,0 +1,106 @@
+/** What the provider calls of one reply may spend, and what those cost that were not the last. */
+import type { TurnTicket } from "../coordination/coordination.ts";
+import type { Services } from "../dependencies.ts";
+import { type SpendingState, spendingFactsOf } from "../domain/budget.ts";
+import { AppError } from "../domain/errors.ts";
+import { costOfTokens } from "../domain/prices.ts";
+import type { Answerer, CountedCall } from "../domain/usage.ts";
+import type { AnswererBound, CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
+import { boundOfReply } from "./reply-cost.ts";
+import { countCall } from "./reply-request.ts";
+import { admitSpending, type CallBound, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
+import type { TurnStart } from "./turn-start.ts";
+
+export type CallServices = SpendingServices & Pick<Services, "llm" | "settings">;
+
+/** What of a turn its calls are about. */
+interface AskingTurn {
+  readonly ticket: TurnTicket;
+  readonly request: ReplyRequest;
+  /** What may be spent at the moment. Rejects with the public error if the turn must not go on. */
+  confirmRight(): Promise<SpendingState>;
+}
+
+export class ReplyCalls implements CallGate {
+  /** Of what budgets hold for the call under way; null for nothing. */
+  reservationId: string | null = null;
+  /** Whom a call before this one went to that is counted already; null for none. */
+  countedBefore: Answerer | null = null;
+  readonly #services: CallServices;
+  readonly #start: Pick<TurnStart, "companion" | "keyId" | "requestId">;
+  readonly #turn: AskingTurn;
+  #heldMicros = 0;
+
+  constructor(services: CallServices, start: TurnStart, turn: AskingTurn) {
+    this.#services = services;
+    this.#start = start;
+    this.#turn = turn;
+  }
+
+  /** Before the first call, where it may be refused. Rejects as `admitSpending` does. */
+  async admit(spending: SpendingState): Promise<void> {
+    await this.#reserve(spending, () => this.#services.llm.listBounds(this.#turn.request));
+  }
+
+  async permit(next: NextCall): Promise<boolean> {
+    // First of all: it is spent, whatever happens now.
+    if (next.before !== null) await this.#count(next.before);
+    const spending = await this.#turn.confirmRight();
+    if (!spending.isStopped && !spending.hasBudgets) return true;
+    const { micros } = this.#bound([next]);
+    if (!spending.isStopped && this.reservationId !== null && micros !== null) {
+      if (micros <= this.#heldMicros) return true;
+      // Not both at once, which might be more than there is.
+      await this.release();
+    }
+    try {
+      await this.#reserve(spending, () => [next]);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "budget_exceeded") return false;
+      throw error;
+    }
+  }
+
+  /** Nothing was spent of what is held. Never rejects. */
+  async release(): Promise<void> {
+    const id = this.reservationId;
+    this.reservationId = null;
+    if (id !== null) await releaseSpending(this.#services, id);
+  }
+
+  #bound(bounds: readonly AnswererBound[]): CallBound {
+    return boundOfReply(this.#services.settings.prices, this.#turn.request, bounds);
+  }
+
+  async #reserve(spending: SpendingState, bounds: () => readonly AnswererBound[]): Promise<void> {
+    const { ticket } = this.#turn;
+    const { companion, keyId, requestId } = this.#start;
+    const call = { companion, keyId, requestId, day: ticket.day, ticketId: ticket.id, isVoice: false };
+    this.reservationId = await admitSpending(this.#services, call, spending, () => {
+      const bound = this.#bound(bounds());
+      this.#heldMicros = bound.micros ?? 0;
+      return bound;
+    });
+  }
+
+  /** In usage, without a message of its own, and in budgets, in one commit. */
+  async #count({ answeredBy, usage: counted }: CountedCall): Promise<void> {
+    const { store, clock, settings, measurements } = this.#services;
+    const { ticket, request } = this.#turn;
+    const { companion, keyId } = this.#start;
+    const { id: companionId, accountId, metadata } = companion;
+    const { reservationId } = this;
+    // Of one that cannot be counted now, what is held is settled at its worst case when it is due.
+    this.reservationId = null;
+    this.countedBefore = answeredBy;
+    const usage = countCall(request, counted);
+    const price = settings.prices.findTokenPrice(answeredBy);
+    const facts = spendingFactsOf({ companionId, keyId, metadata });
+    const spend = price === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
+    const cost = price === null ? null : costOfTokens(price, usage);
+    const place = { accountId, companionId, keyId, day: ticket.day };
+    measurements.countTokens({ ...usage, estimated: false });
+    noteReached(this.#services, await store.turns.recordCall({ ...place, answeredBy, usage, cost, spend }));
+  }
+}
