@@ -7,7 +7,7 @@
  * `begin-gate.ts` starts it.
  *
  *   bun scripts/ci.ts [--no-system-packages]     # without the tests that need Debian packages that are not there
- *   bun scripts/ci.ts --quick                    # only the tests that need neither a browser nor the executable
+ *   bun scripts/ci.ts --quick                    # a minute of it: `isQuick` of test-files.ts says which
  *   bun scripts/ci.ts --full                     # the gate, and what is dear and seldom broken: before a release
  *   bun scripts/ci.ts --stress                   # the tests while other work takes the machine: finds those that flake
  */
