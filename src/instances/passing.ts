@@ -1,5 +1,6 @@
 /** Passes a call on to the instance that runs the reply, over a connection of its own. */
 import { AppError, type ErrorCode, errorCodes, type FieldError } from "../domain/errors.ts";
+import { afterAnswerable } from "../lib/deadline.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpClient } from "../lib/http/client.ts";
 import { ConnectionError } from "../lib/http/connection.ts";
@@ -51,7 +52,7 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
       const looking = setInterval(async () => {
         if (await hangs(http, url, connectMs)) giveUp();
       }, lookMs);
-      const late = call.action === "attach" ? undefined : setTimeout(giveUp, headMs);
+      const cancel = call.action === "attach" ? () => {} : afterAnswerable(headMs, giveUp);
       try {
         const response = await send(http, proofs, { url, call, signal: either });
         return await read(response, silenceMs, either);
@@ -60,7 +61,7 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
         throw error instanceof AppError ? error : unanswered(error);
       } finally {
         clearInterval(looking);
-        clearTimeout(late);
+        cancel();
       }
     },
     [Symbol.dispose]: () => http.close(),
@@ -73,11 +74,15 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
  */
 async function hangs(http: HttpClient, url: string, limitMs: number): Promise<boolean> {
   const target = http.prepare({ url: new URL("/healthz", url), method: "GET", headers: [] });
+  const late = new AbortController();
+  const cancel = afterAnswerable(limitMs, () => late.abort());
   try {
-    (await http.send(target, "", AbortSignal.timeout(limitMs))).body.cancel();
+    (await http.send(target, "", late.signal)).body.cancel();
     return false;
   } catch (error) {
     return !(error instanceof ConnectionError && error.code === "ECONNREFUSED");
+  } finally {
+    cancel();
   }
 }
 

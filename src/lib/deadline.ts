@@ -13,11 +13,11 @@ export function startDeadline(signal: AbortSignal, timeoutMs: number, makeReason
   const stop = () => controller.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const timer = setTimeout(() => controller.abort(makeReason()), timeoutMs);
+  const cancel = afterAnswerable(timeoutMs, () => controller.abort(makeReason()));
   return {
     signal: controller.signal,
     end() {
-      clearTimeout(timer);
+      cancel();
       signal.removeEventListener("abort", stop);
     },
   };

@@ -4,6 +4,7 @@
  * Not `fetch`, which runs at most 256 requests at once per process, and not `node:http`, whose streams cost about twice
  * the time per read: a chat stream has fifty reads a second per visitor.
  */
+import { afterAnswerable } from "../deadline.ts";
 import { Connection, ConnectionError, type Origin } from "./connection.ts";
 import { type HttpResponse, StaleConnectionError } from "./exchange.ts";
 
@@ -100,11 +101,11 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
 
   async function connect(origin: Origin, signal: AbortSignal): Promise<Connection> {
     const connection = new Connection(origin, owner);
-    const timer = setTimeout(() => connection.terminate(), connectTimeoutMs);
+    const cancel = afterAnswerable(connectTimeoutMs, () => connection.terminate());
     try {
       await unlessAborted(signal, connection, connection.open());
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
     return connection;
   }

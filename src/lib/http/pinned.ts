@@ -1,4 +1,5 @@
 /** Sends one request to an address that the caller has chosen and checked, whatever the host's name resolves to now. */
+import { afterAnswerable } from "../deadline.ts";
 import { unlessAborted } from "./client.ts";
 import { Connection } from "./connection.ts";
 import type { HttpResponse } from "./exchange.ts";
@@ -32,11 +33,11 @@ export async function sendPinned(request: PinnedRequest, signal: AbortSignal): P
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   const isTls = url.protocol === "https:";
   const connection = new Connection({ hostname, address, port, isTls, idle: [], distrustedUntilMs: 0 }, owner);
-  const timer = setTimeout(() => connection.terminate(), connectTimeoutMs);
+  const cancel = afterAnswerable(connectTimeoutMs, () => connection.terminate());
   try {
     await unlessAborted(signal, connection, connection.open());
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
   let head = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nConnection: close\r\n`;
   for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
