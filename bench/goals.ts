@@ -3,6 +3,7 @@
 import type { Goal, Report } from "./figures.ts";
 import { findKnowledgeGoals } from "./knowledge/goals.ts";
 import { fixed, table } from "./markdown.ts";
+import { responsesName } from "./rivals/start.ts";
 import { closedInTimeMs } from "./streams.ts";
 
 const companiond = "companiond";
@@ -28,12 +29,13 @@ function findStreamGoals({ streams }: Report): Goal[] {
   const rowOf = (name: string) => streams.find((each) => each.name === name);
   const own = rowOf(companiond);
   if (own === undefined) return [];
-  const costs = (load: "paced" | "request", yardstick: string) => {
-    const [cost, base] = [own, rowOf(yardstick)].map((row) => row?.[load]?.cpuMicrosPerChunk ?? Number.NaN);
+  const costs = (load: "paced" | "request", yardstick: string, name = companiond) => {
+    const [cost, base] = [rowOf(name), rowOf(yardstick)].map((row) => row?.[load]?.cpuMicrosPerChunk ?? Number.NaN);
     return { cost, ratio: (cost ?? Number.NaN) / (base ?? Number.NaN) };
   };
   const paced = costs("paced", yardsticks.bareRelay);
   const request = costs("request", yardsticks.passThrough);
+  const responses = (["request", "paced"] as const).map((load) => costs(load, companiond, responsesName).ratio);
   const [first, base] = [own, rowOf(yardsticks.direct)].map((row) => row?.first500?.firstTextMs);
   const [addedP50, addedP99] = (["p50", "p99"] as const).map((q) => (first?.[q] ?? Number.NaN) - (base?.[q] ?? 0));
   return [
@@ -46,6 +48,11 @@ function findStreamGoals({ streams }: Report): Goal[] {
       what: "CPU of a whole request of one chunk at most 2.15 of a pass-through's: 200 µs where that takes 93",
       isReached: request.ratio <= 2.15,
       figure: `${fixed(request.cost ?? Number.NaN, 0)} µs, × ${fixed(request.ratio)}`,
+    },
+    {
+      what: "over the Responses API a whole request and a paced chunk cost at most 1.1 of what they cost over chats",
+      isReached: responses.every((ratio) => ratio <= 1.1),
+      figure: responses.map((ratio) => `× ${fixed(ratio)}`).join(" / "),
     },
     {
       what: "time to first text of 500 visitors: at most 1 ms added in the median, 8 ms at p99",

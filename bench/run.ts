@@ -29,6 +29,7 @@ import { runWrk } from "./wrk.ts";
 type Start = (providerPort: number) => Promise<Contender | null>;
 const starters: Start[] = [
   startCompaniond,
+  (port) => startCompaniond(port, undefined, undefined, "responses"),
   (port) => startPassThrough(port),
   startBareRelay,
   startNginx,

@@ -2,7 +2,17 @@
 import type { Socket } from "bun";
 import { askingLine, findPlan, sharedMicros } from "./plan.ts";
 
+/** What a reply is made of over one of the two APIs. */
+interface Dialect {
+  /** Before the first text; empty for chats. */
+  begin: string;
+  eventStart: string;
+  eventEnd: string;
+  lastEvents: string;
+}
+
 interface Reply {
+  dialect: Dialect;
   plan: ReturnType<typeof findPlan>;
   sent: number;
   nextMs: number;
@@ -25,15 +35,33 @@ interface Connection {
 
 const head =
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n";
-const eventStart =
-  'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
-  '"model":"gpt-6-luna-2026-09-10","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,' +
-  '"delta":{"content":"';
-const eventEnd = '"},"logprobs":null,"finish_reason":null}]}\n\n';
-const lastEvents =
-  'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
-  '"model":"gpt-6-luna-2026-09-10","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}\n\n' +
-  "data: [DONE]\n\n";
+const chats: Dialect = {
+  begin: "",
+  eventStart:
+    'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
+    '"model":"gpt-6-luna-2026-09-10","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,' +
+    '"delta":{"content":"',
+  eventEnd: '"},"logprobs":null,"finish_reason":null}]}\n\n',
+  lastEvents:
+    'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
+    '"model":"gpt-6-luna-2026-09-10","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}\n\n' +
+    "data: [DONE]\n\n",
+};
+const itemId = "msg_0123456789abcdef0123456789abcdef0123456789abcdef";
+const response = (status: string) =>
+  `"sequence_number":0,"response":{"id":"resp_0123456789abcdef","object":"response","created_at":1790000000,"status":"${status}",` +
+  '"error":null,"incomplete_details":null,"instructions":null,"model":"gpt-6-luna-2026-09-10","output":[],"usage":null}}';
+/** Without what pads events, as the server asks for. */
+const responses: Dialect = {
+  begin:
+    `event: response.created\ndata: {"type":"response.created",${response("in_progress")}\n\n` +
+    `event: response.in_progress\ndata: {"type":"response.in_progress",${response("in_progress")}\n\n` +
+    'event: response.output_item.added\ndata: {"type":"response.output_item.added","sequence_number":2,"output_index":0,' +
+    `"item":{"id":"${itemId}","type":"message","status":"in_progress","content":[],"role":"assistant"}}\n\n`,
+  eventStart: `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,"item_id":"${itemId}","output_index":0,"content_index":0,"delta":"`,
+  eventEnd: '","logprobs":[]}\n\n',
+  lastEvents: `event: response.completed\ndata: {"type":"response.completed",${response("completed")}\n\n`,
+};
 
 const active = new Set<Socket<Connection>>();
 /** Replies whose visitors ask for each write. */
@@ -52,11 +80,16 @@ function send(socket: Socket<Connection>, text: string): void {
   if (written < text.length) socket.data.unsent = text.slice(Math.max(0, written));
 }
 
-function beginReply(socket: Socket<Connection>, body: string, nowMs: number): void {
+function beginReply(socket: Socket<Connection>, dialect: Dialect, body: string, nowMs: number): void {
   requests++;
   const plan = findPlan(body);
   // Replies that begin together must not go on together; the first text comes at once, so that its way can be timed.
-  const reply = { plan, sent: 0, nextMs: nowMs + plan.gapMs + (plan.gapMs > 0 ? (requests * 7) % plan.gapMs : 0) };
+  const reply = {
+    dialect,
+    plan,
+    sent: 0,
+    nextMs: nowMs + plan.gapMs + (plan.gapMs > 0 ? (requests * 7) % plan.gapMs : 0),
+  };
   socket.data.reply = reply;
   active.add(socket);
   peakActive = Math.max(peakActive, active.size);
@@ -76,7 +109,8 @@ function writeAsked(lines: string[]): void {
 }
 
 function writeNext(socket: Socket<Connection>, reply: Reply): void {
-  let events = "";
+  const { begin, eventStart, eventEnd, lastEvents } = reply.dialect;
+  let events = reply.sent === 0 ? begin : "";
   const micros = sharedMicros();
   for (let index = 0; index < reply.plan.perWrite && reply.sent < reply.plan.chunks; index++) {
     events += `${eventStart}${micros} ${eventEnd}`;
@@ -102,12 +136,16 @@ function receive(socket: Socket<Connection>, bytes: Buffer): void {
   }
   const headEnd = socket.data.received.indexOf("\r\n\r\n");
   if (headEnd === -1) return;
+  const requestHead = socket.data.received.slice(0, headEnd);
   const length = Number(/content-length: (\d+)/i.exec(socket.data.received)?.[1] ?? 0);
   const bodyEnd = headEnd + 4 + length;
   if (socket.data.received.length < bodyEnd) return;
   const body = socket.data.received.slice(headEnd + 4, bodyEnd);
   socket.data.received = socket.data.received.slice(bodyEnd);
-  if (socket.data.reply === null) beginReply(socket, body, performance.now());
+  if (socket.data.reply === null) {
+    const isResponses = requestHead.includes("/responses ");
+    beginReply(socket, isResponses ? responses : chats, body, performance.now());
+  }
 }
 
 function forget(socket: Socket<Connection>): void {

@@ -37,6 +37,9 @@ export const noLimits = {
 /** What is measured, unless another build is named to compare it with. */
 export const executable = process.env["BENCH_EXECUTABLE"] ?? join(root, "dist/companiond");
 
+/** The same server, which asks the provider by its other API. */
+export const responsesName = "companiond, Responses API";
+
 /**
  * The compiled executable with everything on; limits are raised, not removed. `program` is what serves in its place, and
  * `build` what makes its database: a build refuses one of a later version.
@@ -45,6 +48,7 @@ export async function startCompaniond(
   providerPort: number,
   program: readonly string[] = [executable],
   build = executable,
+  api: "chat" | "responses" = "chat",
 ): Promise<Contender> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-bench-"));
   const environment = {
@@ -52,6 +56,7 @@ export async function startCompaniond(
     COMPANIOND_DATA_DIR: dataDir,
     OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`,
     COMPANIOND_LOG: "warn",
+    ...(api === "chat" ? {} : { COMPANIOND_LLM_API: api }),
   };
   const run = (...args: string[]) => {
     const result = Bun.spawnSync([build, ...args, "--json"], { env: environment });
@@ -70,7 +75,7 @@ export async function startCompaniond(
   const path = `/api/embed/${companion.embed_token}`;
   return {
     ...server,
-    name: "companiond",
+    name: api === "chat" ? "companiond" : responsesName,
     chatPath: `${path}/chat`,
     headers: {},
     bodyFor: visitorBody,

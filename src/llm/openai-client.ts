@@ -50,7 +50,9 @@ export async function buildRequestHead({ apiKey, baseUrl, path, headers }: OpenA
 
 /** An error response, in the provider's own words. */
 export function readRefusal({ status, headers }: ResponseHead, text: string): ProviderFailure {
-  const body = parseObject(text);
+  const parsed = parseObject(text);
+  // Some, such as Mistral and whatever is built on FastAPI, have another form: then all of it says what is wrong.
+  const body = parsed !== undefined && "error" in parsed ? parsed : undefined;
   // A redirect is an error too: the key must not go to an address that the operator did not configure.
   const { message, error } = APIError.generate(status, body, body === undefined ? text : undefined, new Headers());
   const { param, code, innererror } = asFields(error);

@@ -6,7 +6,7 @@ import type { AttemptingProvider, ReplyAttempt } from "../../src/llm/attempt.ts"
 import { type ChainEntry, createChains } from "../../src/llm/chain.ts";
 import { Circuit } from "../../src/llm/circuit.ts";
 import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import type { LlmProvider, ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
+import type { LlmProvider, NextCall, ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
 import { ProviderFailure, type ProviderFailureOptions } from "../../src/llm/provider-failure.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -288,6 +288,40 @@ describe("one that keeps failing", () => {
     for (let asked = 0; asked < 6; asked++) await ask(llm);
     expect(first.attempts).toHaveLength(12);
   });
+});
+
+test("a reply without a word is asked of the next one, one that a filter kept back is not; a bound is nobody's fault", async () => {
+  const kinds = ["no_room", "empty", "filtered"] as const;
+  const asked = kinds.map(async (kind) => {
+    const first = scripted("first", refuse({ kind }));
+    const second = scripted("second", answer("second"));
+    const { llm } = chainOf([first, second]);
+    for (let turn = 0; turn < 6; turn++) await ask(llm).catch(() => {});
+    return [first.attempts.length, second.attempts.length];
+  });
+  expect(await Promise.all(asked)).toEqual([
+    [6, 6],
+    [5, 6],
+    [6, 0],
+  ]);
+});
+
+test("before the next one the gate is asked, with what the provider counted of the one before", async () => {
+  const usage = { inputTokens: 10, outputTokens: 20, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 20 };
+  const counted = { answeredBy: { provider: "first", model: "m" }, usage };
+  const told: NextCall[] = [];
+  const askWith = (isPermitted: boolean) => {
+    const entries = [scripted("first", refuse({ kind: "no_room", counted })), scripted("second", answer("second"))];
+    const permit = async (next: NextCall) => {
+      told.push(next);
+      return isPermitted;
+    };
+    return chainOf(entries).llm.streamReply(replyRequest("Hi", { gate: { permit } }), collectReply(), alive());
+  };
+  expect(await askWith(true)).toMatchObject({ answeredBy: { provider: "second" } });
+  await expect(askWith(false)).rejects.toMatchObject({ cause: { kind: "no_room", counted: null } });
+  const next = { answerer: { provider: "second", model: "model-of-second" }, maxOutputTokens: 256, before: counted };
+  expect(told).toEqual([next, next]);
 });
 
 describe("over the wire", () => {

@@ -131,6 +131,15 @@ describe("the server's status", () => {
     expect(await readSilent()).toEqual([]);
   });
 
+  test("names no model for what a provider filtered, which visitors can bring about", async () => {
+    const filtered = JSON.stringify({ error: { message: "no", code: "content_filter", param: "prompt" } });
+    server.mockLlm.respond((_, response) => response.send(400, {}, filtered));
+    const statuses = await sayAll(ada, "one", "two", "three", "four");
+    server.mockLlm.respond(null);
+    expect(statuses).toEqual([502, 502, 502, 502]);
+    expect(await readSilent()).toEqual([]);
+  });
+
   test("is closed to owners and keys", async () => {
     const dashboard = await openDashboard(server);
     expectProblem(await dashboard.call("GET", "/api/status"), 403, "insufficient_scope");

@@ -1,0 +1,282 @@
+/** What models refuse is left out in one more request, and remembered; a visitor can teach nothing. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { textParts } from "../../src/domain/conversation.ts";
+import { findFailureKind, ReplyFailure } from "../../src/domain/reply-failure.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
+import type { LlmProvider, NextCall, ReplyRequest } from "../../src/llm/provider.ts";
+import { replyRequest } from "../contracts/llm-provider.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { collectReply } from "../support/collected-reply.ts";
+import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
+import { chunk, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
+import { mockModels, openAiError } from "../support/mock-models.ts";
+
+let mock: MockLlm;
+let opened: LlmProvider[];
+let log: ReturnType<typeof createCapturedLog>;
+beforeEach(async () => {
+  opened = [];
+  log = createCapturedLog();
+  mock = await startMockLlm();
+  for (const [id, model] of Object.entries(mockModels)) mock.models.set(id, model);
+});
+afterEach(async () => {
+  for (const provider of opened) provider.close();
+  await mock.close();
+});
+
+function open(options: Partial<OpenAiOptions> = {}): LlmProvider {
+  const base = { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: {}, log, backoffMs: 1, reasoningTokens: 1000 };
+  const provider = createOpenAiProvider({ ...base, ...options });
+  opened.push(provider);
+  return provider;
+}
+
+async function ask(provider: LlmProvider, model: string, fields: Partial<ReplyRequest> = {}) {
+  const reply = collectReply();
+  const request = replyRequest("Hi", { model, maxOutputTokens: 200, ...fields });
+  const outcome = await provider.streamReply(request, reply, new AbortController().signal);
+  return { ...outcome, text: reply.text };
+}
+
+const kindOf = (asked: Promise<unknown>) => asked.then(() => null, findFailureKind);
+const sent = (name: string) => mock.requests.map(({ body }) => body[name]);
+
+test("an effort that a model does not take becomes the next higher one that its refusal lists, once and for all", async () => {
+  const provider = open({ api: "responses" });
+  expect(await ask(provider, "thinks-minimally")).toMatchObject({ text: "You said: Hi", complete: true });
+  await ask(provider, "thinks-minimally");
+  await ask(provider, "thinks-minimally", { reasoningEffort: "xhigh" });
+  expect(sent("reasoning")).toEqual(["none", "minimal", "minimal", "high"].map((effort) => ({ effort })));
+  // The room to think is part of the bound that is sent.
+  expect(sent("max_output_tokens")).toEqual([200, 1200, 1200, 1200]);
+  expect(log.events.filter(({ event }) => event.startsWith("provider refuses"))).toHaveLength(1);
+});
+
+test("a model that knows no effort is sent none, and takes a temperature over the Responses API", async () => {
+  const provider = open({ api: "responses" });
+  await ask(provider, "knows-no-effort", { temperature: 0.5 });
+  await ask(provider, "knows-no-effort", { temperature: 0.5 });
+  expect(sent("reasoning")).toEqual([{ effort: "none" }, undefined, undefined]);
+  expect(sent("temperature")).toEqual([0.5, undefined, 0.5]);
+  expect(sent("max_output_tokens")).toEqual([200, 200, 200]);
+});
+
+test("over the Responses API a temperature goes with the effort none alone", async () => {
+  const provider = open({ api: "responses" });
+  await ask(provider, "can-be-quick", { temperature: 0.5 });
+  await ask(provider, "can-be-quick", { temperature: 0.5, reasoningEffort: "low" });
+  expect(sent("temperature")).toEqual([0.5, undefined]);
+  expect(mock.requests).toHaveLength(2);
+});
+
+test("efforts rank: the operator's object, the request, the provider's own; chats send none unasked", async () => {
+  await ask(open(), "any");
+  await ask(open({ reasoningEffort: "low" }), "any");
+  await ask(open({ reasoningEffort: "low" }), "any", { reasoningEffort: "high" });
+  await ask(open({ reasoningEffort: "low", extra: { reasoning_effort: "none" } }), "any", { reasoningEffort: "high" });
+  expect(sent("reasoning_effort")).toEqual([undefined, "low", "high", "none"]);
+  expect(sent("max_tokens")).toEqual([200, 1200, 1200, 200]);
+});
+
+describe.each(["chat", "responses"] as const)("over %s", (api) => {
+  test("all that a model has not taken yet is left out at once, and tried again later", async () => {
+    const refuses = new Set(["temperature", "store", "stream_options"]);
+    const refused: string[] = [];
+    mock.respond(async ({ body, path }, response) => {
+      const name = [...refuses].find((one) => one in body);
+      if (name !== undefined) {
+        refused.push(name);
+        const message = `Unknown parameter: '${name}'.`;
+        return response.send(400, {}, openAiError(400, message, name, "unknown_parameter").body);
+      }
+      if (path.endsWith("/responses")) {
+        return response.send(
+          200,
+          {},
+          '{"object":"response","status":"completed","output":[{"type":"message","content":"ok"}]}',
+        );
+      }
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    const provider = open({ api });
+    for (let turn = 0; turn < 4; turn++) {
+      const before = mock.requests.length;
+      expect(await ask(provider, "picky", { temperature: 0.3 })).toMatchObject({ text: "ok", complete: true });
+      expect(mock.requests.length - before).toBeLessThanOrEqual(2);
+    }
+    expect(refused.length).toBe(api === "chat" ? 2 : 3);
+    const names = log.events.map(({ fields }) => fields.parameter);
+    expect(new Set(names)).toEqual(new Set(api === "chat" ? ["temperature", "stream_options"] : refuses));
+  });
+
+  test("what was refused is forgotten where leaving it out does not help", async () => {
+    mock.respond((_, response) =>
+      response.send(400, {}, openAiError(400, "Unsupported parameter: 'temperature'.", "temperature", null).body),
+    );
+    const provider = open({ api });
+    expect(await kindOf(ask(provider, "m", { temperature: 0.3 }))).toBe("refused_request");
+    expect(await kindOf(ask(provider, "m", { temperature: 0.3 }))).toBe("refused_request");
+    expect(sent("temperature")).toEqual([0.3, undefined, 0.3, undefined]);
+    expect(log.events).toEqual([]);
+  });
+});
+
+test("a temperature out of range costs that request its temperature, and no other one", async () => {
+  mock.respond(async ({ body }, response) => {
+    if (Number(body.temperature) > 1) {
+      const message = "Invalid 'temperature': decimal above maximum value. Expected a value <= 1, but got 2 instead.";
+      return response.send(400, {}, openAiError(400, message, "temperature", "decimal_above_max_value").body);
+    }
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const provider = open();
+  await ask(provider, "m", { temperature: 0.5 });
+  await ask(provider, "m", { temperature: 2 });
+  await ask(provider, "m", { temperature: 0.5 });
+  expect(sent("temperature")).toEqual([0.5, 2, undefined, 0.5]);
+});
+
+test("a model that is served by the Responses API alone is asked there from then on, but not against the operator's word", async () => {
+  const provider = open();
+  expect(await ask(provider, "only-responses", { temperature: 1 })).toMatchObject({ text: "You said: Hi" });
+  await ask(provider, "only-responses");
+  expect(mock.requests.map(({ path }) => path)).toEqual([
+    "/v1/chat/completions",
+    "/v1/responses",
+    "/v1/responses",
+    "/v1/responses",
+  ]);
+  expect(await kindOf(ask(open({ api: "chat" }), "only-responses"))).toBe("unknown_model");
+  expect(await kindOf(ask(open({ extra: { seed: 1 } }), "only-responses"))).toBe("unknown_model");
+  expect(mock.requests).toHaveLength(6);
+});
+
+test("where system is refused the prompt goes as developer's, and where that is refused too, before the first message", async () => {
+  const provider = open();
+  await ask(provider, "refuses-system");
+  await ask(provider, "refuses-system");
+  const roles = () => mock.requests.map(({ body }) => (body.messages as { role: string }[]).map(({ role }) => role));
+  expect(roles()).toEqual([
+    ["system", "user"],
+    ["developer", "user"],
+    ["developer", "user"],
+  ]);
+  mock.requests.length = 0;
+  mock.respond(async ({ body }, response) => {
+    const [{ role } = { role: "" }] = body.messages as { role: string }[];
+    if (role !== "user") return response.send(400, {}, openAiError(400, `${role} role not supported`, null, null).body);
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const other = open();
+  expect(await ask(other, "gemma")).toMatchObject({ text: "ok" });
+  await ask(other, "gemma");
+  expect(roles()).toEqual([["system", "user"], ["developer", "user"], ["user"], ["user"]]);
+  expect(mock.requests[3]?.userText).toBe("You are Ada.\n\nHi");
+});
+
+test("a server that forbids whatever it does not know is asked again without it, and with the other name of the bound", async () => {
+  const provider = open({ extra: { max_completion_tokens: 500 } });
+  expect(await ask(provider, "forbids-extras", { reasoningEffort: "low" })).toMatchObject({ text: "You said: Hi" });
+  expect(mock.requests.length).toBeLessThanOrEqual(3);
+  const before = mock.requests.length;
+  await ask(provider, "forbids-extras", { reasoningEffort: "low" });
+  expect(mock.requests).toHaveLength(before + 1);
+  expect(mock.requests.at(-1)?.body).toMatchObject({ max_tokens: 200 });
+});
+
+test("a visitor teaches nothing, however a provider repeats what they wrote", async () => {
+  const said = "temperature is not supported, use v1/responses, roles must alternate, and reasoning_effort neither";
+  const quotes = [said, said.slice(0, 30), `${said.slice(0, 11)}…`, said.slice(40), said.toUpperCase()];
+  for (const quote of quotes) {
+    mock.respond((_, response) =>
+      response.send(400, {}, openAiError(400, `Invalid message: '${quote}'`, null, null).body),
+    );
+    const fields = { temperature: 0.3, reasoningEffort: "low" as const };
+    const messages = [{ role: "user" as const, parts: textParts(`So: ${said}!`) }];
+    for (const asked of [{ messages }, { messages: [{ role: "user" as const, parts: textParts(said) }] }]) {
+      const before = mock.requests.length;
+      expect(await kindOf(ask(open(), "m", { ...fields, ...asked }))).toBe("refused_request");
+      expect([quote, mock.requests.length - before]).toEqual([quote, 1]);
+    }
+  }
+});
+
+test("refusals without param or code are read from the message, in the words that providers use", async () => {
+  const refusals: [string, string][] = [
+    ["temperature", "`temperature` is deprecated for this model."],
+    ["stop", "Unsupported parameter: 'stop' is not supported with this model."],
+    ["reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"],
+    ["stream_options", "stream_options: Extra inputs are not permitted"],
+  ];
+  for (const [name, message] of refusals) {
+    mock.respond(async ({ body }, response) => {
+      if (name in body) return response.send(422, {}, JSON.stringify({ error: { message } }));
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    const messages = [{ role: "user" as const, parts: textParts("Is the temperature of a full stop high?") }];
+    const fields = { temperature: 0.3, stop: ["END"], reasoningEffort: "low" as const, messages };
+    expect(await ask(open(), "m", fields)).toMatchObject({ text: "ok" });
+    expect(mock.requests.at(-1)?.body).not.toHaveProperty(name);
+  }
+});
+
+describe("room to think", () => {
+  const lengthWithoutWord = [
+    chunk({ delta: { reasoning_content: "Hm" } }),
+    chunk({ finishReason: "length" }),
+    usageChunk(10, 200),
+  ];
+
+  test("a bound that thoughts used up is asked for once more with room, which the model gets from then on", async () => {
+    mock.respond(async ({ body }, response) => {
+      const parts = Number(body.max_tokens) > 200 ? wholeStream(["ok"]) : lengthWithoutWord;
+      await response.write(parts.join(""));
+      response.end();
+    });
+    const told: NextCall[] = [];
+    const gate = { permit: async (next: NextCall) => told.push(next) > 0 };
+    const provider = open();
+    expect(await ask(provider, "m", { gate })).toMatchObject({ text: "ok", complete: true, sentOutputTokens: 1200 });
+    await ask(provider, "m");
+    expect(sent("max_tokens")).toEqual([200, 1200, 1200]);
+    expect(told).toMatchObject([{ maxOutputTokens: 1200, before: { usage: { outputTokens: 200 } } }]);
+  });
+
+  test("there is no further call where the setting is 0, or where budgets leave nothing for it", async () => {
+    mock.respond(async (_, response) => {
+      await response.write(lengthWithoutWord.join(""));
+      response.end();
+    });
+    const failed = await ask(open({ reasoningTokens: 0 }), "m").catch((error: Error) => error.cause);
+    expect(failed).toMatchObject({ kind: "no_room", counted: { usage: { inputTokens: 10, outputTokens: 200 } } });
+    const refused = await ask(open(), "m", { gate: { permit: async () => false } }).catch(
+      (error: Error) => error.cause,
+    );
+    // The gate has been told of it.
+    expect(refused).toMatchObject({ kind: "no_room", counted: null });
+    expect(mock.requests).toHaveLength(2);
+    const revoked = new Error("revoked");
+    expect(ask(open(), "m", { gate: { permit: () => Promise.reject(revoked) } })).rejects.toBe(revoked);
+  });
+});
+
+test("a refused message and a reply that the filter kept back are filtered, and teach nothing", async () => {
+  const failed = await ask(open(), "can-be-quick", {
+    messages: [{ role: "user", parts: textParts("[[filtered]] temperature") }],
+    temperature: 1,
+  }).catch((error: Error) => error.cause);
+  expect(failed).toMatchObject({ kind: "filtered", status: 400 });
+  mock.respond(async (_, response) => {
+    await response.write(chunk({ finishReason: "content_filter" }) + usageChunk(5, 1));
+    response.end();
+  });
+  const empty = await ask(open(), "m").catch((error: Error) => error.cause);
+  expect(empty).toBeInstanceOf(ReplyFailure);
+  expect(empty).toMatchObject({ kind: "filtered", counted: { usage: { inputTokens: 5, outputTokens: 1 } } });
+  expect(mock.requests).toHaveLength(2);
+});
