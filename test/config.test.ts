@@ -159,7 +159,13 @@ test("takes every variable", () => {
       aliases: {},
     },
     prices: {
-      tokens: [{ provider: null, model: "llama3", price: { input: 100_000, cachedInput: 100_000, cacheWrite: 100_000, output: 2_000_000 } }],
+      tokens: [
+        {
+          provider: null,
+          model: "llama3",
+          price: { input: 100_000, cachedInput: 100_000, cacheWrite: 100_000, output: 2_000_000 },
+        },
+      ],
       minutes: [],
     },
     voice: { apiKey: "xi-1", baseUrl: "http://127.0.0.1:1234", webhookSecret: "wsec_1" },
