@@ -30,13 +30,12 @@ test("new conversations and turns appear by themselves", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/conversations");
   await page.getByText("No conversations yet").waitFor();
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
-  await world.say(ada.embed_token, "Is anybody there?", visitorId);
+  await world.say(ada.embed_token, "[[finish:length]]Is anybody there?", visitorId);
   await page.getByRole("link", { name: "Ada" }).click();
   await atPage(page, "Ada");
-  await page.getByText("Is anybody there?", { exact: true }).waitFor();
+  await page.getByText("[[finish:length]]Is anybody there?", { exact: true }).waitFor();
   await page.getByText("You said: Is anybody there?").waitFor();
   await page.getByText("11 in, 7 out").waitFor();
-  await world.say(ada.embed_token, "[[finish:length]] And when do you close?", visitorId);
   await page.getByText("cut off at its length limit").waitFor();
   expect(complaints).toEqual([]);
 });
