@@ -28,12 +28,13 @@ test("new conversations and turns appear by themselves", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/conversations");
   await page.getByText("No conversations yet").waitFor();
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
-  await world.say(ada.embed_token, "Is anybody there?", visitorId);
+  await world.say(ada.embed_token, "[[finish:length]]Is anybody there?", visitorId);
   await page.getByRole("link", { name: "Ada" }).click();
   await atPage(page, "Ada");
-  await page.getByText("Is anybody there?", { exact: true }).waitFor();
+  await page.getByText("[[finish:length]]Is anybody there?", { exact: true }).waitFor();
   await page.getByText("You said: Is anybody there?").waitFor();
   await page.getByText("11 in, 7 out").waitFor();
+  await page.getByText("cut off at its length limit").waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -164,7 +165,7 @@ test("tries a companion, and shows what was sent, how long it took and what it u
 
   await page.getByLabel("Message", { exact: true }).fill("[[fail:401]]");
   await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("language model").waitFor();
+  await page.getByRole("alert").getByText("The provider refused the server's key.").waitFor();
   expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("[[fail:401]]");
   await page.getByLabel("Message", { exact: true }).fill("[[words:500]][[delay:20]]");
   await page.keyboard.press("Enter");
@@ -201,7 +202,7 @@ test("plots usage, shows what is left today, and exports it as CSV", async () =>
   await keepScreenshot(page, "dashboard-usage");
   const file = await readDownload(page, () => page.getByRole("button", { name: "CSV" }).click());
   expect(file.name).toMatch(/^usage-.*\.csv$/);
-  expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0,0,`);
+  expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0,0,,0,0`);
   await page.getByLabel("By", { exact: true }).selectOption("key");
   await page.getByRole("row", { name: /^Dashboard 6/ }).waitFor();
   expect(complaints).toEqual([]);
