@@ -12,6 +12,7 @@ import { type ApiClient, apiClient, expectProblem } from "../support/api-client.
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { isOnPostgres } from "../support/engine.ts";
+import { chunk, doneMark, usageChunk } from "../support/mock-llm-replies.ts";
 
 /** A token of thoughts or text costs five micro-dollars; one of the prompt nothing, unless it is written into a cache. */
 const prices = {
@@ -31,6 +32,8 @@ let account: Account;
 let companion: Companion & { embedToken: string };
 let api: ApiClient;
 let calls: ReplyRequest[];
+/** The engine of the server itself. */
+let ownLlm: LlmProvider;
 
 beforeAll(async () => {
   server = await startTestServer({
@@ -41,6 +44,7 @@ beforeAll(async () => {
     },
     isShared: isOnPostgres,
   });
+  ownLlm = server.services.llm;
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -138,6 +142,32 @@ test("replies that reasoning ate are billed, are messages of the day, and end at
   expect(row).toEndWith(",0,20000,4000,0");
   const lines = await api.call("GET", "/api/usage/events?include=today");
   expect(JSON.parse(lines.text)).toMatchObject({ reasoning_tokens: 4000, cache_write_tokens: 0, cost_micros: 20_000 });
+});
+
+test("the same holds for a provider's own stream, with the room to think, and for an extra call that the budget forbids", async () => {
+  Object.assign(server.services, { llm: ownLlm });
+  server.mockLlm.respond(async ({ body }, response) => {
+    const bound = Number(body["max_tokens"] ?? body["max_completion_tokens"]);
+    await response.write(chunk({ role: "assistant", content: "" }) + chunk({ finishReason: "length" }));
+    await response.write(usageChunk(11, bound, bound) + doneMark);
+    response.end();
+  });
+  const id = await limitTo(60_000);
+  const bounds = () => server.mockLlm.requests.map(({ body }) => body["max_tokens"] ?? body["max_completion_tokens"]);
+  companion = await server.createCompanion({}, account);
+  const trial = await api.call("POST", `/api/companions/${companion.id}/test-chat`, { message: "Hello" });
+  expect(expectProblem(trial, 502, "upstream_error").json).toMatchObject({ kind: "no_room" });
+  // The extra call, with room to think, would have cost more than was left.
+  expect(bounds()).toEqual([boundTokens]);
+  expect(await readBudget(id)).toMatchObject({ spent_micros: costMicros, reserved_micros: 0 });
+  await api.call("PATCH", `/api/budgets/${id}`, { limit_micros: 120_000 });
+  // From now on it is known to think: what is reserved has the room in it.
+  expect([(await say()).status, (await say()).status, (await say()).status]).toEqual([502, 502, 429]);
+  const withRoom = boundTokens + 8192;
+  expect(bounds()).toEqual([boundTokens, withRoom, withRoom]);
+  expect(await readBudget(id)).toMatchObject({ spent_micros: costMicros + 2 * 5 * withRoom, reserved_micros: 0 });
+  expect(await readUsage()).toMatchObject([{ messages: 3, errors: 3, reasoning_tokens: boundTokens + 2 * withRoom }]);
+  expect(await readQuota()).toMatchObject({ used: 3 });
 });
 
 test("what the provider did not count costs nothing, and takes no message of the day", async () => {
