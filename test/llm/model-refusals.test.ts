@@ -247,6 +247,12 @@ describe("room to think", () => {
     expect(told).toMatchObject([{ maxOutputTokens: 1200, before: { usage: { outputTokens: 200 } } }]);
   });
 
+  test("a first message is answered although the name of its bound is refused, too", async () => {
+    const { text } = await ask(open(), "can-be-quick", { temperature: 0.7, maxOutputTokens: 40 });
+    expect(text).not.toBe("");
+    expect(mock.requests.map(({ body }) => body.max_tokens ?? body.max_completion_tokens)).toEqual([40, 40, 1040]);
+  });
+
   test("there is no further call where the setting is 0, or where budgets leave nothing for it", async () => {
     mock.respond(async (_, response) => {
       await response.write(lengthWithoutWord.join(""));
