@@ -86,7 +86,9 @@ export class ReplyCalls {
   }
 
   #makeRoom({ maxOutputTokens }: PlannedCall): boolean {
-    if (this.#extraCalls > 0 || this.#terms.rules.reasoningTokens === 0) return false;
+    // A form that was refused is none of the model's thoughts: room for them is worth a call of its own.
+    const isSecond = this.#extraCalls > 1 || !this.#lessons.every(isAboutForm);
+    if (this.#needsRoom || isSecond || this.#terms.rules.reasoningTokens === 0) return false;
     const isBare = this.#lessons.length > 0;
     if (this.#plan({ isBare, needsRoom: true }).plan.maxOutputTokens <= maxOutputTokens) return false;
     this.#extraCalls++;
