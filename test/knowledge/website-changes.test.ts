@@ -7,7 +7,6 @@ import { createIndexer } from "../../src/knowledge/indexing/indexer.ts";
 import type { IndexerParts } from "../../src/knowledge/indexing/parts.ts";
 import { loadParser } from "../../src/knowledge/reading/parse.ts";
 import { parseAllowedHost } from "../../src/lib/allowed-hosts.ts";
-import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeSource } from "../support/indexed-source.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
@@ -272,11 +271,8 @@ test.each([
 ])("%s is told as what it is, and promises another try only as long as there is one", async (_, failure, sentence) => {
   show("/a", 1);
   const source = await addPage();
-  const { knowledge } = world.store;
-  const store = { knowledge: { ...knowledge, append: () => Promise.reject(failure) } } satisfies Pick<
-    Store,
-    "knowledge"
-  >;
+  const { knowledge, serverSecrets } = world.store;
+  const store = { knowledge: { ...knowledge, append: () => Promise.reject(failure) }, serverSecrets };
   const { after, close } = openIndexer({ store });
   const error = `${sentence} It is tried again.`;
   for (const delayMs of [0, 30 * secondMs, 5 * minuteMs]) {
