@@ -43,7 +43,7 @@ function openIndexer(parts: Partial<IndexerParts> = {}) {
   const indexer = createIndexer({
     ...{ store: world.store, reader, clock: world.clock, log: createCapturedLog() },
     ...{ isShared: false, embedding: null },
-    fetcher: createFetcher({ allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] }),
+    fetcher: createFetcher({ ownHosts: [], allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] }),
     ...parts,
   });
   const get = async ({ id }: Source) =>
@@ -228,7 +228,10 @@ test("pages that stay keep their vectors, but none of a model that is not used a
 test("of a sitemap of more than 500 pages the first are read, and it says so", async () => {
   const urls = Array.from({ length: 501 }, (_, index) => `${site.url}/${index}`);
   site.pages.set("/sitemap.xml", sitemapOf(urls));
-  const { listPages } = createFetcher({ allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] });
+  const { listPages } = createFetcher({
+    ownHosts: [],
+    allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()],
+  });
   const fetched: string[] = [];
   const { after, close } = openIndexer({
     fetcher: {

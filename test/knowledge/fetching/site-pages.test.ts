@@ -29,7 +29,7 @@ beforeEach(() => {
   site = {};
   asked = [];
   const allowed = ["site.test", "www.site.test"].flatMap((text) => parseAllowedHost(text) ?? []);
-  fetcher = createFetcher({ allowed, resolve: async () => ["127.0.0.1"] });
+  fetcher = createFetcher({ allowed, ownHosts: [], resolve: async () => ["127.0.0.1"] });
 });
 
 const list = (path: string) => fetcher.listPages(origin + path, new AbortController().signal);
@@ -115,6 +115,7 @@ test("finds the sitemaps of a site by its address, as robots.txt names them or w
   site["/robots.txt"] = `Sitemap: ${origin}/named.xml\nSitemap: https://elsewhere.test/s.xml`;
   site["/named.xml"] = urlset(`${origin}/named`);
   fetcher = createFetcher({
+    ownHosts: [],
     allowed: [parseAllowedHost("site.test") ?? expect.unreachable()],
     resolve: async () => ["127.0.0.1"],
   });
@@ -133,6 +134,7 @@ test("counts what the address redirects to as the site, and says where nothing i
   site["/robots.txt"] = "User-agent: *\nDisallow: /";
   site["/all.xml"] = urlset(`${origin}/a`);
   const later = createFetcher({
+    ownHosts: [],
     allowed: [parseAllowedHost("site.test") ?? expect.unreachable()],
     resolve: async () => ["127.0.0.1"],
   });
