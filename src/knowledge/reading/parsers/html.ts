@@ -42,10 +42,30 @@ export function markdownOfHtml(html: string): string {
   return cleanText(writeMarkdown(parsePage(html).body as unknown as MarkupNode));
 }
 
-/** A piece without `<html>` becomes the body of a page. */
+/** With one head and one body, whichever of their tags are left out or stand twice: the parser builds what is written. */
 function parsePage(html: string): Page {
-  const isWhole = /<(?:html|body|frameset)[\s>]/i.test(html);
-  return parseHTML(isWhole ? html : `<!doctype html><html><body>${html}</body></html>`).document;
+  const written = /<html[\s>]/i.test(html) ? parseHTML(html).document : null;
+  // What begins with text or some other element becomes the body of a page.
+  const isRooted = written?.documentElement?.localName === "html" && written.children.length === 1;
+  const page = isRooted ? written : parseHTML(`<!doctype html><html><body>${html}</body></html>`).document;
+  const [head, body] = [page.createElement("head"), page.createElement("body")];
+  for (const node of listContent(page.documentElement)) (inHead.has(node.localName ?? "") ? head : body).append(node);
+  page.documentElement.replaceChildren(head, body);
+  return page;
+}
+
+const frames: ReadonlySet<string> = new Set(["html", "head", "body"]);
+const inHead: ReadonlySet<string> = new Set(["title", "meta", "link", "base"]);
+
+function listContent(parent: Page["documentElement"]): Page["documentElement"][] {
+  // Not by recursion, however deep the page nests its frame; in order, by a stack.
+  const found: Page["documentElement"][] = [];
+  const open = [...parent.childNodes].reverse();
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (frames.has(node.localName ?? "")) for (const child of [...node.childNodes].reverse()) open.push(child);
+    else found.push(node);
+  }
+  return found;
 }
 
 /** By `<meta>`, within the first bytes as browsers look, or by the XML declaration. */
@@ -75,8 +95,7 @@ function isShell(markdown: string): boolean {
 }
 
 function findMain(page: Page): string {
-  const body = (page.body ?? page.documentElement) as unknown as MarkupNode;
-  const whole = writeMarkdown(body);
+  const whole = writeMarkdown(page.body as unknown as MarkupNode);
   const marked = page.querySelector("main, [role=main]") as unknown as MarkupNode | null;
   const main = marked === null ? "" : writeMarkdown(marked);
   if (main.length >= Math.min(200, whole.length / 2)) return main;
