@@ -19,6 +19,8 @@ export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids"
   embeddings: EmbeddingProvider | null;
   prices: Prices;
   knowledge: Config["knowledge"];
+  /** Names of this server, which is no source. */
+  ownHosts: readonly string[];
   isShared: boolean;
   duties: Duties;
 }
@@ -34,6 +36,7 @@ export function openKnowledge({
   embeddings,
   prices,
   knowledge: { privateSources },
+  ownHosts,
   ...parts
 }: KnowledgeParts): OpenedKnowledge {
   const { store, clock, log, measurements, isShared, duties } = parts;
@@ -41,7 +44,7 @@ export function openKnowledge({
   const near = embedder && createNearPassages({ store, embedder });
   const knowledge = createKnowledgeFinder({ store, near, log, measurements });
   const reader = openDocumentReader(log);
-  const fetcher = createFetcher({ allowed: privateSources });
+  const fetcher = createFetcher({ allowed: privateSources, ownHosts });
   const embedding =
     embedder && createEmbeddingPass({ store, embedder, isOurs: () => duties.take("embeddings"), clock, log });
   const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });

@@ -3,6 +3,7 @@ import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./dependencies.ts";
 import { createPrices } from "./domain/prices.ts";
+import { hostOf } from "./lib/allowed-hosts.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
 
 export function toSettings(config: Config): Settings {
@@ -31,4 +32,9 @@ function listOtherUrls({ publicUrl, server: { acme, port } }: Config): string[] 
   const visiblePort = domains.includes(hostname) ? publicPort : String(port);
   const urls = domains.map((domain) => new URL(`https://${domain}:${visiblePort || 443}`).origin);
   return urls.filter((url) => url !== publicUrl);
+}
+
+/** Names under which this server is reached, as in a URL. */
+export function ownHostsOf({ publicUrl, server: { acme } }: Config): string[] {
+  return [...(publicUrl === null ? [] : [hostOf(new URL(publicUrl))]), ...(acme?.domains ?? [])];
 }

@@ -29,7 +29,7 @@ import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
 import { checkProviders } from "./provider-checks.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import { toSettings } from "./server-settings.ts";
+import { ownHostsOf, toSettings } from "./server-settings.ts";
 import type { OpenOptions, StorageEngine } from "./store/engine.ts";
 import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
@@ -153,6 +153,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const settings = toSettings(config);
   const knowledge = openKnowledge({
     knowledge: config.knowledge,
+    ownHosts: ownHostsOf(config),
     prices: settings.prices,
     isShared: shared !== null,
     duties: coordination.duties,

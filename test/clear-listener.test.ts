@@ -83,6 +83,7 @@ test.each([
 test.each([
   ["POST /api/embed/one/chat HTTP/1.1", []],
   ["GET /api/companions HTTP/1.1", ["Authorization: Bearer secret"]],
+  ["GET /api/embed/one/conversations HTTP/1.1", ["X-Visitor-Token: a.b.c"]],
   ["OPTIONS /api/embed/one HTTP/1.1", ["Origin: http://shop.example"]],
   ["POST /v1/chat/completions HTTP/1.1", []],
   ["PUT /anything HTTP/1.1", ["Content-Length: 3"]],
@@ -98,6 +99,8 @@ test.each([
   expect(String(detail ?? message)).toStartWith("Send this request to https://chat.example.com");
   const isKeyed = headers.some((header) => header.startsWith("Authorization"));
   expect(String(detail ?? message).endsWith("was sent unencrypted: replace it.")).toBe(isKeyed);
+  const isVisitor = headers.some((header) => header.startsWith("X-Visitor-Token"));
+  expect(String(detail ?? message).includes("The visitor token of this request was sent unencrypted")).toBe(isVisitor);
 });
 
 test("answers the challenges that somebody waits for", async () => {
@@ -120,7 +123,7 @@ test.each(["", "a/b", "%2e%2e%2fkey", "..%2f..%2fkey", "a.b", "a".repeat(201), "
 
 test("counts what it answers", () => {
   const { challenge, missed, redirect, refused } = listener.counts;
-  expect({ challenge, redirect, refused, missed }).toEqual({ challenge: 1, redirect: 19, refused: 7, missed: 9 });
+  expect({ challenge, redirect, refused, missed }).toEqual({ challenge: 1, redirect: 19, refused: 8, missed: 9 });
 });
 
 test("sends visitors to the port of HTTPS that they can reach", async () => {

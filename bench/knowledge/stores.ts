@@ -5,6 +5,7 @@ import { EditionBuilder } from "../../src/knowledge/indexing/edition-builder.ts"
 import { hashDocument } from "../../src/knowledge/indexing/hashes.ts";
 import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
 import type { KnowledgeFinder } from "../../src/knowledge/retrieval/found.ts";
+import { openTermNumbers } from "../../src/knowledge/words/term-number.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import { migratePostgres } from "../../src/store/postgres/migrator.ts";
 import { createEngine, openPostgresStore } from "../../src/store/postgres/open.ts";
@@ -63,7 +64,12 @@ export async function index(
   const claimed = await claimNext(world);
   const edition = await knowledge.openEdition(claimed, null, world.clock.nowMs());
   if (edition === null) throw new Error("the claim is outdated");
-  const builder = new EditionBuilder(knowledge, edition, new AbortController().signal);
+  const builder = new EditionBuilder(
+    knowledge,
+    await openTermNumbers(world.store)(),
+    edition,
+    new AbortController().signal,
+  );
   for (const { title, document } of documents) {
     const facts = { url: null, title, contentHash: await hashDocument(document), etag: null, lastModified: null };
     await builder.addDocument(facts, document);

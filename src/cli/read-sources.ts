@@ -4,6 +4,7 @@ import { createFetcher } from "../knowledge/fetching/fetcher.ts";
 import { createIndexer } from "../knowledge/indexing/indexer.ts";
 import { openDocumentReader } from "../knowledge/reading/reader.ts";
 import type { Log } from "../lib/log.ts";
+import { ownHostsOf } from "../server-settings.ts";
 import type { Store } from "../store/store.ts";
 import type { ActionInput } from "./command.ts";
 import type { Owner } from "./find-companion.ts";
@@ -20,9 +21,9 @@ export async function readHere(
   owner: Owner,
   added: readonly Source[],
 ): Promise<Source[]> {
-  const { privateSources } = loadConfig().knowledge;
+  const config = loadConfig();
   const reader = openDocumentReader(silentLog);
-  const fetcher = createFetcher({ allowed: privateSources });
+  const fetcher = createFetcher({ allowed: config.knowledge.privateSources, ownHosts: ownHostsOf(config) });
   // The server gives passages their vectors: it knows the provider and the budgets.
   const indexer = createIndexer({ store, reader, fetcher, embedding: null, isShared: false, clock, log: silentLog });
   indexer.wake();

@@ -28,6 +28,13 @@ const challengeToken = /^[\w-]{1,200}$/;
 const redirectHeaders = { "cache-control": "max-age=3600" };
 const longestPath = 8192;
 
+/** What lets somebody in, and what to do about its having been sent unencrypted. */
+const keyHeaders = {
+  authorization: "The key of this request was sent unencrypted: replace it.",
+  "x-visitor-token":
+    "The visitor token of this request was sent unencrypted: whoever has seen it is that visitor until it ends.",
+};
+
 /**
  * Only what reads without a key is redirected. A client with a key would follow a redirect, work, and go on sending the
  * key in the clear with each first request: it is refused, so that somebody puts it right.
@@ -51,10 +58,8 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
 
   function refuse(request: Request, path: string): ClearAnswer {
     const baseUrl = baseUrlFor(request);
-    const leaked = request.headers.has("authorization")
-      ? " The key of this request was sent unencrypted: replace it."
-      : "";
-    const error = new AppError("https_required", `Send this request to ${baseUrl}: here it is not encrypted.${leaked}`);
+    const sentences = [`Send this request to ${baseUrl}: here it is not encrypted.`, ...listLeaks(request)];
+    const error = new AppError("https_required", sentences.join(" "));
     const requestId = ids.uuid();
     const isOpenAi = isOpenAiPath(path);
     const body = isOpenAi ? JSON.stringify({ error: toOpenAiError(error) }) : renderProblem(error, requestId, baseUrl);
@@ -72,10 +77,14 @@ export function createClearAnswers(options: ClearAnswersOptions): (request: Requ
     if (isReading && path.startsWith(challengePath)) {
       return await answerChallenge(path.slice(challengePath.length).replace(/\?.*$/, ""));
     }
-    if (!isReading || request.headers.has("authorization")) return refuse(request, path);
+    if (!isReading || listLeaks(request).length > 0) return refuse(request, path);
     const location = baseUrlFor(request) + path;
     return { outcome: "redirect", response: end(301, { ...redirectHeaders, location }, null) };
   };
+}
+
+function listLeaks({ headers }: Request): string[] {
+  return Object.entries(keyHeaders).flatMap(([name, sentence]) => (headers.has(name) ? [sentence] : []));
 }
 
 /** The path with its query, in characters that belong into a URL; `/` where the request names no host or path. */

@@ -37,19 +37,23 @@ export function isPortAllowed(allowed: readonly AllowedHost[], host: string, por
   return allowed.some((one) => one.kind === "host" && one.host === host && one.port === port);
 }
 
-/** Whether to connect to `address` for a URL with this host and port. Link-local addresses are no one's to allow. */
-export function isAddressAllowed(
+/** `listed`: by an exception, whether or not it is public. */
+export type AddressStanding = "public" | "listed" | "refused";
+
+/** Of `address`, for a URL with this host and port. Link-local addresses are no one's to allow. */
+export function standingOf(
   allowed: readonly AllowedHost[],
   { host, port, address }: { host: string; port: number; address: string },
-): boolean {
+): AddressStanding {
   const groups = new Uint16Array(8);
   const version: IpVersion = readIp(address, 0, address.length, groups);
-  if (version === 0) return false;
-  const reach = reachOf(version, groups);
-  if (reach !== "private") return reach === "public";
-  return allowed.some((one) =>
+  const reach = version === 0 ? "never" : reachOf(version, groups);
+  if (version === 0 || reach === "never") return "refused";
+  const isListed = allowed.some((one) =>
     one.kind === "range"
       ? isInRange(version, groups, one.range)
       : one.host === host && (one.port === null || one.port === port),
   );
+  if (isListed) return "listed";
+  return reach === "public" ? "public" : "refused";
 }

@@ -3,6 +3,7 @@
 import type { FieldError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { VisitorKeyAlgorithm } from "../domain/visitor.ts";
+import { judgeEd25519Key } from "../lib/ed25519.ts";
 import { isOnP256 } from "../lib/p256.ts";
 
 const secretBytes = 32;
@@ -75,7 +76,10 @@ export async function readPublicJwk(
   }
   if (errors.length > 0) return errors;
   const jwk = { ...expected, ...coordinates } as PublicJwk;
+  const verdict = jwk.kty === "OKP" ? judgeEd25519Key(toBytes(jwk.x)) : "good";
+  if (verdict === "weak") return [fault("x", "Anybody can sign for this key. Make a new pair of keys.")];
   try {
+    if (verdict === "off") throw new RangeError("not on the curve");
     if (jwk.kty === "EC" && !isOnP256(toBytes(jwk.x), toBytes(jwk.y))) throw new RangeError("not on the curve");
     await importKey(algorithm, JSON.stringify(jwk));
     return jwk;

@@ -18,7 +18,7 @@ test("a server that stops does not first write all that is left of a long text",
   const markdown = Array.from({ length: 500 }, (_, at) => `# Section ${at}\n\n${"words of it ".repeat(20)}`).join(
     "\n\n",
   );
-  const builder = new EditionBuilder(store, 1, stop.signal);
+  const builder = new EditionBuilder(store, () => 1, 1, stop.signal);
   const facts = { url: null, title: "Long", contentHash: "hash", etag: null, lastModified: null };
   const writing = builder.addDocument(facts, { title: null, pages: [{ number: null, markdown }] });
   expect(writing).rejects.toThrow("the server is stopping");

@@ -5,13 +5,16 @@ import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
 import type { NearPassages } from "../../src/knowledge/retrieval/found.ts";
 import { nameQuestion } from "../../src/knowledge/retrieval/question-group.ts";
 import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
-import { termNumberOf } from "../../src/knowledge/words/term-number.ts";
+import { numberTermsBy } from "../../src/knowledge/words/term-number.ts";
 import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
-import type { IndexedPassage, KnowledgeStore, LiveEdition, Posting } from "../../src/store/store.ts";
+import type { IndexedPassage, KnowledgeStore, LiveEdition, Posting, ServerSecretStore } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { buildPostings } from "../support/postings.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
+
+const key = new Uint8Array(16);
+const numberTerm = numberTermsBy(key);
 
 /** Editions in memory: the numbers count from 1. */
 function createIndex(texts: readonly (readonly string[])[], tokensOfEach = 10) {
@@ -26,7 +29,7 @@ function createIndex(texts: readonly (readonly string[])[], tokensOfEach = 10) {
     live.push({ edition, sourceId: `source-${edition}`, ...sums, model: null });
     for (let first = 0; first < terms.length; first += passagesPerBlock) {
       for (const [term, entries] of buildPostings(terms.slice(first, first + passagesPerBlock))) {
-        postings.push({ edition, block: first / passagesPerBlock, term: termNumberOf(term), entries });
+        postings.push({ edition, block: first / passagesPerBlock, term: numberTerm(term), entries });
       }
     }
   }
@@ -47,7 +50,8 @@ function createIndex(texts: readonly (readonly string[])[], tokensOfEach = 10) {
         .map((ref): IndexedPassage => ({ ...facts, ...ref, text: texts[ref.edition - 1]?.[ref.ordinal] ?? "" }));
     },
   };
-  return { store: { knowledge } as { knowledge: KnowledgeStore }, calls, gone };
+  const serverSecrets = { find: async () => key.toHex() } as unknown as ServerSecretStore;
+  return { store: { knowledge: knowledge as KnowledgeStore, serverSecrets }, calls, gone };
 }
 
 const log = createCapturedLog();

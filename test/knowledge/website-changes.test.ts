@@ -7,7 +7,6 @@ import { createIndexer } from "../../src/knowledge/indexing/indexer.ts";
 import type { IndexerParts } from "../../src/knowledge/indexing/parts.ts";
 import { loadParser } from "../../src/knowledge/reading/parse.ts";
 import { parseAllowedHost } from "../../src/lib/allowed-hosts.ts";
-import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeSource } from "../support/indexed-source.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
@@ -44,7 +43,7 @@ function openIndexer(parts: Partial<IndexerParts> = {}) {
   const indexer = createIndexer({
     ...{ store: world.store, reader, clock: world.clock, log: createCapturedLog() },
     ...{ isShared: false, embedding: null },
-    fetcher: createFetcher({ allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] }),
+    fetcher: createFetcher({ ownHosts: [], allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] }),
     ...parts,
   });
   const get = async ({ id }: Source) =>
@@ -229,7 +228,10 @@ test("pages that stay keep their vectors, but none of a model that is not used a
 test("of a sitemap of more than 500 pages the first are read, and it says so", async () => {
   const urls = Array.from({ length: 501 }, (_, index) => `${site.url}/${index}`);
   site.pages.set("/sitemap.xml", sitemapOf(urls));
-  const { listPages } = createFetcher({ allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()] });
+  const { listPages } = createFetcher({
+    ownHosts: [],
+    allowed: [parseAllowedHost("127.0.0.0/8") ?? expect.unreachable()],
+  });
   const fetched: string[] = [];
   const { after, close } = openIndexer({
     fetcher: {
@@ -272,11 +274,8 @@ test.each([
 ])("%s is told as what it is, and promises another try only as long as there is one", async (_, failure, sentence) => {
   show("/a", 1);
   const source = await addPage();
-  const { knowledge } = world.store;
-  const store = { knowledge: { ...knowledge, append: () => Promise.reject(failure) } } satisfies Pick<
-    Store,
-    "knowledge"
-  >;
+  const { knowledge, serverSecrets } = world.store;
+  const store = { knowledge: { ...knowledge, append: () => Promise.reject(failure) }, serverSecrets };
   const { after, close } = openIndexer({ store });
   const error = `${sentence} It is tried again.`;
   for (const delayMs of [0, 30 * secondMs, 5 * minuteMs]) {

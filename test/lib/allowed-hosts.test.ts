@@ -1,13 +1,13 @@
 /** Which addresses may be connected to: public ones, and the operator's exceptions. */
 import { expect, test } from "bun:test";
-import { type AllowedHost, isAddressAllowed, parseAllowedHost } from "../../src/lib/allowed-hosts.ts";
+import { type AllowedHost, parseAllowedHost, standingOf } from "../../src/lib/allowed-hosts.ts";
 
 function allow(...texts: string[]): AllowedHost[] {
   return texts.map((text) => parseAllowedHost(text) ?? expect.unreachable(text));
 }
 
 function isAllowed(address: string, allowed: AllowedHost[] = [], host = "site.example", port = 80): boolean {
-  return isAddressAllowed(allowed, { host, port, address });
+  return standingOf(allowed, { host, port, address }) !== "refused";
 }
 
 /** As many as an exception can open. */

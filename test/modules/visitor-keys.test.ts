@@ -102,6 +102,31 @@ test("refuses what is no key of that algorithm, every fault at once", async () =
   expect((await api.call("GET", path)).json.data).toEqual([]);
 });
 
+test("keys of EdDSA that anybody can sign for are refused, and so are points that are none", async () => {
+  const { publicJwk: jwk } = await makePair("EdDSA");
+  const send = (hex: string) => {
+    const x = Buffer.from(hex, "hex").toString("base64url");
+    return api.call("POST", path, { name, algorithm: "EdDSA", public_jwk: { ...jwk, x } });
+  };
+  const [first, last] = [
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03",
+  ];
+  const weak = [
+    ...["00", "01"].flatMap((byte) => [`${byte}${"00".repeat(31)}`, `${byte}${"00".repeat(30)}80`]),
+    // p - 1, and 0 and 1 as p and p + 1.
+    ...["ec", "ed", "ee"].flatMap((byte) => [`${byte}${"ff".repeat(30)}7f`, `${byte}${"ff".repeat(31)}`]),
+    ...[`${first}05`, `${first}85`, `${last}7a`, `${last}fa`],
+  ];
+  expect(weak).toHaveLength(14);
+  for (const hex of weak) expectInvalid(await send(hex), ["public_jwk.x"]);
+  for (const hex of [`02${"00".repeat(31)}`, "ff".repeat(32)]) expectInvalid(await send(hex), ["public_jwk"]);
+  for (let pair = 0; pair < 2; pair++) {
+    const { publicJwk } = await makePair("EdDSA");
+    expect((await api.call("POST", path, { name, algorithm: "EdDSA", public_jwk: publicJwk })).status).toBe(201);
+  }
+});
+
 test("a point that is on no curve leaves nothing behind for the next use of another key", async () => {
   const { publicJwk: jwk } = await makePair("ES256");
   const beyond = Buffer.alloc(32, 255).toString("base64url");

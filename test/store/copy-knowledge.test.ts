@@ -1,10 +1,13 @@
 /** Copies of knowledge between the engines: what one has indexed answers in the other, and long rows fit into memory. */
 import { expect, test } from "bun:test";
+import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
+import { Measurements } from "../../src/metrics/measurements.ts";
 import { copyStore, type Place } from "../../src/store/copy/copy.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCopyPlaces } from "../support/copy-world.ts";
+import { indexText } from "../support/index-text.ts";
 import { indexSource, makeSource, newUpload, publishNext, readUpload } from "../support/indexed-source.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
@@ -21,6 +24,7 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   const words = "Open from \u0000 nine.";
   const { edition } = await indexSource(world, companion, [words], { url: "https://shop.example" });
   await world.store.knowledge.replaceVectors(edition, "m", [{ firstOrdinal: 0, vectors: new Uint8Array([0]) }], true);
+  await indexText(world.store, companion, { title: "Parking", passages: ["Bicycles stand in the yard."] });
   const turn = world.turnOf(companion);
   await world.store.turns.settle(turn);
   const [asked, replied] = turn.messages.map(({ id }) => id);
@@ -40,6 +44,10 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
     for (const { id, bytes } of uploads) {
       expect(await readUpload({ store: { knowledge, ...store } }, id)).toBe(new TextDecoder().decode(bytes));
     }
+    // By its words, whose numbers depend on a key that is copied.
+    const finding = { near: null, log: createCapturedLog(), measurements: new Measurements() };
+    const finder = createKnowledgeFinder({ store: { knowledge, ...store }, ...finding });
+    expect(await finder.search(companion, "bicycle", 1)).toMatchObject({ passages: [{ title: "Parking" }] });
     const question = await store.unanswered.find(account.id, companion.id, groupId);
     expect(question).toMatchObject({ question: "Hello", count: 1 });
     const shown = await store.unanswered.listSeen(turn.conversationId, [replied ?? ""]);

@@ -2,7 +2,7 @@
 import type { Companion } from "../../src/domain/companion.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
-import { termNumberOf } from "../../src/knowledge/words/term-number.ts";
+import { openTermNumbers } from "../../src/knowledge/words/term-number.ts";
 import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { Store, StoredChunk } from "../../src/store/store.ts";
@@ -19,7 +19,7 @@ export interface IndexedText {
 
 /** Resolves with the source's id, when its passages answer. */
 export async function indexText(
-  { knowledge }: Pick<Store, "knowledge">,
+  { knowledge, serverSecrets }: Pick<Store, "knowledge" | "serverSecrets">,
   companion: Pick<Companion, "id" | "accountId">,
   { title, url = null, passages }: IndexedText,
 ): Promise<string> {
@@ -42,12 +42,13 @@ export async function indexText(
   const terms = chunks.map((chunk) => termsOfPassage({ ...chunk, title }));
   const place = { place: 0, url, title, contentHash: "hash", etag: null, lastModified: null };
   await knowledge.append(edition, { documents: [{ ...place, firstOrdinal: 0, chunks: chunks.length }] });
+  const numberTerm = await openTermNumbers({ serverSecrets })();
   for (let first = 0; first < chunks.length; first += passagesPerBlock) {
     const block = first / passagesPerBlock;
     const lists = buildPostings(terms.slice(first, first + passagesPerBlock));
     await knowledge.append(edition, {
       parts: [{ firstOrdinal: first, chunks: chunks.slice(first, first + passagesPerBlock) }],
-      postings: [...lists].map(([term, entries]) => ({ block, term: termNumberOf(term), entries })),
+      postings: [...lists].map(([term, entries]) => ({ block, term: numberTerm(term), entries })),
     });
   }
   const text = chunks.map((chunk) => chunk.text).join("");

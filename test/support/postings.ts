@@ -1,9 +1,10 @@
-/** The lists of the index for some passages, all at once. */
+/** The lists of the index for some passages, all at once, by terms: in tests these may be told apart. */
 import { BlockPostings } from "../../src/knowledge/retrieval/block-postings.ts";
 import type { Terms } from "../../src/knowledge/words/terms.ts";
 
 export function buildPostings(passages: readonly Terms[]): Map<string, Uint8Array> {
-  const block = new BlockPostings();
-  for (const terms of passages) block.add(terms);
-  return new Map(block.lists());
+  const terms: string[] = [];
+  const block = new BlockPostings((term) => terms.push(term) - 1);
+  for (const passage of passages) block.add(passage);
+  return new Map(block.lists().map(([number, list]) => [terms[number] as string, list]));
 }

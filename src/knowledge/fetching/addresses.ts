@@ -1,6 +1,6 @@
 /** From a host's name to the addresses that may be connected to. */
 import { lookup } from "node:dns/promises";
-import { type AllowedHost, isAddressAllowed } from "../../lib/allowed-hosts.ts";
+import { type AllowedHost, standingOf } from "../../lib/allowed-hosts.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { readIp } from "../../lib/ip-address.ts";
 import { failFetching } from "./failure.ts";
@@ -14,6 +14,16 @@ export const systemResolve: Resolve = async (host) => {
   return found.map(({ address }) => address);
 };
 
+export interface AddressRules {
+  /** The operator's exceptions. */
+  readonly allowed: readonly AllowedHost[];
+  /** Names of this server, as in a URL: what listens beside it is not for strangers to read. */
+  readonly ownHosts: readonly string[];
+  /** Whether an address is this machine's. */
+  readonly isOwn: (address: string) => Promise<boolean>;
+  readonly resolve: Resolve;
+}
+
 /** More are not tried. */
 const mostAddresses = 4;
 
@@ -23,13 +33,16 @@ const mostAddresses = 4;
  */
 export async function findAddresses(
   { host, port }: Target,
-  { allowed, resolve }: { allowed: readonly AllowedHost[]; resolve: Resolve },
+  { allowed, ownHosts, isOwn, resolve }: AddressRules,
 ): Promise<readonly string[]> {
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   const found = isIp(bare) ? [bare] : await lookUp(bare, resolve);
   if (found.length === 0) throw failFetching("notPublic");
   for (const address of found) {
-    if (!isAddressAllowed(allowed, { host, port, address })) throw failFetching("notPublic");
+    const standing = standingOf(allowed, { host, port, address });
+    const isRefused =
+      standing === "public" ? ownHosts.includes(host) || (await isOwn(address)) : standing === "refused";
+    if (isRefused) throw failFetching("notPublic");
   }
   const isIpv6 = (address: string) => Number(address.includes(":"));
   return found.toSorted((one, other) => isIpv6(one) - isIpv6(other)).slice(0, mostAddresses);

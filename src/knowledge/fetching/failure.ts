@@ -21,6 +21,7 @@ const sentences = {
   unasked: "The host says that nothing has changed, and was not asked.",
   robots: "The site's robots.txt does not allow it to be read.",
   robotsUnread: "The site's robots.txt cannot be read at present, so its pages are not read either.",
+  robotsLong: "The site's robots.txt has more rules than can be followed, so its pages are not read.",
   noSitemap: "The address is no sitemap, and the site names none in its robots.txt.",
   noPages: "The sitemap lists no pages of its own site.",
 } as const;

@@ -1,7 +1,7 @@
 /** URL to bytes: public hosts alone, a few redirects, bounded in size and time, one request at a time for each host. */
-import type { AllowedHost } from "../../lib/allowed-hosts.ts";
 import { unlessAborted, waitFor } from "../../lib/deadline.ts";
-import { type Resolve, systemResolve } from "./addresses.ts";
+import { isOwnAddress } from "../../lib/own-addresses.ts";
+import { type AddressRules, systemResolve } from "./addresses.ts";
 import { failFetching, failWithStatus } from "./failure.ts";
 import { createFollower, type Followed } from "./redirects.ts";
 import type { Robots } from "./robots.ts";
@@ -43,11 +43,10 @@ export interface Fetcher {
   listPages(url: string, signal: AbortSignal): Promise<SitePages>;
 }
 
-export interface FetcherOptions {
-  /** The operator's exceptions. */
-  readonly allowed: readonly AllowedHost[];
-  /** What tests replace. */
-  readonly resolve?: Resolve;
+/** The optional ones are what tests replace. */
+export interface FetcherOptions
+  extends Pick<AddressRules, "allowed" | "ownHosts">,
+    Partial<Pick<AddressRules, "isOwn" | "resolve">> {
   readonly timeoutMs?: number;
   readonly wait?: (timeMs: number, signal: AbortSignal) => Promise<void>;
 }
@@ -57,8 +56,8 @@ const maxBytes = 5 * 1024 * 1024;
 const maxDelayMs = 5000;
 
 export function createFetcher(options: FetcherOptions): Fetcher {
-  const { allowed, resolve = systemResolve, timeoutMs = 20_000, wait = waitFor } = options;
-  const follow = createFollower({ allowed, resolve, timeoutMs, wait });
+  const { isOwn = isOwnAddress, resolve = systemResolve, timeoutMs = 20_000, wait = waitFor } = options;
+  const follow = createFollower({ ...options, isOwn, resolve, timeoutMs, wait });
   const keeper = createRobotsKeeper({
     nowMs: () => performance.now(),
     async fetch(url, most) {

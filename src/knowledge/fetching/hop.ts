@@ -1,5 +1,4 @@
 /** One request to one URL: looked up, checked, connected to the address that was checked, read within bounds. */
-import type { AllowedHost } from "../../lib/allowed-hosts.ts";
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { readBody } from "../../lib/http/body-bytes.ts";
@@ -7,14 +6,12 @@ import { ConnectionError } from "../../lib/http/connection.ts";
 import type { HttpResponse } from "../../lib/http/exchange.ts";
 import { sendPinned } from "../../lib/http/pinned.ts";
 import { HttpProtocolError } from "../../lib/http/response-reader.ts";
-import { findAddresses, type Resolve } from "./addresses.ts";
+import { type AddressRules, findAddresses } from "./addresses.ts";
 import { acceptedCodings, decompress } from "./decompression.ts";
 import { FetchingFailure, failFetching } from "./failure.ts";
 import type { Target } from "./target.ts";
 
-export interface HopOptions {
-  readonly allowed: readonly AllowedHost[];
-  readonly resolve: Resolve;
+export interface HopOptions extends AddressRules {
   readonly maxBytes: number;
   readonly etag?: string | null | undefined;
   readonly lastModified?: string | null | undefined;

@@ -1,8 +1,7 @@
 /** Follows a URL through its redirects: every hop is checked as if it were the first, and waits its turn at its host. */
-import type { AllowedHost } from "../../lib/allowed-hosts.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { createKeyedQueue } from "../../lib/keyed-queue.ts";
-import type { Resolve } from "./addresses.ts";
+import type { AddressRules } from "./addresses.ts";
 import { failFetching } from "./failure.ts";
 import { type HopResult, requestOnce } from "./hop.ts";
 import { readTarget, type Target } from "./target.ts";
@@ -26,9 +25,7 @@ export interface Followed extends HopResult {
 /** Rejects with a `FetchingFailure`, or the signal's reason; resolves with any status that is no redirect. */
 export type Follow = (url: string, options: FollowOptions) => Promise<Followed>;
 
-export interface FollowerOptions {
-  readonly allowed: readonly AllowedHost[];
-  readonly resolve: Resolve;
+export interface FollowerOptions extends AddressRules {
   /** Of all hops together, without the wait for their turns. */
   readonly timeoutMs: number;
   readonly wait: (timeMs: number, signal: AbortSignal) => Promise<void>;
@@ -39,7 +36,7 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const maxWaitingPerHost = 50;
 const turnTimeoutMs = 60_000;
 
-export function createFollower({ allowed, resolve, timeoutMs, wait }: FollowerOptions): Follow {
+export function createFollower({ timeoutMs, wait, ...rules }: FollowerOptions): Follow {
   const hosts = createKeyedQueue({ maxWaiting: maxWaitingPerHost });
 
   /** Runs the task while no other request to the host does. */
@@ -61,14 +58,14 @@ export function createFollower({ allowed, resolve, timeoutMs, wait }: FollowerOp
 
   return async (url, options) => {
     const { signal, cutsLonger = false, beforeHop } = options;
-    let target = readTarget(url, null, allowed);
+    let target = readTarget(url, null, rules.allowed);
     let leftMs = timeoutMs;
 
     async function request(asked: Target): Promise<HopResult> {
       const startedMs = performance.now();
       const deadline = startDeadline(signal, leftMs, () => failFetching("late"));
       try {
-        return await requestOnce(asked, { ...options, allowed, resolve }, deadline.signal);
+        return await requestOnce(asked, { ...options, ...rules }, deadline.signal);
       } finally {
         deadline.end();
         leftMs = Math.max(0, leftMs - (performance.now() - startedMs));
@@ -87,7 +84,7 @@ export function createFollower({ allowed, resolve, timeoutMs, wait }: FollowerOp
       if (!redirectStatuses.has(hop.status)) return { ...hop, finalUrl: asked.url };
       const location = hop.headers.get("location");
       if (location === undefined) throw failFetching("redirect");
-      target = readTarget(location, asked.url, allowed);
+      target = readTarget(location, asked.url, rules.allowed);
     }
     throw failFetching("redirects");
   };

@@ -25,6 +25,13 @@ export function createRobotsKeeper(source: RobotsSource): RobotsKeeper {
   const kept = new Map<string, { robots: Promise<Robots>; untilMs: number }>();
 
   async function read(origin: string): Promise<Robots> {
+    const robots = await readFile(origin);
+    if (robots === null) throw failFetching("robotsLong");
+    return robots;
+  }
+
+  /** Null if it has too many rules. */
+  async function readFile(origin: string): Promise<Robots | null> {
     try {
       const bytes = await source.fetch(`${origin}/robots.txt`, maxRobotsBytes);
       return bytes === null ? noRobots : await parseRobots(new TextDecoder().decode(bytes));

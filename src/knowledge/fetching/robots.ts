@@ -1,5 +1,6 @@
 /** robots.txt as RFC 9309 reads it: which paths of a site may be fetched; no I/O. */
 import { Slices } from "../../lib/pause.ts";
+import { PathRules } from "./path-rules.ts";
 
 export interface Robots {
   /** `path` is that of the URL with its query. */
@@ -10,13 +11,8 @@ export interface Robots {
   readonly sitemaps: readonly string[];
 }
 
-interface Rule {
-  readonly isAllow: boolean;
-  readonly pattern: string;
-}
-
 interface Group {
-  readonly rules: Rule[];
+  readonly rules: PathRules;
   crawlDelay: number;
 }
 
@@ -25,16 +21,16 @@ export const maxRobotsBytes = 500 * 1024;
 
 const product = "companiond";
 const maxSitemaps = 20;
-/** So that a path is judged within a millisecond or two. */
-const maxRules = 10_000;
-
 /** Of a site without a robots.txt. */
 export const noRobots: Robots = { isAllowed: () => true, crawlDelay: 0, sitemaps: [] };
 
-/** In slices: half a megabyte has a hundred thousand lines. */
-export async function parseRobots(text: string): Promise<Robots> {
-  const own: Group = { rules: [], crawlDelay: 0 };
-  const everyones: Group = { rules: [], crawlDelay: 0 };
+/**
+ * In slices: half a megabyte has a hundred thousand lines. Null if it has more rules than can be followed: to follow some
+ * of them would be to pass over the others.
+ */
+export async function parseRobots(text: string): Promise<Robots | null> {
+  const own: Group = { rules: new PathRules(), crawlDelay: 0 };
+  const everyones: Group = { rules: new PathRules(), crawlDelay: 0 };
   const sitemaps: string[] = [];
   let named = new Set<Group>();
   let isNaming = false;
@@ -60,8 +56,8 @@ export async function parseRobots(text: string): Promise<Robots> {
       case "disallow": {
         isNaming = false;
         // An empty one is no rule.
-        const rule = { isAllow: key.toLowerCase() === "allow", pattern: toComparable(value) };
-        if (value !== "") for (const group of named) if (group.rules.length < maxRules) group.rules.push(rule);
+        const isAllow = key.toLowerCase() === "allow";
+        if (value !== "") for (const { rules } of named) rules.add(toComparable(value), isAllow);
         break;
       }
       case "crawl-delay": {
@@ -76,44 +72,9 @@ export async function parseRobots(text: string): Promise<Robots> {
     }
   }
   const { rules, crawlDelay } = isOwnNamed ? own : everyones;
-  return { isAllowed: (path) => judge(rules, toComparable(path)), crawlDelay, sitemaps };
-}
-
-/** The longest rule that matches decides; of two, the one that allows. */
-function judge(rules: readonly Rule[], path: string): boolean {
-  if (path === "/robots.txt") return true;
-  let longest = -1;
-  let isAllowed = true;
-  for (const { isAllow, pattern } of rules) {
-    if (pattern.length < longest || (pattern.length === longest && !isAllow)) continue;
-    if (!matches(pattern, path)) continue;
-    longest = pattern.length;
-    isAllowed = isAllow;
-  }
-  return isAllowed;
-}
-
-/** `*` is any text, `$` at the end is the end. Each part is looked for once, so that no pattern takes long. */
-function matches(pattern: string, path: string): boolean {
-  const isAnchored = pattern.endsWith("$");
-  const text = isAnchored ? pattern.slice(0, -1) : pattern;
-  let star = text.indexOf("*");
-  if (star === -1) return isAnchored ? path === text : path.startsWith(text);
-  if (!path.startsWith(text.slice(0, star))) return false;
-  let at = star;
-  for (;;) {
-    const from = star + 1;
-    star = text.indexOf("*", from);
-    if (star === -1) {
-      const last = text.slice(from);
-      if (isAnchored) return path.length - last.length >= at && path.endsWith(last);
-      return path.includes(last, at);
-    }
-    const part = text.slice(from, star);
-    const found = path.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
+  if (rules.isTooLong) return null;
+  const isAllowed = (path: string) => path === "/robots.txt" || rules.isAllowed(toComparable(path));
+  return { isAllowed, crawlDelay, sitemaps };
 }
 
 /** The same path in the same spelling: escapes in upper case, and none for what needs none; other letters escaped. */

@@ -28,9 +28,12 @@ export interface SitePagesSource {
 
 const maxPages = 500;
 /** So that a site of nothing else ends too. */
-const maxDisallowed = 10_000;
+const maxDisallowed = 2_500;
 const maxSitemaps = 50;
 const maxBytes = 5 * 1024 * 1024;
+/** Of all sitemaps together, and the addresses that they may name: as many as the protocol allows one. */
+const maxListedBytes = 16 * 1024 * 1024;
+const maxEntries = 50_000;
 /** An index may not name another by the protocol; some do. */
 const maxDepth = 2;
 
@@ -50,6 +53,8 @@ class Listing {
   readonly #urls = new Set<string>();
   readonly #disallowed = new Set<string>();
   readonly #asked = new Set<string>();
+  #bytes = 0;
+  #entries = 0;
   #isCut = false;
 
   constructor(origin: string, robots: Robots, source: SitePagesSource) {
@@ -83,6 +88,7 @@ class Listing {
     this.#asked.add(finalUrl.href);
     const given = { bytes, isCut };
     const plain = isGzip(bytes) ? await decompress(given, "gzip", maxBytes, this.#source.signal) : given;
+    this.#bytes += plain.bytes.length;
     const sitemap = readSitemap(decodeText(plain.bytes));
     if (sitemap === null) return false;
     if (plain.isCut) this.#isCut = true;
@@ -93,7 +99,12 @@ class Listing {
         await slices.pause();
         this.#source.signal.throwIfAborted();
       }
-      const url = entry === null ? null : this.#readUrl(entry);
+      if (entry === null) continue;
+      if (++this.#entries > maxEntries) {
+        this.#isCut = true;
+        break;
+      }
+      const url = this.#readUrl(entry);
       if (url === null) continue;
       if (sitemap.kind === "index") further.push(url.href);
       else if (!this.#add(url)) break;
@@ -139,7 +150,7 @@ class Listing {
   }
 
   #isFull(): boolean {
-    return this.#urls.size >= maxPages;
+    return this.#urls.size >= maxPages || this.#bytes > maxListedBytes;
   }
 
   /** Null if it is no address of this site. */

@@ -12,7 +12,7 @@ import type {
 } from "../../store/store.ts";
 import { cutIntoChunks } from "../passages/chunks.ts";
 import { BlockPostings } from "../retrieval/block-postings.ts";
-import { termNumberOf } from "../words/term-number.ts";
+import type { NumberTerm } from "../words/term-number.ts";
 import { termsOfPassage } from "../words/terms.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
@@ -35,18 +35,22 @@ export class EditionBuilder {
   readonly #documents: EditionDocument[] = [];
   readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
   #part: StoredChunk[] = [];
+  readonly #numberTerm: NumberTerm;
   /** Of the passages of the block that is being filled. */
-  #block = new BlockPostings();
+  #block: BlockPostings;
   /** Cutting goes on while the last commit is under way: whether that found the edition. */
   #appended: Promise<boolean> = Promise.resolve(true);
   readonly #slices = new Slices();
 
   constructor(
     store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">,
+    numberTerm: NumberTerm,
     edition: number,
     signal: AbortSignal,
   ) {
     this.#store = store;
+    this.#numberTerm = numberTerm;
+    this.#block = new BlockPostings(numberTerm);
     this.#edition = edition;
     this.#signal = signal;
   }
@@ -155,10 +159,10 @@ export class EditionBuilder {
     const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
     const lists: Omit<Posting, "edition">[] = [];
     for (const [term, entries] of this.#block.lists()) {
-      lists.push({ block, term: termNumberOf(term), entries });
+      lists.push({ block, term, entries });
       if (this.#slices.isOver) await this.#slices.pause();
     }
-    this.#block = new BlockPostings();
+    this.#block = new BlockPostings(this.#numberTerm);
     // In the order of their key, in which an index grows fastest.
     lists.sort((one, other) => one.term - other.term);
     for (let at = 0; at < lists.length; at += postingsPerCommit) {

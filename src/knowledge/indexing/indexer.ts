@@ -1,5 +1,6 @@
 /** Works off the queue of sources: takes those that are due, reads them, and lets what was read answer. */
 import type { ClaimedSource } from "../../store/store.ts";
+import { openTermNumbers } from "../words/term-number.ts";
 import type { EmbeddingPass } from "./embedding-pass.ts";
 import type { IndexerParts } from "./parts.ts";
 import { runReading } from "./reading-run.ts";
@@ -35,6 +36,7 @@ interface Running {
 /** Sleeps until `wake` unless a source is due some day: without sources there is no timer. */
 export function createIndexer(parts: IndexerParts): Indexer {
   const { store, clock, log, embedding, isShared } = parts;
+  const findNumbering = openTermNumbers(store);
   const closing = new AbortController();
   const running = new Map<string, Running>();
   let looking: Promise<void> | null = null;
@@ -116,7 +118,11 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   function begin(claimed: ClaimedSource): void {
     const { accountId, source } = claimed;
-    const done = runReading({ ...parts, leaseMs, model: embedding?.model ?? null }, claimed, closing.signal)
+    const done = runReading(
+      { ...parts, findNumbering, leaseMs, model: embedding?.model ?? null },
+      claimed,
+      closing.signal,
+    )
       .catch((error) => log.error("source not read", { sourceId: claimed.source.id, error }))
       .finally(() => {
         running.delete(accountId);

@@ -5,6 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { ClaimedSource, EditionFacts, KnowledgeStore, NewValidators, Store } from "../../store/store.ts";
 import type { Fetcher } from "../fetching/fetcher.ts";
 import type { DocumentReader } from "../reading/reader.ts";
+import type { NumberTerm } from "../words/term-number.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
 import type { EmbeddingPass } from "./embedding-pass.ts";
 
@@ -16,6 +17,8 @@ export interface Validators {
 
 export interface ReadingParts {
   readonly store: KnowledgeStore;
+  /** Of the words of passages. */
+  readonly findNumbering: () => Promise<NumberTerm>;
   readonly reader: Pick<DocumentReader, "read">;
   readonly fetcher: Pick<Fetcher, "fetch" | "listPages">;
   /** Of vectors that may be taken over; null for none. */
@@ -43,7 +46,7 @@ export interface ReadSource {
 
 /** What working off the queue needs. */
 export interface IndexerParts {
-  store: Pick<Store, "knowledge">;
+  store: Pick<Store, "knowledge" | "serverSecrets">;
   reader: DocumentReader;
   fetcher: Pick<Fetcher, "fetch" | "listPages">;
   /** Whether other servers use the same database. */

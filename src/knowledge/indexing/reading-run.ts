@@ -5,13 +5,14 @@ import type { ClaimedSource, EditionFacts } from "../../store/store.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
 import { ReadingFailure } from "../reading/failure.ts";
 import { Outdated, TooManyPassages } from "./edition-builder.ts";
-import type { IndexerParts, ReadingRun, ReadSource } from "./parts.ts";
+import type { IndexerParts, ReadingParts, ReadingRun, ReadSource } from "./parts.ts";
 import { readSitemap } from "./sitemap-reading.ts";
 import { SourceProblem } from "./source-problem.ts";
 import { readPage, readUploaded } from "./source-reading.ts";
 
 export interface RunParts extends IndexerParts {
   leaseMs: number;
+  findNumbering: ReadingParts["findNumbering"];
   model: string | null;
 }
 
@@ -53,8 +54,9 @@ function tooLate({ source: { type } }: ClaimedSource): SourceProblem {
 }
 
 function readSource(parts: RunParts, run: ReadingRun): Promise<ReadSource> {
-  const { reader, fetcher, model, clock } = parts;
-  const reading = { store: parts.store.knowledge, reader, fetcher, model, nowMs: () => clock.nowMs() };
+  const { reader, fetcher, findNumbering, model, clock } = parts;
+  const given = { reader, fetcher, findNumbering, model };
+  const reading = { ...given, store: parts.store.knowledge, nowMs: () => clock.nowMs() };
   const { type } = run.claimed.source;
   if (type === "sitemap") return readSitemap(reading, run);
   return type === "url" ? readPage(reading, run) : readUploaded(reading, run);

@@ -70,10 +70,14 @@ async function findKnown({ store }: ReadingParts, { claimed }: ReadingRun): Prom
 }
 
 /** Begins the edition of the run. Rejects with `Outdated`. */
-export async function openBuilder({ store, model, nowMs }: ReadingParts, run: ReadingRun): Promise<EditionBuilder> {
+export async function openBuilder(
+  { store, findNumbering, model, nowMs }: ReadingParts,
+  run: ReadingRun,
+): Promise<EditionBuilder> {
+  const numberTerm = await findNumbering();
   run.edition = await store.openEdition(run.claimed, model, nowMs());
   if (run.edition === null) throw new Outdated();
-  return new EditionBuilder(store, run.edition, run.signal);
+  return new EditionBuilder(store, numberTerm, run.edition, run.signal);
 }
 
 /** A fetched page as a document. Rejects as `readUploaded`. */

@@ -3,9 +3,11 @@ import { confineProcess } from "./confinement.ts";
 import { ReadingFailure } from "./failure.ts";
 import type { DocumentKind } from "./kind.ts";
 import { loadParser } from "./parse.ts";
+import { letOthersGoFirst } from "./precedence.ts";
 import { pieceLength, type Report } from "./report.ts";
 
 export async function readInChild(kind: DocumentKind, charset: string | null): Promise<void> {
+  letOthersGoFirst();
   const parse = await loadParser(kind);
   const sink = Bun.stdout.writer();
   const input = Bun.stdin.stream();

@@ -1,4 +1,5 @@
 /** Gathers the lists of one block of passages, a passage at a time, and gives them out a list at a time: neither takes long. */
+import type { NumberTerm } from "../words/term-number.ts";
 import type { Terms } from "../words/terms.ts";
 import { toLengthClass } from "./postings.ts";
 
@@ -10,10 +11,13 @@ const maxEntryBytes = 5;
 
 /**
  * One list for each term would be tens of thousands of small arrays. All entries stand in one, in the order in which they
- * came, and each knows which of its term is next.
+ * came, and each knows which of its term is next. Terms that share a number share a list: a passage is then found by a word
+ * that it does not have.
  */
 export class BlockPostings {
+  /** By term, and by the number of a term. */
   readonly #places = new Map<string, number>();
+  readonly #numbers = new Map<number, number>();
   /** By term: its first entry, its last one, and how many it has. */
   #first = new Int32Array(16_384);
   #last = new Int32Array(16_384);
@@ -25,6 +29,8 @@ export class BlockPostings {
   readonly #lengthClasses: number[] = [];
   #entries = 0;
 
+  constructor(private readonly numberTerm: NumberTerm) {}
+
   /** Of the passages that were added. */
   get size(): number {
     return this.#lengthClasses.length;
@@ -35,20 +41,21 @@ export class BlockPostings {
     const passage = this.#lengthClasses.length;
     this.#lengthClasses.push(toLengthClass(length));
     for (const [term, count] of counts) {
-      const entry = this.#addEntry(passage, count);
-      const place = this.#places.get(term);
-      if (place === undefined) this.#addTerm(term, entry);
-      else {
-        this.#next[this.#last[place] as number] = entry;
-        this.#last[place] = entry;
-        this.#counts[place] = (this.#counts[place] as number) + 1;
-      }
+      const place = this.#places.get(term) ?? this.#addTerm(term);
+      const last = this.#last[place] as number;
+      if (this.#counts[place] === 0) this.#first[place] = this.#addEntry(passage, count);
+      else if (this.#passages[last] === passage) {
+        this.#times[last] = Math.min((this.#times[last] as number) + count, maxCount);
+        continue;
+      } else this.#next[last] = this.#addEntry(passage, count);
+      this.#last[place] = this.#entries - 1;
+      this.#counts[place] = (this.#counts[place] as number) + 1;
     }
   }
 
-  /** Each term with its list, as `PostingsReader` reads it. */
-  *lists(): Generator<readonly [term: string, list: Uint8Array]> {
-    for (const [term, place] of this.#places) yield [term, this.#encode(place)];
+  /** The number of each term with its list, as `PostingsReader` reads it. */
+  *lists(): Generator<readonly [number: number, list: Uint8Array]> {
+    for (const [number, place] of this.#numbers) yield [number, this.#encode(place)];
   }
 
   #addEntry(passage: number, count: number): number {
@@ -63,17 +70,24 @@ export class BlockPostings {
     return entry;
   }
 
-  #addTerm(term: string, entry: number): void {
-    const place = this.#places.size;
+  #addTerm(term: string): number {
+    const number = this.numberTerm(term);
+    const known = this.#numbers.get(number);
+    const place = known ?? this.#addPlace(number);
+    this.#places.set(term, place);
+    return place;
+  }
+
+  /** For a list without entries. */
+  #addPlace(number: number): number {
+    const place = this.#numbers.size;
     if (place === this.#first.length) {
       this.#first = doubled(this.#first);
       this.#last = doubled(this.#last);
       this.#counts = doubled(this.#counts);
     }
-    this.#places.set(term, place);
-    this.#first[place] = entry;
-    this.#last[place] = entry;
-    this.#counts[place] = 1;
+    this.#numbers.set(number, place);
+    return place;
   }
 
   #encode(place: number): Uint8Array {

@@ -3,6 +3,7 @@ import { type PassageRef, passagesPerTurn, wholeKnowledgeTokens } from "../../do
 import type { Measurements } from "../../metrics/measurements.ts";
 import type { LiveEdition, Store } from "../../store/store.ts";
 import { type QueryTerms, queryTermsOf } from "../words/query-terms.ts";
+import { openTermNumbers } from "../words/term-number.ts";
 import { isFound as isFoundByWords, type Ranked } from "./bm25.ts";
 import type { Found, FoundPassage, KnowledgeFinder, KnowledgeQuestion, NearPassages } from "./found.ts";
 import { fuseRankings } from "./fusion.ts";
@@ -15,7 +16,7 @@ const maxRefs = 100;
 const fusedPassages = 50;
 
 export interface FinderParts extends NearLimits {
-  readonly store: Pick<Store, "knowledge">;
+  readonly store: Pick<Store, "knowledge" | "serverSecrets">;
   /** Null: passages are found by words alone. */
   readonly near: NearPassages | null;
   readonly measurements: Pick<Measurements, "knowledgeSeconds" | "knowledgeFallbacks">;
@@ -34,6 +35,7 @@ class Vanished extends Error {}
 export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
   const { near, measurements } = parts;
   const { knowledge } = parts.store;
+  const findNumbering = openTermNumbers(parts.store);
 
   async function look(search: Search, isLast: boolean): Promise<Found> {
     const { companion, last, previous, limit, isRanked } = search;
@@ -55,6 +57,7 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
     const { significant, parts } = terms;
     const { frequencies } = await rankWords(
       knowledge,
+      await findNumbering(),
       editions,
       { terms: [...significant, ...parts.keys()], parts },
       0,
@@ -70,7 +73,7 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
   ): Promise<{ refs: readonly Ranked[]; isFound: boolean }> {
     const count = near === null ? search.limit : Math.max(search.limit, fusedPassages);
     const asking = near === null ? null : askNear(near, search, editions);
-    const byWords = await rankWords(knowledge, editions, terms, count);
+    const byWords = await rankWords(knowledge, await findNumbering(), editions, terms, count);
     const byMeaning = await asking;
     const isFound =
       !terms.isSmallTalk &&

@@ -3,7 +3,7 @@ import { passagesPerBlock } from "../../domain/knowledge.ts";
 import { Slices } from "../../lib/pause.ts";
 import type { KnowledgeStore, LiveEdition } from "../../store/store.ts";
 import type { QueryTerms } from "../words/query-terms.ts";
-import { termNumberOf } from "../words/term-number.ts";
+import type { NumberTerm } from "../words/term-number.ts";
 import { type EditionPostings, type EditionSize, rankByWords, type WordRanking } from "./bm25.ts";
 
 /** At once, as the store has it. */
@@ -17,21 +17,28 @@ const maxBlocks = 1024;
 /** Ranks over all editions; the ordinals of the store's lists are within their block, so that blocks stand for editions. */
 export async function rankWords(
   store: Pick<KnowledgeStore, "findPostings">,
+  numberTerm: NumberTerm,
   editions: readonly LiveEdition[],
   { terms, parts }: Pick<QueryTerms, "terms" | "parts">,
   limit: number,
 ): Promise<WordRanking> {
   const slices = new Slices();
-  const asked = terms.slice(0, maxTerms);
-  const lists = new Map(asked.map((term) => [termNumberOf(term), { term, lists: [] as EditionPostings[] }]));
+  // Terms that share a number share what is found.
+  const lists = new Map<number, EditionPostings[]>();
+  const asked = terms.slice(0, maxTerms).map((term) => {
+    const number = numberTerm(term);
+    const own = lists.get(number) ?? [];
+    lists.set(number, own);
+    return { term, lists: own };
+  });
   const numbers = [...lists.keys()];
   for (const { group, terms } of numbers.length === 0 ? [] : lookupsOf(editions, numbers)) {
     if (slices.isOver) await slices.pause();
     for (const { edition, block, term, entries } of await store.findPostings(group, terms)) {
-      lists.get(term)?.lists.push({ edition: edition * maxBlocks + block, bytes: entries });
+      lists.get(term)?.push({ edition: edition * maxBlocks + block, bytes: entries });
     }
   }
-  const ranking = rankByWords({ editions: editions.flatMap(toBlocks) }, [...lists.values()], limit, parts);
+  const ranking = rankByWords({ editions: editions.flatMap(toBlocks) }, asked, limit, parts);
   let step = ranking.next();
   for (; !step.done; step = ranking.next()) if (slices.isOver) await slices.pause();
   const { ranked, frequencies } = step.value;

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createFetcher, type Fetcher, type FetchOptions } from "../../../src/knowledge/fetching/fetcher.ts";
 import { parseAllowedHost } from "../../../src/lib/allowed-hosts.ts";
+import { isOwnAddress, listOwnAddresses } from "../../../src/lib/own-addresses.ts";
 import { eventually } from "../../support/eventually.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -54,6 +55,8 @@ function open({ timeoutMs = 20_000, resolve = (host: string) => addresses[host] 
   );
   return createFetcher({
     allowed,
+    ownHosts: ["chat.test"],
+    isOwn: async (address) => address === "93.184.215.14",
     timeoutMs,
     resolve: async (host) => resolve(host) ?? Promise.reject(missing),
     wait: async (timeMs) => void delays.push(timeMs),
@@ -103,6 +106,24 @@ test("gives the bytes, what they are, and what the next fetch needs", async () =
   expect(fetched.status === "fetched" && new TextDecoder().decode(fetched.bytes)).toBe("text");
   expect(await fetch("/a", { etag: '"1"', lastModified: "yesterday" })).toEqual({ status: "unchanged" });
   expect(await fetch("/a", { etag: '"1"\r\nX: y' })).toMatchObject({ status: "fetched" });
+});
+
+test("reads nothing of this machine at its public address or under its own name, unless the operator lists it", async () => {
+  addresses["chat.test"] = ["93.184.215.15"];
+  addresses["neighbour.test"] = ["93.184.215.14"];
+  answers["/away"] = redirect(at("/a", "chat.test"));
+  const own = [at("/a", "chat.test"), at("/a", "neighbour.test"), at("/a", "93.184.215.14"), at("/away")];
+  for (const url of own) expect(await failureOf(fetcher.fetch(url, { signal }))).toEqual(notPublic);
+  expect(asked).toEqual(["site.test/away"]);
+
+  // The real check asks the kernel, and takes nobody else's address for its own.
+  const addressesHere = ["127.0.0.1", "::1", ...(listOwnAddresses() ?? []).map(({ address }) => address)];
+  for (const address of addressesHere) expect([address, await isOwnAddress(address)]).toEqual([address, true]);
+  for (const address of ["93.184.215.14", "2001:4860:4860::8888"]) expect(await isOwnAddress(address)).toBe(false);
+  const allowed = ["127.0.0.1", "site.test"].flatMap((text) => parseAllowedHost(text) ?? []);
+  const listed = createFetcher({ allowed, ownHosts: ["127.0.0.1"] });
+  answers["/a"] = give("text");
+  expect(await listed.fetch(at("/a", "127.0.0.1"), { signal })).toMatchObject({ status: "fetched" });
 });
 
 test("says the same of every host that is not public, whether anyone has its name or listens there", async () => {

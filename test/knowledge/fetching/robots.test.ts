@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { parseRobots } from "../../../src/knowledge/fetching/robots.ts";
 
 async function allowedOf(text: string, paths: string[]): Promise<string[]> {
-  const robots = await parseRobots(text);
+  const robots = (await parseRobots(text)) ?? expect.unreachable();
   return paths.filter((path) => robots.isAllowed(path));
 }
 
@@ -34,6 +34,21 @@ test("stars stand for any text, and a dollar sign for the end", async () => {
   expect(await allowedOf(text, paths)).toEqual(["/a/private/b", "/x1z", "/ends", "/private"]);
 });
 
+test("thousands of plain rules decide as a few do, and more with stars than can be tried are followed by nobody", async () => {
+  const plain = Array.from({ length: 20_000 }, (_, at) => `Disallow: /shop/${at}/`).join("\n");
+  const more = "Allow: /shop/7/x*\nDisallow: /shop/7/xy\nAllow: /shop/8/\nDisallow: /shop/9$\nAllow: /shop/9*";
+  const paths = ["/shop/7/", "/shop/7/x", "/shop/7/xyz", "/shop/8/", "/shop/9", "/shop/9/", "/shop/90", "/shop/20000/"];
+  expect(await allowedOf(`User-agent: *\n${plain}\n${more}`, paths)).toEqual([
+    ...["/shop/7/x", "/shop/7/xyz", "/shop/8/", "/shop/9", "/shop/9/", "/shop/90", "/shop/20000/"],
+  ]);
+  const rulesWithStars = (count: number, part = "x") =>
+    `User-agent: *\n${Array.from({ length: count }, (_, at) => `Disallow: /*${part}${at}/*y`).join("\n")}`;
+  expect(await allowedOf(rulesWithStars(500), ["/a/x499/y", "/a/x500/y"])).toEqual(["/a/x500/y"]);
+  expect(await parseRobots(rulesWithStars(501))).toBeNull();
+  expect(await parseRobots(rulesWithStars(300, "x".repeat(60)))).toBeNull();
+  expect(await parseRobots(`${rulesWithStars(9_900)}\nUser-agent: companiond\nDisallow: /x`)).not.toBeNull();
+});
+
 test("escapes are compared by what they mean", async () => {
   const text = "User-agent: *\nDisallow: /%7Ejoe\nDisallow: /caf\u00e9\nDisallow: /a%3cd\nDisallow: /q?*id=";
   const paths = ["/~joe", "/caf%C3%A9", "/a%3Cd", "/q?x=1&id=2", "/q?x=1"];
@@ -43,7 +58,7 @@ test("escapes are compared by what they mean", async () => {
 test("reads the delay that is asked for, sitemaps outside of groups, and any line end", async () => {
   const text =
     "\uFEFFSitemap: https://site.example/a.xml\rUser-agent: *\r\nCrawl-delay: 2.5\r\nfoo: bar\r\nSITEMAP: /b.xml # b\nDisallow: /x";
-  const robots = await parseRobots(text);
+  const robots = (await parseRobots(text)) ?? expect.unreachable();
   expect(robots.crawlDelay).toBe(2.5);
   expect(robots.sitemaps).toEqual(["https://site.example/a.xml", "/b.xml"]);
   expect(robots.isAllowed("/x")).toBe(false);

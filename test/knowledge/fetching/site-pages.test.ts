@@ -29,7 +29,7 @@ beforeEach(() => {
   site = {};
   asked = [];
   const allowed = ["site.test", "www.site.test"].flatMap((text) => parseAllowedHost(text) ?? []);
-  fetcher = createFetcher({ allowed, resolve: async () => ["127.0.0.1"] });
+  fetcher = createFetcher({ allowed, ownHosts: [], resolve: async () => ["127.0.0.1"] });
 });
 
 const list = (path: string) => fetcher.listPages(origin + path, new AbortController().signal);
@@ -115,6 +115,7 @@ test("finds the sitemaps of a site by its address, as robots.txt names them or w
   site["/robots.txt"] = `Sitemap: ${origin}/named.xml\nSitemap: https://elsewhere.test/s.xml`;
   site["/named.xml"] = urlset(`${origin}/named`);
   fetcher = createFetcher({
+    ownHosts: [],
     allowed: [parseAllowedHost("site.test") ?? expect.unreachable()],
     resolve: async () => ["127.0.0.1"],
   });
@@ -133,8 +134,36 @@ test("counts what the address redirects to as the site, and says where nothing i
   site["/robots.txt"] = "User-agent: *\nDisallow: /";
   site["/all.xml"] = urlset(`${origin}/a`);
   const later = createFetcher({
+    ownHosts: [],
     allowed: [parseAllowedHost("site.test") ?? expect.unreachable()],
     resolve: async () => ["127.0.0.1"],
   });
   await expect(later.listPages(`${origin}/all.xml`, new AbortController().signal)).rejects.toThrow("robots.txt");
+});
+
+test("a listing has an end, whatever a site writes into robots.txt and its sitemaps", async () => {
+  const stars = Array.from({ length: 9_900 }, (_, at) => `Disallow: /*a${at}*b`).join("\n");
+  site["/robots.txt"] = `User-agent: *\n${stars}`;
+  site["/sitemap.xml"] = urlset(`${origin}/a`);
+  await expect(list("/sitemap.xml")).rejects.toThrow("more rules than can be followed");
+  // Addresses that are not taken take time, too.
+  const others = createFetcher({
+    ownHosts: [],
+    allowed: [parseAllowedHost("site.test") ?? expect.unreachable()],
+    resolve: async () => ["127.0.0.1"],
+  });
+  site["/robots.txt"] = "User-agent: *\nDisallow: /no";
+  const foreign = locations(["x:1"]).repeat(50_000);
+  site["/long.xml"] = `<urlset>${locations([`${origin}/first`])}${foreign}${locations([`${origin}/last`])}</urlset>`;
+  const { signal } = new AbortController();
+  expect(await others.listPages(`${origin}/long.xml`, signal)).toMatchObject({
+    urls: [`${origin}/first`],
+    isCut: true,
+  });
+  const large = `<urlset>${locations([`${origin}/in-each`])}${" ".repeat(4.9 * 1024 * 1024)}</urlset>`;
+  site["/index.xml"] = index(...paths(5, "/large"));
+  for (let at = 0; at < 5; at++) site[`/large${at}`] = large;
+  asked = [];
+  expect(await others.listPages(`${origin}/index.xml`, signal)).toMatchObject({ isCut: true });
+  expect(asked).toEqual(["/index.xml", "/large0", "/large1", "/large2", "/large3"]);
 });

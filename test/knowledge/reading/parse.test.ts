@@ -121,6 +121,18 @@ test("a web page keeps its structure and loses scripts, navigation and what is h
 
 test("the main content is read without what surrounds it, where the page marks it", async () => {
   const words = "Returns are taken for thirty days after the purchase. ".repeat(8);
+  // The tags of the frame may be left out.
+  for (const frame of [
+    "<!doctype html><html><head><title>T</title></head><h1>Hours</h1><p>Till five.</p></html>",
+    "<html lang=en><title>T</title><h1>Hours</h1>Till five.",
+    "<html><head><title>T</title><h1>Hours</h1><p>Till five.</html>",
+    "<title>T</title><body class=a><h1>Hours</h1><p>Till five.</p></body>",
+    "<!-- saved --><html><title>T</title><body><h1>Hours</h1></body></html><p>Till five.</p>",
+  ]) {
+    expect([frame, await read("html", frame), await titleOf("html", frame)]).toEqual([
+      ...[frame, "# Hours\n\nTill five.", "T"],
+    ]);
+  }
   const html = page(`<header>Shop</header><main><h1>Returns</h1><p>${words}</p></main><footer>Imprint</footer>`);
   expect(await read("html", html)).toBe(`# Returns\n\n${words.trim()}`);
 });
