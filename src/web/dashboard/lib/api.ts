@@ -39,10 +39,11 @@ export function onRefused(act: (isTotpRequired: boolean) => void): void {
   whenRefused = act;
 }
 
-/** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
+/** Resolves with the response's JSON, or its plain text (undefined for 204); rejects with `ApiError`. */
 export async function call<Result>(method: Method, path: string, options: CallOptions = {}): Promise<Result> {
   const response = await send(method, path, options);
-  return (response.status === 204 ? undefined : await response.json()) as Result;
+  const isText = response.headers.get("content-type")?.startsWith("text/plain");
+  return (response.status === 204 ? undefined : await (isText ? response.text() : response.json())) as Result;
 }
 
 /** Resolves with the response itself where its status is 2xx; rejects with `ApiError`. */
