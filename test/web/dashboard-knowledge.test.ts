@@ -94,11 +94,22 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   await page.getByRole("status").filter({ hasText: "is ready: 2 passages." }).waitFor();
   await sitemap.getByText("again in 7 days").waitFor();
 
+  // A place to come back from.
+  await page.getByRole("link", { name: "Sources", exact: true }).click();
   await page.getByRole("button", { name: "Write a text…" }).click();
   await page.getByLabel("Title").fill("Opening hours");
   await page.getByLabel("Text", { exact: true }).fill("We open at nine.");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
+  const question = page.getByRole("dialog", { name: "Discard your changes?" });
+  await question.getByRole("button", { name: "Go on editing" }).click();
+  await page.goBack();
+  const leaving = page.getByRole("dialog", { name: "Leave without saving?" });
+  await leaving.getByRole("button", { name: "Stay" }).click();
+  expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe("We open at nine.");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await keepScreenshot(page, "dashboard-discard");
+  await question.getByRole("button", { name: "Go on editing" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
   await rowOf(page, "Opening hours").getByText("Ready", { exact: true }).waitFor();
   expect((await readSources()).map(({ status }) => status).sort()).toEqual([

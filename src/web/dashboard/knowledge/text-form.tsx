@@ -43,8 +43,6 @@ export function TextForm({ path, source, before, onSaved, onClose }: TextFormPro
       isReady={title.trim() !== "" && text.trim() !== ""}
       isTold={sent.length > 0 && sent.every(({ param }) => shown.includes(param))}
       isWide
-      // What was typed is not lost by a key.
-      isSticky={text !== before}
       class="space-y-5"
       onClose={onClose}
     >
