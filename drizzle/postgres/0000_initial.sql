@@ -677,7 +677,7 @@ END $$;
 CREATE TRIGGER "answers_kept" AFTER INSERT OR DELETE OR UPDATE OF "body" ON "idempotency"
 FOR EACH ROW EXECUTE FUNCTION "count_answers"();
 --> statement-breakpoint
--- What an account holds includes its sources: the text that answers, and uploads that are still to be read.
+-- What an account holds includes its sources: the text that answers, and uploads: those still to be read, and texts as written.
 CREATE FUNCTION "count_sources"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
 	"change" bigint := 0;

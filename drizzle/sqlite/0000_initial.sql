@@ -616,7 +616,7 @@ CREATE TRIGGER `companion_deleted` AFTER DELETE ON `companions` BEGIN
 	WHERE `account_id` = OLD.`account_id`;
 END;
 --> statement-breakpoint
--- What an account holds includes its sources: the text that answers, and uploads that are still to be read.
+-- What an account holds includes its sources: the text that answers, and uploads: those still to be read, and texts as written.
 CREATE TRIGGER `source_made` AFTER INSERT ON `knowledge_sources` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` + NEW.`upload_bytes`
 	WHERE `account_id` = NEW.`account_id`;

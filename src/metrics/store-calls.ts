@@ -58,6 +58,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     create: "write",
     list: "read",
     find: "read",
+    findText: "read",
     replace: "write",
     refresh: "write",
     delete: "write",

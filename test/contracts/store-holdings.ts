@@ -49,7 +49,7 @@ export function holdingsContract(open: OpenStore): void {
       return tries - refused.length;
     }
 
-    test("includes sources: uploads until they are read, then the text that answers", async () => {
+    test("includes sources: uploads until they are read, then what answers, and texts also as they were written", async () => {
       const { companions, knowledge } = world.store;
       const companion = await world.createCompanion(account);
       const { bytes: own = 0 } = (await held()) ?? {};
@@ -57,7 +57,12 @@ export function holdingsContract(open: OpenStore): void {
       const { id } = newSource();
       const send = (sent: NewSource, context: WriteContext) =>
         knowledge.create(account.id, companion.id, sent, context);
-      await send(newSource({ id, upload: newUpload("ten bytes!") }), room(10));
+      const written = await send(newSource({ upload: newUpload("nine b...") }), room(9));
+      await publishNext(world, ["words"]);
+      expect(await held()).toMatchObject({ bytes: own + 9 + 5 });
+      await knowledge.delete(account.id, companion.id, written?.id ?? "", world.context());
+      expect(await held()).toMatchObject({ bytes: own });
+      await send(newSource({ id, type: "file", upload: newUpload("ten bytes!") }), room(10));
       await expect(send(newSource({ upload: newUpload("1") }), room(10))).rejects.toMatchObject(reached);
       expect(await held()).toMatchObject({ bytes: own + 10 });
       await publishNext(world, ["words"]);

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   claimNext,
@@ -125,10 +126,37 @@ export function sourceQueueContract(open: OpenStore): void {
       expect((await knowledge.findPostings([anew], [7])).length).toBe(1);
     });
 
+    test("a text keeps what was written last, whether it was read, said nothing new or failed, and other types do not", async () => {
+      const { knowledge } = world.store;
+      const [first, second, third] = [newUpload("# One\r\n"), newUpload("# Two"), newUpload("# Three")];
+      const nowMs = world.clock.nowMs();
+      const { source } = await indexSource(world, companion, ["One"], { upload: first });
+      const findText = (id = source.id) => knowledge.findText(account.id, companion.id, id);
+      const expectKept = async (upload: typeof first) => {
+        expect(await findText()).toEqual({ uploadId: upload.id, bytes: upload.bytes.length });
+        expect(await readUpload(world, upload.id)).toBe(new TextDecoder().decode(upload.bytes));
+      };
+      await expectKept(first);
+      const replace = (upload: typeof first) =>
+        knowledge.replace(account.id, companion.id, source.id, { upload }, world.context());
+      await replace(second);
+      await expectKept(second);
+      await eventually(async () => (await readUpload(world, first.id)) === null);
+      await knowledge.confirm(await claimNext(world), { notice: null, refreshAt: null, validators: [] }, nowMs);
+      await replace(third);
+      await knowledge.fail(await claimNext(world), newFailure({}), nowMs);
+      await eventually(async () => (await readUpload(world, second.id)) === null);
+      expect(await knowledge.purge(nowMs + 7_200_000, 10)).toBe(0);
+      await expectKept(third);
+      const file = await indexSource(world, companion, ["words"], { type: "file" });
+      expect(await findText(file.source.id)).toBeNull();
+      expect(await knowledge.findText(systemIds.uuid(), companion.id, source.id)).toBeNull();
+    });
+
     test("failing, keeps what answers and its upload while it is tried again, and says why", async () => {
       const { knowledge } = world.store;
       const upload = newUpload("words");
-      const { id } = await makeSource(world, companion, { upload });
+      const { id } = await makeSource(world, companion, { type: "file", upload });
       const nowMs = world.clock.nowMs();
       const first = await claimNext(world);
       const edition = await writeEdition(world, first, ["half"]);

@@ -113,7 +113,9 @@ export function sourceContract(open: OpenStore): void {
     test("deleted, or with its companion or account, answers no more, and nothing of it is left", async () => {
       const { accounts, companions, knowledge } = world.store;
       const pending = newUpload("to be read");
-      const { source, edition } = await indexSource(world, companion, ["gone"]);
+      const written = newUpload("as it was written");
+      const { source, edition } = await indexSource(world, companion, ["gone"], { upload: written });
+      expect(await readUpload(world, written.id)).toBe("as it was written");
       const other = await indexSource(world, companion, ["too"]);
       const neighbour = await world.createCompanion(account);
       const kept = await indexSource(world, neighbour, ["kept"]);
@@ -128,6 +130,7 @@ export function sourceContract(open: OpenStore): void {
         (await knowledge.listDocuments(number)).length === 0 &&
         (await knowledge.findPostings([number], [7])).length === 0;
       await eventually(() => isGone(edition));
+      await eventually(async () => (await readUpload(world, written.id)) === null);
       expect(await knowledge.readEdition(other.edition, 0)).toHaveLength(1);
 
       await companions.delete(account.id, companion.id, world.context());

@@ -82,6 +82,7 @@ test("a text is taken to be read, listed, replaced and deleted", async () => {
     ["DELETE", path],
     ["POST", `${path}/refresh`],
     ["GET", `${path}/passages`],
+    ["GET", `${path}/text`],
   ]) {
     expectProblem(await api.call(method ?? "", at ?? ""), 404, "not_found");
   }
@@ -254,6 +255,25 @@ async function addRead(content: string): Promise<string> {
   return id;
 }
 
+test("a text is read back byte for byte: long, with tables and code, and an answer as well", async () => {
+  const table = "| size | price |\n|---|---|\n| small | 40 |\n";
+  const long = `\tindented\r\n${table.repeat(200)}\n\n${"Ünï — words of a long text. ".repeat(40_000)}`;
+  const id = await addRead(long);
+  const read = await api.call("GET", `${sources}/${id}/text`);
+  expect(read.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  const disposition = "attachment; filename=\"Returns.md\"; filename*=UTF-8''Returns.md";
+  expect(read.headers.get("content-disposition")).toBe(disposition);
+  expect(read.text === long).toBe(true);
+  const replaced = { ...text, title: "Zürück/é", text: "" };
+  await api.call("PUT", `${sources}/${id}`, replaced);
+  const emptied = await api.call("GET", `${sources}/${id}/text`);
+  expect([emptied.status, emptied.text]).toEqual([200, ""]);
+  expect(emptied.headers.get("content-disposition")).toContain('filename="Z_r_ck__.md"');
+  const made = await upload({ file: file("hours.txt") });
+  expectInvalid(await api.call("GET", `${sources}/${made.json.id}/text`), ["source_id"]);
+  for (const one of [id, made.json.id]) await api.call("DELETE", `${sources}/${one}`);
+});
+
 test("passages are shown as they were cut, page by page", async () => {
   const id = await addRead("Articles may be returned within thirty days.");
   const listed = await api.call("GET", `${sources}/${id}/passages?limit=1`);
@@ -311,6 +331,7 @@ test("a question without an answer gets one in a step, and a transcript shows wh
   const answered = await api.call("POST", `${path}/answer`, { text: "Yes, on Mondays." }, header);
   expect(answered.status).toBe(202);
   expect(answered.json).toMatchObject({ type: "text", title: "Do you repair bicycles?", status: "queued" });
+  expect((await api.call("GET", `${sources}/${answered.json.id}/text`)).text).toBe("Yes, on Mondays.");
   const again = await api.call("POST", `${path}/answer`, { text: "Yes, on Mondays." }, header);
   expect([again.status, again.text]).toEqual([202, answered.text]);
   expectProblem(await api.call("POST", `${path}/answer`, { text: "Yes, on Mondays." }), 404, "not_found");

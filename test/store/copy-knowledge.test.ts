@@ -22,7 +22,9 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   const account = await world.createAccount();
   const companion = await world.createCompanion(account);
   const words = "Open from \u0000 nine.";
-  const { edition } = await indexSource(world, companion, [words], { url: "https://shop.example" });
+  const written = newUpload("# Hours\n\nOpen from nine.");
+  const fields = { url: "https://shop.example", upload: written };
+  const { edition, source: read } = await indexSource(world, companion, [words], fields);
   await world.store.knowledge.replaceVectors(edition, "m", [{ firstOrdinal: 0, vectors: new Uint8Array([0]) }], true);
   await indexText(world.store, companion, { title: "Parking", passages: ["Bicycles stand in the yard."] });
   const turn = world.turnOf(companion);
@@ -41,13 +43,15 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
     expect(await knowledge.readPassages(companion.id, [{ edition, ordinal: 0 }])).toMatchObject([passage]);
     expect(await knowledge.findPostings([edition], [7])).toMatchObject([{ edition, term: 7 }]);
     expect(await knowledge.readVectors(edition, 0)).toHaveLength(1);
-    for (const { id, bytes } of uploads) {
+    for (const { id, bytes } of [written, ...uploads]) {
       expect(await readUpload({ store: { knowledge, ...store } }, id)).toBe(new TextDecoder().decode(bytes));
     }
     // By its words, whose numbers depend on a key that is copied.
     const finding = { near: null, log: createCapturedLog(), measurements: new Measurements() };
     const finder = createKnowledgeFinder({ store: { knowledge, ...store }, ...finding });
     expect(await finder.search(companion, "bicycle", 1)).toMatchObject({ passages: [{ title: "Parking" }] });
+    const kept = { uploadId: written.id, bytes: written.bytes.length };
+    expect(await knowledge.findText(account.id, companion.id, read.id)).toEqual(kept);
     const question = await store.unanswered.find(account.id, companion.id, groupId);
     expect(question).toMatchObject({ question: "Hello", count: 1 });
     const shown = await store.unanswered.listSeen(turn.conversationId, [replied ?? ""]);
@@ -63,7 +67,7 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   await store.close();
   const back: Place = { engine: "sqlite", dataDir: directory.file("back") };
   await copy(postgres, back);
-  expect(pieces).toBe(20);
+  expect(pieces).toBe(21);
   expect(Math.max(...pages)).toBeLessThan(pieces / 2);
 
   const returned = await openWorldOf(await openStoreAt(back.dataDir));

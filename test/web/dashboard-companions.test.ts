@@ -1,6 +1,7 @@
 /** Companions in the dashboard: made, edited, previewed, installed, paused, duplicated, deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
@@ -86,12 +87,35 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada Lovelace");
 
   await api.call("PATCH", `/api/companions/${id}`, { system_prompt: "Changed elsewhere." });
+  await page.getByRole("button", { name: "Duplicate" }).click();
+  const copying = page.getByRole("dialog", { name: "Duplicate what is saved?" });
+  await copying.getByRole("button", { name: "Go on editing" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused: visitors get no answer").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
+  const conflict = page.getByRole("dialog", { name: "Ada was changed meanwhile" });
+  await conflict.getByText("system prompt").waitFor();
+  expect(await findViolationsInState(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-conflict");
+  await conflict.getByRole("button", { name: "Save mine over it" }).click();
   await atPage(page, "Ada Lovelace");
   expect((await api.call("GET", `/api/companions/${id}`)).json).toMatchObject({
     name: "Ada Lovelace",
     system_prompt: "Changed elsewhere.",
   });
+  expect((await api.call("GET", "/api/companions?q=copy")).json.data).toEqual([]);
+
+  await page.getByLabel("Greeting").fill("Mine");
+  await api.call("PATCH", `/api/companions/${id}`, { greeting: "Theirs" });
+  await page.getByRole("button", { name: "Save" }).click();
+  const second = page.getByRole("dialog", { name: "Ada Lovelace was changed meanwhile" });
+  await second.getByRole("button", { name: "Load theirs" }).click();
+  expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
+  await page.getByLabel("Greeting").fill("Not to be kept");
+  await page.getByRole("button", { name: "Discard…" }).click();
+  await page.getByRole("button", { name: "Discard", exact: true }).click();
+  expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
 
   await page.getByLabel("Greeting").fill("Never to be seen");
   await page.goBack();
@@ -99,7 +123,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await atPage(page, "Companions");
   await page.goForward();
   await atPage(page, "Ada Lovelace");
-  expect(await page.getByLabel("Greeting").inputValue()).toBe("");
+  expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
   expect(complaints).toEqual([]);
 });
 

@@ -57,7 +57,7 @@ const rowOf = (page: Page, title: string) =>
 const prices = {
   type: "text",
   title: "Prices",
-  text: "# Bicycles\n\nA cargo bicycle costs 2400 euros.\n\n# Repairs\n\nAn hour in the workshop costs 40 euros.",
+  text: "# Bicycles\n\nA cargo bicycle costs 2400 euros.\n\n\n# Repairs\n\nAn hour in the workshop costs 40 euros.\n",
   url: "https://shop.example/prices",
 };
 
@@ -92,11 +92,22 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   await page.getByRole("status").filter({ hasText: "is ready: 2 passages." }).waitFor();
   await sitemap.getByText("again in 7 days").waitFor();
 
+  // A place to come back from.
+  await page.getByRole("link", { name: "Sources", exact: true }).click();
   await page.getByRole("button", { name: "Write a text…" }).click();
   await page.getByLabel("Title").fill("Opening hours");
   await page.getByLabel("Text", { exact: true }).fill("We open at nine.");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
+  const question = page.getByRole("dialog", { name: "Discard your changes?" });
+  await question.getByRole("button", { name: "Go on editing" }).click();
+  await page.goBack();
+  const leaving = page.getByRole("dialog", { name: "Leave without saving?" });
+  await leaving.getByRole("button", { name: "Stay" }).click();
+  expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe("We open at nine.");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await keepScreenshot(page, "dashboard-discard");
+  await question.getByRole("button", { name: "Go on editing" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
   await rowOf(page, "Opening hours").getByText("Ready", { exact: true }).waitFor();
   expect((await readSources()).map(({ status }) => status).sort()).toEqual([
@@ -141,12 +152,18 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
 
-  await page.getByRole("button", { name: "Replace: Prices" }).click();
+  await page.route("**/text", (route) => route.fulfill({ status: 500, json: {} }));
+  await page.getByRole("button", { name: "Edit: Prices" }).click();
+  await page.getByRole("dialog").getByText("The server responded with status 500.").waitFor();
+  await page.unroute("**/text");
+  await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
+  expect(await findViolationsInState(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-knowledge-edit");
   expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe(prices.text);
   expect(await page.getByLabel("Where visitors find it").inputValue()).toBe(prices.url);
   await page.getByLabel("Title").fill("Prices of this year");
   await page.getByLabel("Text", { exact: true }).fill("A cargo bicycle costs 2600 euros.");
-  await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByRole("status").filter({ hasText: "Prices of this year is ready: 1 passage." }).waitFor();
 
   await page.getByRole("button", { name: "Read again: Returns and refunds" }).click();

@@ -152,7 +152,7 @@ test("a reset link from the command line sets a new password", async () => {
 });
 
 test("an operator adds an account, changes it, suspends and deletes it", async () => {
-  const { page, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
+  const { page, api, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "New account" }).click();
   await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
   await page.getByLabel("Plan").selectOption("paid");
@@ -171,8 +171,18 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await row.getByText("Paid").waitFor();
   await keepScreenshot(page, "dashboard-accounts");
   await row.getByRole("button", { name: "Manage…" }).click();
+  // Neither an arrow key nor a choice counts before it is saved.
+  await page.getByLabel("Role").press("ArrowDown");
+  await page.getByText("so whoever is one can get into the accounts of others.").waitFor();
+  await keepScreenshot(page, "dashboard-account-role");
+  expect(await findViolationsInState(page)).toEqual([]);
   await page.getByLabel("Plan").selectOption("free");
+  const read = async () => (await api.call("GET", "/api/accounts?q=client@")).json.data[0];
+  expect(await read()).toMatchObject({ role: "owner", plan: "paid" });
+  await page.getByLabel("Role").selectOption("owner");
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
+  expect(await read()).toMatchObject({ role: "owner", plan: "free" });
   await page.getByRole("button", { name: "Suspend…" }).click();
   await page.getByRole("button", { name: "Suspend", exact: true }).click();
   await page.getByText("Suspended: nothing of it works.").waitFor();

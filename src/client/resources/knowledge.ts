@@ -55,6 +55,10 @@ export function sourceCalls(transport: Transport) {
     get: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.json<Source>({ method: "GET", path: at(companionId, id) }, options),
 
+    /** What the owner of a text wrote, as it was sent last. */
+    text: (companionId: string, id: string, options: CallOptions = {}) =>
+      transport.text({ method: "GET", path: at(companionId, id, "text") }, options),
+
     /** Of the same type. What was read before answers until the new content is read. */
     replace: (companionId: string, id: string, source: NewSource, options: CallOptions = {}) =>
       transport.json<Source>(

@@ -11,6 +11,7 @@ import { passageRoute } from "./passage-route.ts";
 import { KnowledgeFound, SourceObject } from "./responses.ts";
 import { sourceBody } from "./sent-source.ts";
 import { getCompanion, getSource, noteQueued, prepareSource, refreshSource, replaceSource } from "./service.ts";
+import { textRoute } from "./text-route.ts";
 import { unansweredRoutes } from "./unanswered-routes.ts";
 
 const makeParams = () => ({ id: idParam("companion"), source_id: idParam("source") });
@@ -139,6 +140,7 @@ export const knowledgeRoutes: readonly Route[] = [
     },
   }),
   passageRoute,
+  textRoute,
   route({
     id: "searchKnowledge",
     method: "POST",

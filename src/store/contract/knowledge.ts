@@ -45,6 +45,13 @@ export interface SourceUpload {
   bytes: Uint8Array;
 }
 
+/** What the owner of a text wrote: kept for as long as the source. */
+export interface KeptText {
+  uploadId: string;
+  /** UTF-8. */
+  bytes: number;
+}
+
 /** What a PUT sets, beside queueing the source. What is left out stays. */
 export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refreshHours" | "upload">>;
 
@@ -103,6 +110,8 @@ export interface KnowledgeStore {
   /** By id, which callers make in the order of creation. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Source> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Source | null>;
+  /** The upload with what the owner of a text wrote, as it was sent last; null of other types, and if absent. */
+  findText(accountId: string, companionId: string, id: string): Promise<KeptText | null>;
   /**
    * Queues it anew, without `error` and failures: what answers stays until that was read. What is being read for an earlier
    * revision is dropped. Null if absent. Audit: `source.update`.
@@ -146,8 +155,8 @@ export interface KnowledgeStore {
    */
   append(edition: number, slice: EditionSlice): Promise<boolean>;
   /**
-   * Lets the edition answer in place of the one before, in one commit; the upload is removed, the failures begin anew, and
-   * `error` is the notice. `outdated` if another revision was asked for meanwhile, or the source is gone;
+   * Lets the edition answer in place of the one before, in one commit; the upload is removed, unless it is a text, the
+   * failures begin anew, and `error` is the notice. `outdated` if another revision was asked for meanwhile, or the source is gone;
    * `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is dropped, and the
    * source stays claimed.
    */
@@ -159,8 +168,8 @@ export interface KnowledgeStore {
     nowMs: number,
   ): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `retryAt` its upload is kept,
-   * otherwise it is removed. False if outdated.
+   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `again` its upload is kept,
+   * otherwise it is removed, unless it is a text. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
   /** Removes up to `limit` uploads of more than an hour ago that no source refers to; returns how many. */

@@ -3,7 +3,7 @@ import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toKept, toSource } from "../rows/knowledge.ts";
+import { toKept, toKeptText, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { SourceRemains } from "./knowledge-removal.ts";
@@ -15,7 +15,7 @@ import { type StoredSource, sourceColumns } from "./rows/source.ts";
 import { withoutNul } from "./rows/text.ts";
 import type { Transaction } from "./transaction.ts";
 
-type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "replace" | "refresh" | "delete">;
+type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "findText" | "replace" | "refresh" | "delete">;
 
 /** By its companion, which may be deleted, and only wait for its removal; no index serves the account. */
 const ofOwner = (companion: string, account: string) =>
@@ -142,6 +142,11 @@ export function createKnowledgeSources(
     async find(...address) {
       const row = await find(engine.quick, address);
       return row === null ? null : toSource(row);
+    },
+
+    async findText(...address) {
+      const row = await find(engine.quick, address);
+      return row === null ? null : toKeptText(row);
     },
 
     replace: (accountId, companionId, id, change, context) =>

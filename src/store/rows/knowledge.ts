@@ -1,7 +1,7 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
 import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
 import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
-import type { SourceFailure, SourceUpload } from "../contract/knowledge.ts";
+import type { KeptText, SourceFailure, SourceUpload } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
 
 /** Uploads that came to nothing are removed after this time. */
@@ -53,6 +53,16 @@ export function toSource(row: SourceRow): Source {
 /** What a source has of its upload, until it was read. */
 export function toKept(upload: SourceUpload | null) {
   return { uploadId: upload?.id ?? null, uploadBytes: upload?.bytes.length ?? 0, kind: upload?.kind ?? null };
+}
+
+/** Whether the upload outlives its reading: owners edit and take out a text as they wrote it. */
+export function keepsUpload(type: SourceType): boolean {
+  return type === "text";
+}
+
+export function toKeptText(row: { type: SourceType; uploadId: string | null; uploadBytes: number }): KeptText | null {
+  const { type, uploadId, uploadBytes: bytes } = row;
+  return uploadId === null || !keepsUpload(type) ? null : { uploadId, bytes };
 }
 
 /** What a failed reading leaves of a source that has `edition` answering. */

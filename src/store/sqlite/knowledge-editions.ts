@@ -1,8 +1,8 @@
 /** Editions of sources: made in slices, published, and given other vectors. */
-import { maxChunks } from "../../domain/knowledge.ts";
+import { maxChunks, type SourceType } from "../../domain/knowledge.ts";
 import type { EditionFacts, EditionSlice, VectorBlock } from "../contract/editions.ts";
 import type { KnowledgeStore } from "../contract/knowledge.ts";
-import { encodePart } from "../rows/knowledge.ts";
+import { encodePart, keepsUpload } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { QueueDependencies } from "./knowledge-queue.ts";
 import { createUnembeddedList } from "./knowledge-unembedded.ts";
@@ -18,6 +18,7 @@ interface ClaimRow {
   number: number;
   companionId: string;
   uploadId: string | null;
+  type: SourceType;
 }
 
 export function createKnowledgeEditions(
@@ -25,7 +26,7 @@ export function createKnowledgeEditions(
   { remover, removals, uploads }: QueueDependencies,
 ): EditionMethods {
   const selectClaim = engine.query<ClaimRow, [string, number]>(
-    `SELECT number, companion_id AS companionId, upload_id AS uploadId FROM knowledge_sources
+    `SELECT number, companion_id AS companionId, upload_id AS uploadId, type FROM knowledge_sources
      WHERE id = ? AND revision = ? AND status = 'indexing'`,
   );
   const insertEdition = engine.query<{ number: number }, [number, string | null, number]>(
@@ -54,11 +55,14 @@ export function createKnowledgeEditions(
   );
   const publishRow = engine.query<
     null,
-    [number, string, number, number, number, number, string, string | null, number | null, number, number, number]
+    [
+      ...[number, string, number, number, number, number, string, string | null, number | null, number],
+      ...[number, string | null, number],
+    ]
   >(
     `UPDATE knowledge_sources SET edition = ?, title = ?, chunks = ?, bytes = ?, tokens = ?, words = ?, content_hash = ?,
-       error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = NULL,
-       upload_bytes = 0,       pages_done = NULL, pages_total = NULL WHERE number = ?`,
+       error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = ?12,
+       upload_bytes = iif(?12 IS NULL, 0, upload_bytes), pages_done = NULL, pages_total = NULL WHERE number = ?13`,
   );
   const setModel = engine.query<null, [string | null, number, number]>(
     "UPDATE knowledge_editions SET model = ?, is_embedded = ? WHERE number = ?",
@@ -90,7 +94,8 @@ export function createKnowledgeEditions(
     facts: EditionFacts,
     nowMs: number,
   ): "published" | "too_many_chunks" {
-    const { number, companionId, uploadId } = claim;
+    const { number, companionId, uploadId, type } = claim;
+    const kept = keepsUpload(type) ? uploadId : null;
     const others = sumOthers.get(companionId, number)?.chunks ?? 0;
     if (others + facts.chunks > maxChunks) {
       remover.dropEdition(removals.add, edition, nowMs);
@@ -99,10 +104,10 @@ export function createKnowledgeEditions(
     const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
     publishRow.run(
       ...([edition, title, chunks, bytes, tokens, words, contentHash, notice] as const),
-      ...([refreshAt, nowMs, nowMs, number] as const),
+      ...([refreshAt, nowMs, nowMs, kept, number] as const),
     );
     remover.dropEditions(removals.add, number, edition, nowMs);
-    if (uploadId !== null) uploads.remove(uploadId, nowMs);
+    if (uploadId !== kept && uploadId !== null) uploads.remove(uploadId, nowMs);
     return "published";
   }
 

@@ -1,6 +1,6 @@
 /** The queue of sources that are to be read: who reads what, and how it ended. */
 import type { ClaimedSource, KnowledgeStore, SourceFailure } from "../contract/knowledge.ts";
-import { toFailedStatus, toSource } from "../rows/knowledge.ts";
+import { keepsUpload, toFailedStatus, toSource } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
@@ -74,8 +74,9 @@ export function createKnowledgeQueue(
     null,
     [string, string | null, number, number | null, string | null, number | null, number, number]
   >(
-    `UPDATE knowledge_sources SET status = ?, error = ?, failures = ?, due_at = ?, upload_id = ?,
-       indexed_at = ifnull(?, indexed_at), pages_done = NULL, pages_total = NULL, updated_at = ? WHERE number = ?`,
+    `UPDATE knowledge_sources SET status = ?, error = ?, failures = ?, due_at = ?, upload_id = ?5,
+       upload_bytes = iif(?5 IS NULL, 0, upload_bytes), indexed_at = ifnull(?, indexed_at), pages_done = NULL,
+       pages_total = NULL, updated_at = ? WHERE number = ?`,
   );
 
   /** The account's turn comes after that of the one before it in order, and the first follows the last. */
@@ -101,9 +102,9 @@ export function createKnowledgeQueue(
   const findClaimed = ({ source, revision }: ClaimedSource) => selectClaimed.get(source.id, revision);
 
   /** Ends the claim: drops what was begun, and the upload unless it is kept. Returns whether something is to be removed. */
-  function end(row: StoredSource, keepsUpload: boolean, nowMs: number): boolean {
+  function end(row: StoredSource, keptUpload: string | null, nowMs: number): boolean {
     const isDropped = remover.dropEditions(removals.add, row.number, row.edition, nowMs);
-    if (keepsUpload || row.uploadId === null) return isDropped;
+    if (row.uploadId === keptUpload || row.uploadId === null) return isDropped;
     uploads.remove(row.uploadId, nowMs);
     return true;
   }
@@ -123,8 +124,9 @@ export function createKnowledgeQueue(
   function fail(row: StoredSource, failure: SourceFailure, nowMs: number): boolean {
     const { sentence, again, dueAt } = failure;
     const status = toFailedStatus(row.edition, failure);
-    settle.run(status, sentence, row.failures + 1, dueAt, again ? row.uploadId : null, null, nowMs, row.number);
-    return end(row, again, nowMs);
+    const kept = again || keepsUpload(row.type) ? row.uploadId : null;
+    settle.run(status, sentence, row.failures + 1, dueAt, kept, null, nowMs, row.number);
+    return end(row, kept, nowMs);
   }
 
   return {
@@ -159,7 +161,7 @@ export function createKnowledgeQueue(
     release: (claimed, nowMs) =>
       settleClaimed(claimed, (row) => {
         settle.run("queued", row.error, row.failures, nowMs, row.uploadId, null, nowMs, row.number);
-        return end(row, true, nowMs);
+        return end(row, row.uploadId, nowMs);
       }),
 
     confirm: (claimed, { notice, refreshAt, validators }, nowMs) =>
@@ -167,8 +169,9 @@ export function createKnowledgeQueue(
         for (const { place, etag, lastModified } of validators) {
           updateValidators.run(etag, lastModified, row.edition ?? 0, place);
         }
-        settle.run("ready", notice, 0, refreshAt, null, nowMs, nowMs, row.number);
-        return end(row, false, nowMs);
+        const kept = keepsUpload(row.type) ? row.uploadId : null;
+        settle.run("ready", notice, 0, refreshAt, kept, nowMs, nowMs, row.number);
+        return end(row, kept, nowMs);
       }),
 
     fail: (claimed, failure, nowMs) => settleClaimed(claimed, (row) => fail(row, failure, nowMs)),

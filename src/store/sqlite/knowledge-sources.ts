@@ -3,7 +3,7 @@ import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toKept, toSource } from "../rows/knowledge.ts";
+import { toKept, toKeptText, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -13,7 +13,7 @@ import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { Removals } from "./removals.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
 
-type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "replace" | "refresh" | "delete">;
+type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "findText" | "replace" | "refresh" | "delete">;
 
 export interface SourceDependencies {
   changes: ChangeRecorder;
@@ -147,6 +147,12 @@ export function createKnowledgeSources(
       engine.read(() => {
         const row = find(accountId, companionId, id);
         return row === null ? null : toSource(row);
+      }),
+
+    findText: (accountId, companionId, id) =>
+      engine.read(() => {
+        const row = find(accountId, companionId, id);
+        return row === null ? null : toKeptText(row);
       }),
 
     replace: (accountId, companionId, id, change, context) =>

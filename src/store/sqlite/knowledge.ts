@@ -17,11 +17,11 @@ export interface KnowledgeParts extends Pick<StoreParts, "knowledge" | "removals
 
 export function createKnowledgeStore(engine: SqliteEngine, parts: KnowledgeParts): KnowledgeStore {
   const { knowledge: remover, passages, removals, sources, uploads } = parts;
-  const { list, find, create, replace, refresh, delete: remove } = sources;
+  const { list, find, findText, create, replace, refresh, delete: remove } = sources;
   const { readPassages, listPassages } = passages;
   const own = { remover, removals, uploads };
   return {
-    ...{ list, find, create, replace, refresh, delete: remove, readPassages, listPassages },
+    ...{ list, find, findText, create, replace, refresh, delete: remove, readPassages, listPassages },
     ...createKnowledgeQueue(engine, own),
     ...createKnowledgeEditions(engine, own),
     ...createKnowledgeIndex(engine),

@@ -32,7 +32,7 @@ export const knowledgeSources = pgTable(
     revision: integer("revision").notNull().default(1),
     /** What the upload is; null for what is fetched. */
     kind: textColumn("kind").$type<DocumentKind>(),
-    /** The upload that is to be read; null once it was. */
+    /** The upload that is to be read; null once it was, unless it is a text, which is kept as it was written. */
     uploadId: textColumn("upload_id"),
     /** Of that upload, for what the account holds: triggers count it, with `bytes`. */
     uploadBytes: wholeColumn("upload_bytes").notNull().default(0),
@@ -55,7 +55,7 @@ export const knowledgeSources = pgTable(
   ],
 );
 
-/** Uploads in pieces, until they were read. */
+/** Uploads in pieces: until they were read, and texts for as long as their source. */
 export const knowledgeUploads = pgTable(
   "knowledge_uploads",
   {

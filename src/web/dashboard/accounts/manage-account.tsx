@@ -5,10 +5,10 @@ import { useAction, useLoad } from "../lib/load.ts";
 import type { Account, ResetLink, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, Dialog } from "../ui/dialog.tsx";
-import { SelectField } from "../ui/field.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { LinkShown, planOptions, roleOptions } from "./new-account.tsx";
+import { LinkShown } from "./new-account.tsx";
+import { PlanAndRole } from "./plan-and-role.tsx";
 import { AccountSpending, type LoadedStops, StopAccount, stopOf } from "./spending-stops.tsx";
 import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 
@@ -25,7 +25,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
   const [link, setLink] = useState<ResetLink | null>(null);
   const path = `/api/accounts/${account.id}`;
   const grants: LoadedGrants = useLoad(`${path}/voice-agents`);
-  const patch = useAction(async (body: Record<string, string | boolean>) => {
+  const patch = useAction(async (body: { suspended: boolean }) => {
     await onChanged(await call<Account>("PATCH", path, { body }));
     say("Saved.");
   });
@@ -84,21 +84,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
           </Notice>
         )}
         <AccountSpending account={account} stops={stops} />
-        <SelectField
-          label="Plan"
-          value={account.plan}
-          options={planOptions}
-          disabled={patch.isBusy}
-          onValue={(plan) => void patch.run({ plan })}
-        />
-        <SelectField
-          label="Role"
-          value={account.role}
-          options={roleOptions}
-          disabled={patch.isBusy || isOwn}
-          hint={isOwn ? "Your own role: another operator can change it." : undefined}
-          onValue={(role) => void patch.run({ role })}
-        />
+        <PlanAndRole account={account} isOwn={isOwn} onChanged={onChanged} />
         {link ? (
           <LinkShown email={account.email} link={link} />
         ) : (

@@ -8,21 +8,12 @@ import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
 import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
+import { planOptions, roleHint, roleOptions } from "./plan-and-role.tsx";
 
 interface NewAccountProps {
   onMade(): Promise<void>;
   onClose(): void;
 }
-
-export const planOptions = [
-  { value: "free", label: "Free" },
-  { value: "paid", label: "Paid" },
-] as const;
-
-export const roleOptions = [
-  { value: "owner", label: "Owner: own companions" },
-  { value: "operator", label: "Operator: manages accounts, too" },
-] as const;
 
 export function NewAccount({ onMade, onClose }: NewAccountProps) {
   const [email, setEmail] = useState("");
@@ -68,7 +59,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
         error={emailProblem}
       />
       <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
-      <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} />
+      <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} hint={roleHint(role)} />
     </FormDialog>
   );
 }

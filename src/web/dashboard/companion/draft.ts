@@ -172,6 +172,11 @@ export function changedFields(before: Body, after: Body): Body {
   return Object.fromEntries(changed);
 }
 
+/** Fields of the form in which two versions of a companion differ. */
+export function findChanged(before: Companion, after: Companion): string[] {
+  return Object.keys(changedFields(toBody(toDraft(before)), toBody(toDraft(after))));
+}
+
 /** The colour that visitors will see. */
 export function shownColor(draft: Draft): string {
   return isColor(draft.theme_color) ? draft.theme_color : defaultThemeColor;

@@ -6,6 +6,7 @@ import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
+import { AskDiscard } from "../ui/dialog.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { ChallengeSection } from "./challenge-section.tsx";
@@ -31,6 +32,7 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
   const { server } = useSession();
   const [draft, setDraft] = useState(kept);
   const [isTold, setIsTold] = useState(false);
+  const [isAsked, setIsAsked] = useState(false);
   const save = useAction(async () => {
     await onSave(draft);
     setIsTold(false);
@@ -69,14 +71,8 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
                 {isDirty ? "Not saved yet" : "Only the name is needed"}
               </p>
               {isDirty && !isNew && (
-                <Button
-                  kind="ghost"
-                  onClick={() => {
-                    setDraft(kept);
-                    save.clear();
-                  }}
-                >
-                  Discard
+                <Button kind="ghost" onClick={() => setIsAsked(true)}>
+                  Discard…
                 </Button>
               )}
               <Button type="submit" kind="primary" isBusy={save.isBusy}>
@@ -86,6 +82,15 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
           )}
         </Form>
         {children}
+        {isAsked && (
+          <AskDiscard
+            onDiscard={() => {
+              setDraft(kept);
+              save.clear();
+            }}
+            onClose={() => setIsAsked(false)}
+          />
+        )}
       </div>
       <div class="min-w-0 lg:sticky lg:top-6">
         <Preview draft={draft} />

@@ -42,7 +42,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
         <UploadList uploads={uploads} />
       </div>
       {isWriting && (
-        <TextForm path={path} source={null} passages={null} onSaved={onAdded} onClose={() => setIsWriting(false)} />
+        <TextForm path={path} source={null} before="" onSaved={onAdded} onClose={() => setIsWriting(false)} />
       )}
     </Section>
   );

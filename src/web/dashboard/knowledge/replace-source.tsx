@@ -2,10 +2,11 @@
 import { useState } from "preact/hooks";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import type { Source, SourcePassages } from "../lib/types.ts";
+import type { Source } from "../lib/types.ts";
 import { upload } from "../lib/upload.ts";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Dialog, FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
+import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { FileButton } from "./file-button.tsx";
 import { findFileProblem, kindsSentence } from "./file-kinds.ts";
@@ -22,18 +23,20 @@ interface ReplaceProps {
 }
 
 export function ReplaceSource(props: ReplaceProps) {
-  if (props.source.type === "text") return <ReplaceText {...props} />;
+  if (props.source.type === "text") return <EditText {...props} />;
   return props.source.type === "file" ? <ReplaceFile {...props} /> : <ChangeAddress {...props} />;
 }
 
-/** Begins with what was read, where that is short enough to be edited. */
-function ReplaceText(props: ReplaceProps) {
-  const { path, source } = props;
-  const { data, error } = useLoad<SourcePassages>(
-    source.chunks === 0 ? null : `${path}/${source.id}/passages?limit=100`,
+/** Never empty because it could not be loaded: saving that would overwrite what there is. */
+function EditText(props: ReplaceProps) {
+  const text = useLoad<string>(`${props.path}/${props.source.id}/text`);
+  if (text.data !== null) return <TextForm {...props} before={text.data} />;
+  if (text.error === null) return null;
+  return (
+    <Dialog title="Edit the text" onClose={props.onClose}>
+      <Pending of={text} />
+    </Dialog>
   );
-  if (data === null && error === null && source.chunks > 0) return null;
-  return <TextForm {...props} passages={data?.next_first === null ? data.data : null} />;
 }
 
 function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {

@@ -11,6 +11,7 @@ import { WebLink } from "../ui/web-link.tsx";
 import { ProgressBar } from "./progress-bar.tsx";
 import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 
+const changeWords = { text: "Edit", file: "Replace", url: "Change", sitemap: "Change" };
 const icons = { text: FileText, file: File, url: Globe, sitemap: Network };
 
 export type SourceAct = "passages" | "replace" | "delete";
@@ -82,7 +83,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
             <RefreshCw size={17} aria-hidden="true" />
           </IconButton>
         )}
-        <IconButton label={`${isFetched ? "Change" : "Replace"}: ${title}`} onClick={() => onAct("replace")}>
+        <IconButton label={`${changeWords[type]}: ${title}`} onClick={() => onAct("replace")}>
           <Pencil size={17} aria-hidden="true" />
         </IconButton>
         <IconButton label={`Delete: ${title}`} onClick={() => onAct("delete")}>

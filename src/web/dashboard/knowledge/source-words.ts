@@ -78,7 +78,7 @@ export function countOf(count: number, unit: string): string {
 }
 
 const waysOut: Record<Source["type"], string> = {
-  text: "Replace the text, or delete it.",
+  text: "Edit the text, or delete it.",
   file: "Replace the file, or delete it.",
   url: "Check the address, then read it again; or add its text instead.",
   sitemap: "Check the address, then read it again; or add its pages one by one.",

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Source, SourcePassage } from "../lib/types.ts";
+import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
@@ -13,16 +13,15 @@ interface TextFormProps {
   path: string;
   /** Null for a new one. */
   source: Source | null;
-  /** All of the one that is replaced, if they are few: what to begin with. */
-  passages: readonly SourcePassage[] | null;
+  /** What its owner wrote last; empty for a new one. */
+  before: string;
   onSaved(source: Source): void;
   onClose(): void;
 }
 
 const shown = ["title", "text", "url"];
 
-export function TextForm({ path, source, passages, onSaved, onClose }: TextFormProps) {
-  const before = passages?.map(({ text }) => text).join("\n\n") ?? "";
+export function TextForm({ path, source, before, onSaved, onClose }: TextFormProps) {
   const [title, setTitle] = useState(source?.title ?? "");
   const [text, setText] = useState(before);
   const [url, setUrl] = useState(source?.url ?? "");
@@ -32,20 +31,18 @@ export function TextForm({ path, source, passages, onSaved, onClose }: TextFormP
       ? call<Source>("POST", path, { body })
       : call<Source>("PUT", `${path}/${source.id}`, { body }));
     onSaved(saved);
-    say(source === null ? "Added: it is being read." : "Replaced: the new text is being read.");
+    say(source === null ? "Added: it is being read." : "Saved: the new text is being read.");
     onClose();
   });
   const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
-      title={source === null ? "Write a text" : "Replace the text"}
-      action={source === null ? "Add" : "Replace"}
+      title={source === null ? "Write a text" : "Edit the text"}
+      action={source === null ? "Add" : "Save"}
       submit={save}
       isReady={title.trim() !== "" && text.trim() !== ""}
       isTold={sent.length > 0 && sent.every(({ param }) => shown.includes(param))}
       isWide
-      // What was typed is not lost by a key.
-      isSticky={text !== before}
       class="space-y-5"
       onClose={onClose}
     >
@@ -66,9 +63,16 @@ export function TextForm({ path, source, passages, onSaved, onClose }: TextFormP
         onValue={setText}
         placeholder={"# Returns\n\nYou may return what you bought within 30 days."}
         hint={
-          source !== null && before !== ""
-            ? "As it was read. The old text answers until the new one is ready."
-            : "Plain text or Markdown. With headings, passages are found and named better."
+          source === null ? (
+            "Plain text or Markdown. With headings, passages are found and named better."
+          ) : (
+            <>
+              As it was written. What was read of it before answers until this is ready.{" "}
+              <a href={`${path}/${source.id}/text`} download class="text-accent underline">
+                Download what is saved
+              </a>
+            </>
+          )
         }
         error={fieldProblem(save.error, "text")}
       />

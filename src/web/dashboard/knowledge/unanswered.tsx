@@ -149,8 +149,6 @@ function AnswerForm({ path, question, onAnswered, onClose }: AnswerFormProps) {
       isReady={text.trim() !== ""}
       isTold={problem !== undefined}
       isWide
-      // What was typed is not lost by a key.
-      isSticky={text !== ""}
       onClose={onClose}
     >
       <TextField

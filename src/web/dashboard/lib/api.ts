@@ -25,6 +25,15 @@ interface CallOptions {
   query?: Query;
   signal?: AbortSignal;
   accept?: string;
+  /** Only if it still has this tag: otherwise it is 412, and nothing changes. */
+  ifMatch?: string | undefined;
+}
+
+const tags = new WeakMap<object, string>();
+
+/** The `ETag` with which `call` received this. */
+export function tagOf(received: object): string | undefined {
+  return tags.get(received);
 }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -39,21 +48,28 @@ export function onRefused(act: (isTotpRequired: boolean) => void): void {
   whenRefused = act;
 }
 
-/** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
+/** Resolves with the response's JSON, or its plain text (undefined for 204); rejects with `ApiError`. */
 export async function call<Result>(method: Method, path: string, options: CallOptions = {}): Promise<Result> {
   const response = await send(method, path, options);
-  return (response.status === 204 ? undefined : await response.json()) as Result;
+  if (response.status === 204) return undefined as Result;
+  if (response.headers.get("content-type")?.startsWith("text/plain")) return (await response.text()) as Result;
+  const received = (await response.json()) as Result & object;
+  // Proxies that compress make a tag weak, and a weak one never matches.
+  const tag = response.headers.get("etag")?.replace(/^W\//, "");
+  if (tag !== undefined) tags.set(received, tag);
+  return received;
 }
 
 /** Resolves with the response itself where its status is 2xx; rejects with `ApiError`. */
 export async function send(
   method: Method,
   path: string,
-  { body, query, signal, accept }: CallOptions = {},
+  { body, query, signal, accept, ifMatch }: CallOptions = {},
 ): Promise<Response> {
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["content-type"] = "application/json";
   if (accept !== undefined) headers.accept = accept;
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
   const content = body === undefined ? null : JSON.stringify(body);
   const init: RequestInit = { method, headers, body: content, credentials: "same-origin", cache: "no-store" };
   if (signal !== undefined) init.signal = signal;

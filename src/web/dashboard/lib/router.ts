@@ -22,7 +22,8 @@ export function useSearch(): URLSearchParams {
 /** Set while unsaved work blocks navigation: what to do once it may be left. */
 export const heldBack = new State<(() => void) | null>(null);
 
-let isDirty = false;
+/** What is unsaved: a page's form, and a dialog's over it. */
+const guards = new Set<object>();
 let index: number = history.state?.index ?? 0;
 /** `popstate` events that this file has caused itself. */
 let ownPops = 0;
@@ -47,28 +48,28 @@ export function replaceSearch(values: Record<string, string | null>): void {
   address.value = location.pathname + location.search;
 }
 
-/** While `isUnsaved`, leaving the page asks first. */
+/** While `isUnsaved`, leaving the page asks first. A page and a dialog over it may both be. */
 export function useLeaveGuard(isUnsaved: boolean): void {
   // Before the browser handles anything else: the next event may be leaving the page.
   useLayoutEffect(() => {
-    isDirty = isUnsaved;
-    return () => {
-      isDirty = false;
-    };
+    if (!isUnsaved) return;
+    const own = {};
+    guards.add(own);
+    return () => void guards.delete(own);
   }, [isUnsaved]);
 }
 
 export function hasUnsavedWork(): boolean {
-  return isDirty;
+  return guards.size > 0;
 }
 
 /** The work was saved, or may be discarded. */
 export function releaseGuard(): void {
-  isDirty = false;
+  guards.clear();
 }
 
 function whenFree(act: () => void): void {
-  if (!isDirty) act();
+  if (!hasUnsavedWork()) act();
   else heldBack.value = act;
 }
 
@@ -89,7 +90,7 @@ export function startRouter(): void {
       return;
     }
     const steps = next - index;
-    if (isDirty && steps !== 0) {
+    if (hasUnsavedWork() && steps !== 0) {
       // The browser has left already: send it back, and let it go again once that is confirmed.
       ownPops++;
       history.go(-steps);
@@ -101,7 +102,7 @@ export function startRouter(): void {
   });
 
   window.addEventListener("beforeunload", (event) => {
-    if (isDirty) event.preventDefault();
+    if (hasUnsavedWork()) event.preventDefault();
   });
 
   document.addEventListener("click", (event) => {

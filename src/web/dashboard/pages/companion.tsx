@@ -2,11 +2,12 @@
 import { Copy, Pause, Play, Trash2 } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { changedFields, type Draft, toBody, toDraft, toNewBody } from "../companion/draft.ts";
+import { ConflictDialog } from "../companion/conflict-dialog.tsx";
+import { changedFields, type Draft, findChanged, toBody, toDraft, toNewBody } from "../companion/draft.ts";
 import { Editor } from "../companion/editor.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { navigate, releaseGuard } from "../lib/router.ts";
+import { hasUnsavedWork, navigate, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { homePath, type Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
@@ -34,22 +35,55 @@ function pathOf({ id }: Companion): string {
 }
 
 function Settings({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
-  const kept = useMemo(() => toDraft(companion), [companion]);
-  async function save(draft: Draft): Promise<void> {
+  // What is edited, and how often another version was begun with.
+  const [{ base, round }, setBegun] = useState({ base: companion, round: 0 });
+  const [conflict, setConflict] = useState<{ theirs: Companion; mine: Draft } | null>(null);
+  const kept = useMemo(() => toDraft(base), [base]);
+  function beginWith(next: Companion): void {
+    setBegun({ base: next, round: round + 1 });
+    onChanged(next);
+  }
+  async function patch(draft: Draft, ifMatch?: string): Promise<void> {
     const body = changedFields(toBody(kept), toBody(draft));
-    onChanged(await call<Companion>("PATCH", pathOf(companion), { body }));
+    beginWith(await call<Companion>("PATCH", pathOf(base), { body, ifMatch }));
     say("Saved.");
   }
-  // From now on the server's version is edited.
+  async function save(mine: Draft): Promise<void> {
+    try {
+      await patch(mine, tagOf(base));
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 412)) throw error;
+      const theirs = await call<Companion>("GET", pathOf(base));
+      // It was paused, or a proxy has its own tags.
+      if (findChanged(base, theirs).length === 0) await patch(mine);
+      else setConflict({ theirs, mine });
+    }
+  }
+  /** What is typed stays: pausing saves nothing of it. */
+  function takePaused(next: Companion): void {
+    if (findChanged(base, next).length === 0) setBegun({ base: next, round });
+    onChanged(next);
+  }
   return (
-    <Editor key={companion.updated_at} id={companion.id} kept={kept} isNew={false} onSave={save}>
-      <Fate companion={companion} onChanged={onChanged} />
-    </Editor>
+    <>
+      <Editor key={round} id={base.id} kept={kept} isNew={false} onSave={save}>
+        <Fate companion={companion} onChanged={takePaused} />
+      </Editor>
+      {conflict && (
+        <ConflictDialog
+          name={base.name}
+          fields={findChanged(base, conflict.theirs)}
+          onSave={() => patch(conflict.mine)}
+          onLoad={() => beginWith(conflict.theirs)}
+          onClose={() => setConflict(null)}
+        />
+      )}
+    </>
   );
 }
 
 function Fate({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
-  const [asked, setAsked] = useState<"pause" | "delete" | null>(null);
+  const [asked, setAsked] = useState<"pause" | "duplicate" | "delete" | null>(null);
   async function setEnabled(enabled: boolean): Promise<void> {
     onChanged(await call<Companion>("PATCH", pathOf(companion), { body: { enabled } }));
     say(enabled ? "It answers again." : "Paused.");
@@ -59,6 +93,7 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
     const name = [...`${companion.name} (copy)`].slice(0, 100).join("");
     const body = { ...toNewBody(toDraft(companion)), name };
     const made = await call<Companion>("POST", "/api/companions", { body });
+    releaseGuard();
     navigate(`/app/companions/${made.id}`);
     say("This is the copy.");
   });
@@ -67,7 +102,11 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
     <div class="mt-6">
       <Section title="More">
         <div class="flex flex-wrap gap-2">
-          <Button icon={Copy} isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
+          <Button
+            icon={Copy}
+            isBusy={duplicate.isBusy}
+            onClick={() => (hasUnsavedWork() ? setAsked("duplicate") : void duplicate.run())}
+          >
             Duplicate
           </Button>
           {companion.enabled ? (
@@ -94,6 +133,20 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
           onClose={() => setAsked(null)}
         >
           <p>On every website that embeds it the chat disappears until you resume it. Its embed tokens stay.</p>
+        </Confirm>
+      )}
+      {asked === "duplicate" && (
+        <Confirm
+          title="Duplicate what is saved?"
+          action="Duplicate without my changes"
+          stay="Go on editing"
+          onConfirm={duplicate.run}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            What you changed on this page has not been saved: the copy would not have it, and opening the copy loses it.
+            To keep it, go on editing and save first.
+          </p>
         </Confirm>
       )}
       {asked === "delete" && (

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
+import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Form, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
@@ -41,7 +42,9 @@ export function Dialog({ title, onClose, children, isSticky = false, isWide = fa
       }}
       onClose={({ currentTarget }) => {
         // Browsers close it at the second Escape, however the first was handled.
-        if (isSticky && currentTarget.isConnected) currentTarget.showModal();
+        if (!currentTarget.isConnected) return;
+        currentTarget.showModal();
+        if (!isSticky) onClose();
       }}
       class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_--alpha(var(--color-shade)/30%)]`}
     >
@@ -80,24 +83,57 @@ interface FormDialogProps extends AskProps {
   submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
   /** A field shows the error already: it is not repeated. */
   isTold?: boolean;
+  /** What is typed is worth nothing by itself: it goes without a question. */
+  isThrowaway?: boolean;
   class?: string;
 }
 
+/** Asks before text that somebody has typed is lost: by its buttons, by Escape, and by leaving the page. */
 export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
-  const { submit, isTold = false, class: spacing = "space-y-4", children, ...dialog } = props;
+  const { submit, isTold = false, isThrowaway = false, class: spacing = "space-y-4", children, ...dialog } = props;
+  const [isTyped, setIsTyped] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
+  useLeaveGuard(isTyped);
+  const close = () => (isTyped ? setIsAsking(true) : dialog.onClose());
   return (
-    <Dialog {...dialog}>
-      <Form class={spacing} onSubmit={() => isReady && void submit.run()}>
-        {children}
-        {submit.error !== null && !isTold && <Problem>{toSentence(submit.error)}</Problem>}
-        <DialogActions>
-          <Button onClick={dialog.onClose}>{stay}</Button>
-          <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>
-            {action}
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <>
+      <Dialog {...dialog} onClose={close}>
+        <Form
+          class={spacing}
+          onInput={({ target }) => setIsTyped(isTyped || (!isThrowaway && isText(target)))}
+          onSubmit={() => isReady && void submit.run()}
+        >
+          {children}
+          {submit.error !== null && !isTold && <Problem>{toSentence(submit.error)}</Problem>}
+          <DialogActions>
+            <Button onClick={close}>{stay}</Button>
+            <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>
+              {action}
+            </Button>
+          </DialogActions>
+        </Form>
+      </Dialog>
+      {isAsking && <AskDiscard onDiscard={dialog.onClose} onClose={() => setIsAsking(false)} />}
+    </>
+  );
+}
+
+function isText(target: EventTarget | null): boolean {
+  if (target instanceof HTMLTextAreaElement) return true;
+  return target instanceof HTMLInputElement && !/^(checkbox|radio|file|search)$/.test(target.type);
+}
+
+export function AskDiscard({ onDiscard, onClose }: { onDiscard(): void; onClose(): void }) {
+  return (
+    <Confirm
+      title="Discard your changes?"
+      action="Discard"
+      stay="Go on editing"
+      onConfirm={onDiscard}
+      onClose={onClose}
+    >
+      <p>What you typed has not been saved, and cannot be brought back.</p>
+    </Confirm>
   );
 }
 
@@ -115,7 +151,7 @@ export function Confirm({ children, isReady = true, typed, onConfirm, ...ask }: 
   });
   const isAllowed = isReady && (typed === undefined || text.trim() === typed.text.trim());
   return (
-    <FormDialog kind="danger" {...ask} isReady={isAllowed} submit={submit}>
+    <FormDialog kind="danger" {...ask} isThrowaway isReady={isAllowed} submit={submit}>
       <div class="space-y-3 text-muted">{children}</div>
       {typed && <TextField label={typed.label} value={text} onValue={setText} />}
     </FormDialog>

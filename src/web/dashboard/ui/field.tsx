@@ -157,6 +157,7 @@ export function CheckField({ label, hint, checked, onChecked }: CheckProps) {
 interface FormProps {
   class?: string;
   noValidate?: boolean;
+  onInput?(event: Event): void;
   onSubmit(): void;
   children: ComponentChildren;
 }

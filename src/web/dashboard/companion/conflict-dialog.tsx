@@ -1,0 +1,53 @@
+/** What is asked when a companion was changed elsewhere while it was edited here. */
+import { toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { Problem } from "../ui/states.tsx";
+
+interface ConflictProps {
+  name: string;
+  /** What was changed elsewhere. */
+  fields: readonly string[];
+  onSave(): Promise<void>;
+  onLoad(): void;
+  onClose(): void;
+}
+
+export function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps) {
+  const save = useAction(async () => {
+    await onSave();
+    onClose();
+  });
+  return (
+    <Dialog title={`${name} was changed meanwhile`} onClose={onClose}>
+      <div class="space-y-3 text-pretty text-muted">
+        <p>
+          Somebody, or another tab of yours, has saved other values of{" "}
+          <strong class="font-medium text-ink">{fields.map((field) => field.replaceAll("_", " ")).join(", ")}</strong>{" "}
+          since you opened this page. Nothing of yours is saved yet.
+        </p>
+        <p>
+          Save yours over it: the fields that you changed become yours, and the others stay as they were saved there. Or
+          load theirs: what you changed on this page is lost.
+        </p>
+      </div>
+      {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
+      <DialogActions>
+        <Button onClick={onClose}>Go on editing</Button>
+        <Button
+          kind="risk"
+          onClick={() => {
+            onLoad();
+            onClose();
+          }}
+        >
+          Load theirs
+        </Button>
+        <Button kind="primary" isBusy={save.isBusy} onClick={() => void save.run()}>
+          Save mine over it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
