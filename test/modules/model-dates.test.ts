@@ -15,9 +15,8 @@ let mock: MockLlm;
 
 beforeAll(async () => {
   mock = await startMockLlm();
-  mock.respond((_request, response) =>
-    response.send(200, { "Content-Type": "application/json" }, JSON.stringify({ object: "list", data: models })),
-  );
+  mock.answerList = (response) =>
+    response.send(200, { "Content-Type": "application/json" }, JSON.stringify({ object: "list", data: models }));
   server = await startTestServer({
     modelDatesAfterMs: 0,
     environment: {
@@ -106,9 +105,7 @@ test.each([
   ["another list", 200, { models: [] }],
 ])("%s in place of a list is passed over", async (_name, status, body) => {
   const other = await startMockLlm();
-  other.respond((_request, response) =>
-    response.send(status, {}, typeof body === "string" ? body : JSON.stringify(body)),
-  );
+  other.answerList = (response) => response.send(status, {}, typeof body === "string" ? body : JSON.stringify(body));
   const place = { apiKey: null, baseUrl: `${other.url}/v1`, headers: {} };
   expect(await listShutdownDates(place, AbortSignal.timeout(20_000))).toBeNull();
   await other.close();
@@ -117,8 +114,9 @@ test.each([
 test("a list without dates says so, and a date that is none is no date", async () => {
   const other = await startMockLlm();
   const place = { apiKey: null, baseUrl: `${other.url}/v1`, headers: {} };
-  const answer = (data: unknown) =>
-    other.respond((_request, response) => response.send(200, {}, JSON.stringify({ data })));
+  const answer = (data: unknown) => {
+    other.answerList = (response) => response.send(200, {}, JSON.stringify({ data }));
+  };
   answer([{ id: "llama3.2" }]);
   expect(await listShutdownDates(place, AbortSignal.timeout(20_000))).toEqual({
     knowsDates: false,

@@ -81,10 +81,12 @@ test("warns of a model that its provider will shut down, and fails where it has"
   using directory = temporaryDirectory();
   const other = await startMockLlm();
   let date = "2199-12-11";
-  other.respond((request, response) => {
-    const list = { data: [{ id: "ending", shutdown_date: date }] };
-    response.send(200, { "Content-Type": "application/json" }, request.method === "GET" ? JSON.stringify(list) : "{}");
-  });
+  other.answerList = (response) =>
+    response.send(
+      200,
+      { "Content-Type": "application/json" },
+      JSON.stringify({ data: [{ id: "ending", shutdown_date: date }] }),
+    );
   const settings = {
     COMPANIOND_DATA_DIR: directory.path,
     COMPANIOND_MODEL: "ending",

@@ -100,7 +100,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
   });
   const log = createCapturedLog();
-  const services = await openServices(config, { log, ...options });
+  // Tests that are about it say so: a provider that is asked by itself would count a connection and a request more.
+  const services = await openServices(config, { log, modelDatesAfterMs: 24 * 60 * 60_000, ...options });
   const tls = await loadCertificate(config);
   const { instanceUrl } = config;
   const server = startServer(services, {

@@ -29,7 +29,7 @@
 import { createServer, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
 import { createDirectiveResponder } from "./mock-llm-directives.ts";
-import type { MockRequest, Responder } from "./mock-llm-replies.ts";
+import type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts";
 import { readRequests } from "./mock-llm-requests.ts";
 import { SocketResponse } from "./mock-llm-socket.ts";
 import { answerModels, type MockModel, mockModels } from "./mock-models.ts";
@@ -52,6 +52,8 @@ export interface MockLlm {
   models: Map<string, MockModel>;
   /** Requests for the list of models, which a server makes by itself. */
   modelLists: MockRequest[];
+  /** Answers them; by default with `models`. No responder does, since a list may be asked for in the middle of a reply. */
+  answerList(response: MockResponse): unknown;
   /** Handles all requests from now on; null returns to the directives. */
   respond(responder: Responder | null): void;
   /** Resolves once the condition holds; checked whenever something happens here. */
@@ -85,7 +87,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
       kept.push({ ...request, index: kept.length });
       mock.openRequests++;
       notify();
-      if (isList && responder === directives) answerModels(mock.models, response);
+      if (isList) void mock.answerList(response);
       else answer({ ...request, index: kept.length - 1 }, response);
     });
     notify();
@@ -111,6 +113,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
     openConnections: 0,
     models: new Map(),
     modelLists: [],
+    answerList: (response) => answerModels(mock.models, response),
     respond(next) {
       responder = next ?? directives;
     },
