@@ -40,6 +40,9 @@ const midway = (
   },
 });
 
+/** The provider counts it, and so it is one of the day's messages although nothing is kept. */
+const countedWithoutText = "no text at all";
+
 const troubles: Trouble[] = [
   ...[400, 401, 403, 404, 418, 429, 500, 503].map((status) =>
     beforeFirst(`status ${status}`, (response) =>
@@ -61,7 +64,7 @@ const troubles: Trouble[] = [
     await response.write(`data: {${secret}\n\n`);
     response.end();
   }),
-  beforeFirst("no text at all", async (response) => {
+  beforeFirst(countedWithoutText, async (response) => {
     for (const event of wholeStream([])) await response.write(event);
     response.end();
   }),
@@ -168,7 +171,12 @@ export const providerRow: FaultRow = {
       if (ending !== "refused") tally.fault("replies stored wrongly", `${what}: not kept`);
     }
     const quota = await owner.client.send({ method: "GET", path: `/api/companions/${companion.id}/quota` });
-    tally.equal("messages of the day's quota used, as many as are kept", Number(quota.json.used), conversations.length);
+    const expected = conversations.length + rest.filter(({ what }) => what === countedWithoutText).length;
+    tally.equal(
+      "messages of the day's quota used, as many as are kept or were counted",
+      Number(quota.json.used),
+      expected,
+    );
     world.mock.respond(null);
     const after = await chat(world.url, companion.token, { message: "Well again?" });
     tally.equal("chats that work afterwards", after.isDone ? 1 : 0, 1);

@@ -1,10 +1,12 @@
 /** How the dashboard looks and feels: size, contrast, names for screen readers, keyboard, narrow screens, waiting, failing. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
 import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 
@@ -205,9 +207,9 @@ test("the theme can be chosen, and is kept", async () => {
   await page.getByRole("button", { name: "Dark" }).click();
   await page.reload();
   await atPage(page, "Companions");
-  expect(await ground()).toBe("rgb(14, 15, 19)");
+  await eventually(async () => (await ground()) === "rgb(14, 15, 19)");
   await page.getByRole("button", { name: "As the system" }).click();
-  expect(await ground()).toBe("rgb(247, 247, 251)");
+  await eventually(async () => (await ground()) === "rgb(247, 247, 251)");
 });
 
 const focused = (page: Page) => page.evaluate("document.activeElement?.textContent?.trim()");
