@@ -33,7 +33,8 @@ async function renew(config: typeof sqliteConfig | typeof postgresConfig): Promi
   await Bun.$`bun x --no-install drizzle-kit generate --name initial --config ${relative(root, directory.file("config.json"))}`
     .cwd(root)
     .quiet();
-  const generated = readFileSync(directory.file("made/0000_initial.sql"), "utf8");
+  // The tables are in whichever schema the connection has.
+  const generated = readFileSync(directory.file("made/0000_initial.sql"), "utf8").replaceAll('"public".', "");
   const { id } = JSON.parse(readFileSync(snapshot, "utf8"));
   const made = JSON.parse(readFileSync(directory.file("made/meta/0000_snapshot.json"), "utf8"));
   writeFileSync(file, `${generated.trimEnd()}\n${byHand}${kept}`);
