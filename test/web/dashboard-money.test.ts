@@ -178,7 +178,7 @@ test("a budget that runs out is marked in the navigation and on the first page, 
   await page.getByText("$0.0162 was spent today already, and the limit is $0.01:").waitFor();
   await page.getByRole("button", { name: "Save and stop replies" }).waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
-  await keepScreenshot(page, "dashboard-money-stop");
+  await keepScreenshot(page, "dashboard-money-at-once");
   await page.getByLabel("Period").selectOption("month");
   await page.getByLabel("US dollars").fill("100");
   await page.getByRole("button", { name: "Save" }).click();
