@@ -53,6 +53,8 @@ test("makes a companion with everything, seen in the widget while it is typed", 
 
   await atPage(page, "Grace");
   await page.getByRole("heading", { name: "On your website" }).waitFor();
+  await page.getByText("This snippet works on this machine alone").waitFor();
+  await keepScreenshot(page, "dashboard-install-loopback");
   const [made] = (await api.call("GET", "/api/companions")).json.data;
   expect(made).toMatchObject({
     name: "Grace",

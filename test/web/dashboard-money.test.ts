@@ -170,6 +170,14 @@ test("a budget that runs out is marked in the navigation and on the first page, 
   await page.getByText("It only notifies: replies go on.").waitFor();
   await expectReadable(page, "budgets");
   await page.getByRole("button", { name: "Edit… The whole account" }).click();
+  await page.getByLabel("When it is reached").selectOption("stop");
+  await page.getByText("$0.0162 was spent this month already, and the limit is $0.01:").waitFor();
+  await page.getByLabel("Period").selectOption("day");
+  await page.getByText("$0.0162 was spent today already, and the limit is $0.01:").waitFor();
+  await page.getByRole("button", { name: "Save and stop replies" }).waitFor();
+  expect(await findViolationsInState(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-money-at-once");
+  await page.getByLabel("Period").selectOption("month");
   await page.getByLabel("US dollars").fill("100");
   await page.getByRole("button", { name: "Save" }).click();
   await hasCount(mark, 0);

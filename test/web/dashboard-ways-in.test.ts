@@ -20,6 +20,12 @@ async function fillSignIn(page: Page, email: string, secret = password): Promise
 test("the set-up link of a new server makes its operator, once", async () => {
   const link = world.readSetUpLink();
   const { page, complaints } = await world.open();
+  await page.goto(`${world.server.url}/app`);
+  await atPage(page, "This server is new");
+  await page.getByText("companiond account setup-link").waitFor();
+  expect(await page.getByRole("textbox").count()).toBe(0);
+  expect(await findViolationsInState(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-new");
   await page.goto(link);
   await atPage(page, "Set up companiond");
   await keepScreenshot(page, "dashboard-set-up");

@@ -119,6 +119,22 @@ test("the welcome page shows what runs, the real widget and the next three steps
   }
 });
 
+test("an operator's dashboard tells where the demo's companion is, which is in none of their lists", async () => {
+  const operator = ["account", "create", "--email", "op@example.com", "--role", "operator", "--password-stdin"];
+  const secret = "correct horse battery";
+  const made = await runExecutable([...operator, "--data-dir", world.server.dataDir], { input: secret });
+  expect(made.exitCode).toBe(0);
+  const { page } = await world.open();
+  await page.goto(`${world.server.url}/app`);
+  await page.getByLabel("E-mail").fill("op@example.com");
+  await page.getByLabel("Password", { exact: true }).fill(secret);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("The demo's companion is not in this list").waitFor();
+  await keepScreenshot(page, "dashboard-demo");
+  const path = await page.getByRole("link", { name: "Open its page" }).getAttribute("href");
+  expect(await (await fetch(world.server.url + path)).text()).toContain("<title>Ada</title>");
+});
+
 test("the demo's reply goes on where the start page has cut its connection", async () => {
   const { page } = await world.open();
   await page.goto(`${world.server.url}/`);

@@ -1,15 +1,19 @@
 /** `/app` and every address below it: the dashboard, which does its own routing. */
 import { Type as t } from "@sinclair/typebox";
+import type { Services } from "../../dependencies.ts";
+import { isSetUp } from "../../http/first-steps.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { type Route, route } from "../../http/route.ts";
 import { later } from "../../lib/later.ts";
 import { renderShell } from "./shell.ts";
 
-const shell = later(renderShell);
+const newShell = later(() => renderShell(true));
+const settledShell = later(() => renderShell(false));
 const shared = { method: "GET", tag: "Service", access: "public", handle: respond } as const;
 const responses = { 200: { description: "The page.", content: { "text/html": null } } };
 
-function respond({ set }: { set: ResponseHead }): string {
+async function respond({ services, set }: { services: Services; set: ResponseHead }): Promise<string> {
+  const shell = (await isSetUp(services)) ? settledShell : newShell;
   Object.assign(set.headers, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": shell.policy,

@@ -7,8 +7,8 @@ interface Shell {
   policy: string;
 }
 
-/** The same for every address and user: all content comes from the API. */
-export function renderShell(): Shell {
+/** The same for every address and user: all content comes from the API. `isNew`: nobody can sign in yet. */
+export function renderShell(isNew: boolean): Shell {
   const [script, style] = ["dashboard.js", "dashboard.css"].map((name) =>
     embeddedAssets.find((embedded) => embedded.name === name),
   );
@@ -17,7 +17,7 @@ export function renderShell(): Shell {
     .map((path) => `<link rel="modulepreload" href="${path}">\n`)
     .join("");
   const html = `<!doctype html>
-<html lang="en">
+<html lang="en"${isNew ? " data-is-new" : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,12 +1,12 @@
 /** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
-import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { prefersHtml, varyBy } from "../../http/accept.ts";
 import { embedTokenParam, ProblemObject } from "../../http/api-description.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
+import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
 import { writePageHeaders } from "../../http/html.ts";
 import { type Route, route } from "../../http/route.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
@@ -27,23 +27,6 @@ async function findPage(services: Services, token: string, request: Request): Pr
     hasVoice: voice.hasVoice(companion),
     lang: preferredLanguage(request),
   };
-}
-
-async function findDemoToken({ store }: Services): Promise<string | null> {
-  const account = await store.accounts.findByEmail(demoEmail);
-  if (account === null) return null;
-  const query = { metadata: [{ path: "demo", value: "true" }], q: null };
-  const { items } = await store.companions.list(account.id, query, { limit: 1, afterId: null });
-  return items[0]?.embedToken ?? null;
-}
-
-const settledServers = new WeakSet<Services>();
-/** Whether anybody can sign in. Once true it stays so: a change back is not worth a store query for every request. */
-async function isSetUp(services: Services): Promise<boolean> {
-  if (settledServers.has(services)) return true;
-  const hasAccount = await services.store.accounts.hasAnyPassword();
-  if (hasAccount) settledServers.add(services);
-  return hasAccount;
 }
 
 const html = { "text/html": null };
@@ -118,7 +101,7 @@ export const pageRoutes: readonly Route[] = [
     document: () => ({ responses: { 200: { description: "The page.", content: html } } }),
     async handle({ services, request, set }) {
       const { settings, llm } = services;
-      const token = settings.isDemo ? await findDemoToken(services) : null;
+      const token = await findDemoToken(services);
       if (token === null) {
         writePageHeaders(set.headers, plainPolicy());
         return renderStartPage(await isSetUp(services));

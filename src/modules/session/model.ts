@@ -4,6 +4,7 @@ import type { Services } from "../../dependencies.ts";
 import { type Account, scopes } from "../../domain/account.ts";
 import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
+import { findDemoToken } from "../../http/first-steps.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../schemas/account.ts";
 import { compileChecker, Text } from "../../schemas/schema.ts";
@@ -89,7 +90,12 @@ export function toWireSession(session: Session, currentId: string) {
   };
 }
 
-function toWireServer({ settings, llm, voice }: FactServices, account: Account, baseUrl: string) {
+function toWireServer(
+  { settings, llm, voice }: FactServices,
+  account: Account,
+  baseUrl: string,
+  demoToken: string | null,
+) {
   return {
     version: settings.version,
     base_url: baseUrl,
@@ -100,6 +106,7 @@ function toWireServer({ settings, llm, voice }: FactServices, account: Account, 
     has_voice_provider: voice.providerName !== "none",
     has_prices: settings.prices !== noPrices,
     daily_messages: settings.dailyMessages[account.plan],
+    demo_page: demoToken === null ? null : `/c/${demoToken}`,
   };
 }
 
@@ -135,12 +142,14 @@ async function describeTotp({ settings, store }: Pick<Services, "settings" | "st
 
 /** Who is signed in, what they may do, and how much is left of it. */
 export async function readWireSignedIn(services: Services, account: Account, session: Session, baseUrl: string) {
+  // It belongs to an account that nobody signs in to: who runs the server would look for it in vain.
+  const demoToken = account.role === "operator" ? await findDemoToken(services) : null;
   return {
     account: toWireAccount(account),
     scopes,
     session: toWireSession(session, session.id),
     totp: await describeTotp(services, account),
-    server: toWireServer(services, account, baseUrl),
+    server: toWireServer(services, account, baseUrl, demoToken),
     holdings: await readWireHoldings(services, account),
     spending: await readWireSpending(services, account),
   };

@@ -36,6 +36,11 @@ const ServerFacts = namedObject("ServerFacts", () => ({
   has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
   has_prices: t.Boolean({ description: "Whether the operator has set prices, so that usage has costs." }),
   daily_messages: t.Integer({ description: "Messages a day for each of the account's companions." }),
+  demo_page: Nullable(
+    t.String({
+      description: "For operators, where the demo's companion is, which is none of their own; null without the demo.",
+    }),
+  ),
 }));
 
 const held = (description: string) =>

@@ -1,14 +1,16 @@
 /** The dialog that makes or changes a budget. */
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
-import { ApiError, call, fieldProblem } from "../lib/api.ts";
-import { useAction, useLoad } from "../lib/load.ts";
-import type { ApiKey, Budget, Page } from "../lib/types.ts";
+import { ApiError, call, fieldProblem, toSearch } from "../lib/api.ts";
+import { useAction, useLoad, useSettled } from "../lib/load.ts";
+import type { ApiKey, Budget, Page, UsageRow } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
+import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { type BudgetDraft, findBudgetProblems, type SubjectKind, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
 import { MetadataPairs } from "./metadata-pairs.tsx";
+import { findStop, readSpent, spendingQuery } from "./stop-warning.ts";
 
 interface BudgetFormProps {
   /** Null for a new one. */
@@ -41,6 +43,10 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
   const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
+  const wanted = toSearch(spendingQuery(draft, budget, Date.now()) ?? {});
+  const query = useSettled(wanted);
+  const usage = useLoad<Pick<Page<UsageRow>, "data">>(query === "" ? null : `/api/usage${query}`);
+  const stop = findStop(draft, readSpent(draft, budget, query === wanted ? (usage.data?.data ?? null) : null));
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
@@ -60,7 +66,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
   return (
     <FormDialog
       title={budget === null ? "New budget" : "Edit the budget"}
-      action={budget === null ? "Create budget" : "Save"}
+      action={stop !== null ? "Save and stop replies" : budget === null ? "Create budget" : "Save"}
       submit={submit}
       isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
       class="space-y-5"
@@ -128,6 +134,9 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
         }
         error={fieldProblem(submit.error, "action")}
       />
+      <div role="status" class="empty:hidden">
+        {stop !== null && <Notice tone="bad">{stop}</Notice>}
+      </div>
     </FormDialog>
   );
 }

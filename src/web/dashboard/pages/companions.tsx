@@ -4,12 +4,13 @@ import { useMemo, useState } from "preact/hooks";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
-import { Badge, Empty } from "../ui/states.tsx";
+import { Badge, Empty, Notice } from "../ui/states.tsx";
 
 const newButton = (
   <ButtonLink href="/app/companions/new" kind="primary">
@@ -19,6 +20,7 @@ const newButton = (
 );
 
 export default function CompanionsPage() {
+  const { server } = useSession();
   const query = useSearch();
   const [text, setText] = useState(query.get("q") ?? "");
   const q = useSettled(text.trim());
@@ -66,6 +68,14 @@ export default function CompanionsPage() {
             </li>
           ))}
         </ul>
+      )}
+      {server.demo_page && (
+        <Notice tone="neutral" class="mb-4">
+          The demo's companion is not in this list: it belongs to the demo, and nobody can change it.{" "}
+          <a href={server.demo_page} target="_blank" class="font-medium text-accent underline" rel="noreferrer">
+            Open its page
+          </a>
+        </Notice>
       )}
       <List
         label="Companions"

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { EmbedTokens } from "../companion/embed-tokens.tsx";
+import { AddressNotice } from "../companion/install-address.tsx";
 import { guides } from "../companion/install-guides.ts";
 import { useList } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
@@ -34,6 +35,7 @@ function Install({ companion }: { companion: Companion }) {
         {!companion.enabled && (
           <Notice class="mb-4">The companion is paused: until you resume it, the page shows nothing.</Notice>
         )}
+        <AddressNotice />
         {token && guide ? (
           <div class="space-y-5">
             <div class="grid gap-4 sm:grid-cols-2">

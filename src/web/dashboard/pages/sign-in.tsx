@@ -4,6 +4,7 @@ import { call } from "../lib/api.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { useSecondStep } from "../second-factor/second-step.ts";
+import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { PasswordField } from "../ui/password.tsx";
@@ -13,6 +14,7 @@ const SignInStep = lazy(async () => (await import("../second-factor/sign-in-step
 
 export default function SignInPage() {
   const [asked, setAsked] = useState<string | null>(null);
+  if ("isNew" in document.documentElement.dataset) return <NewServer />;
   const lead = "Manage your companions, their conversations and your API keys.";
   return (
     <Door
@@ -20,6 +22,24 @@ export default function SignInPage() {
       lead={asked === null ? lead : `Signing in as ${asked}.`}
     >
       <SignInForm onSignedIn={enter} onAsked={setAsked} />
+    </Door>
+  );
+}
+
+/** There is nothing to sign in with yet. The page in which somebody uses the link tells the others. */
+function NewServer() {
+  return (
+    <Door title="This server is new" lead="Nobody has an account here yet, so nobody can sign in.">
+      <div class="space-y-4 text-pretty">
+        <p>
+          Is it yours? Open the one-time link that makes the first account. The server printed it on its terminal when
+          it started, or wrote it to the file <code class="font-mono text-[0.92em]">setup-link</code> in its data
+          directory. <code class="font-mono text-[0.92em]">companiond account setup-link</code> makes a new one.
+        </p>
+        <Button class="w-full" onClick={() => location.reload()}>
+          I have made the account
+        </Button>
+      </div>
     </Door>
   );
 }
