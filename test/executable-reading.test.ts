@@ -45,7 +45,9 @@ test("the process that reads has no environment, no descriptors but its own, and
   // Where memory or time is short, it comes last: in /proc/…/stat, niceness is the 17th value after the name.
   expect(readFileSync(`/proc/${pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const values = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
+    const values = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
     expect(values[16]).toBe("10");
   }
   const open = readdirSync(`/proc/${pid}/fd`).map((one) => readlinkSync(`/proc/${pid}/fd/${one}`).replace(/\d+/, "N"));
