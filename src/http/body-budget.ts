@@ -1,6 +1,7 @@
 /** A budget for large bodies: few at once, few bytes in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import { Slices } from "../lib/pause.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export interface BodyBudgetLimits {
@@ -54,6 +55,8 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
   const tooMuch = `This ${limits.sender} sends too much at once.`;
   /** One per sender with a body being read: never more than there are bodies. */
   const shares = new Map<string, Share>();
+  /** Of all bodies together: what many fast senders have sent meanwhile would be copied in one go. */
+  const slices = new Slices();
 
   function enter(sender: string): Share {
     const own = shares.get(sender) ?? { bodies: 0, bytes: 0 };
@@ -98,6 +101,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
         held += piece.length;
         body.add(piece);
         see?.(piece);
+        if (slices.isOver) await slices.pause();
       }
       return { pieces: body.blocks, release };
     } catch (error) {

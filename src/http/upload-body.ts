@@ -1,7 +1,8 @@
 /** Reads a body that is JSON, or a form with a file: larger than other bodies, and so within a budget of memory. */
 import { AppError, invalidFields } from "../domain/errors.ts";
-import { decodeInSlices, digestInSlices } from "../lib/byte-slices.ts";
+import { decodeInSlices, digestInSlices, joinInSlices } from "../lib/byte-slices.ts";
 import { type FormPart, findBoundary, MultipartFault, parseMultipart } from "../lib/multipart.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { HeldBody } from "./body-budget.ts";
 import { type ArrivedBody, type BodyRequest, decodeText, mediaTypeOf, parseJson, readJsonText } from "./json-body.ts";
@@ -15,6 +16,9 @@ const mostParts = 16;
 
 /** Of what is no file. */
 const fieldBytes = 64 * 1024;
+
+/** Bodies that arrive together would be joined and searched in one turn of the event loop. */
+const joining = createSemaphore({ concurrency: 1, maxWaiting: Number.POSITIVE_INFINITY });
 
 /** A form's file, in place of its field's text. */
 export class SentFile {
@@ -38,7 +42,7 @@ export async function takeUpload(call: BodyRequest): Promise<ArrivedBody> {
     const boundary = findBoundary(request.headers.get("content-type") ?? "");
     if (boundary === null) throw invalidForm("The Content-Type needs a boundary.");
     const { pieces, release } = await hold(call, isSmall);
-    return await orRelease(release, async () => toForm(readParts(pieces, boundary), release));
+    return await orRelease(release, async () => toForm(await readParts(pieces, boundary), release));
   }
   if (type !== "application/json" && announced !== "0" && request.body !== null) {
     throw new AppError("unsupported_media_type", `Send JSON, or a file as ${formType}.`);
@@ -77,9 +81,9 @@ function toJson(text: string, release: () => void): ArrivedBody {
   return { digest: async () => sha256Hex(text), parse: async () => parseJson(text), release };
 }
 
-function readParts(pieces: readonly Uint8Array[], boundary: string): FormPart[] {
+async function readParts(pieces: readonly Uint8Array[], boundary: string): Promise<FormPart[]> {
   try {
-    return parseMultipart(Buffer.concat(pieces), boundary, mostParts);
+    return await joining.run(async () => parseMultipart(await joinInSlices(pieces), boundary, mostParts));
   } catch (error) {
     if (error instanceof MultipartFault) throw invalidForm(error.message);
     throw error;

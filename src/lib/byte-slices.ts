@@ -24,6 +24,17 @@ export async function digestInSlices(pieces: readonly Uint8Array[]): Promise<str
   return digest.digest("hex");
 }
 
+export async function joinInSlices(pieces: readonly Uint8Array[]): Promise<Uint8Array> {
+  // Without zeros, which would touch all of the memory at once.
+  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for await (const slice of slicesOf(pieces)) {
+    joined.set(slice, at);
+    at += slice.length;
+  }
+  return joined;
+}
+
 /** Throws a TypeError if it is not UTF-8. Without a byte-order mark. */
 export async function decodeInSlices(pieces: readonly Uint8Array[]): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });

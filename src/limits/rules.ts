@@ -75,13 +75,16 @@ export const batchBodyLimits = {
   ...{ bytes: 64 * mebibyte, bytesOfOne: 24 * mebibyte },
 };
 
-/** The largest file with its form around it, or a text with its escapes; slow lines have time. For one account three of the largest. */
+/**
+ * The largest file with its form around it, or a text with its escapes; slow lines have time. Two of the largest at once,
+ * of which one account has one: what arrives is joined and written, and takes its memory several times.
+ */
 export const uploadBodyLimits = {
   sender: "account" as const,
   bodyBytes: maxUploadBytes + mebibyte / 4,
   bodyMs: 300_000,
   ...{ bodies: 32, bodiesOfOne: 8 },
-  ...{ bytes: 128 * mebibyte, bytesOfOne: 64 * mebibyte },
+  ...{ bytes: 44 * mebibyte, bytesOfOne: 22 * mebibyte },
 };
 
 /** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */

@@ -65,6 +65,34 @@ test("holds a body of single bytes in few pieces, since each piece takes up a hu
   expect(bytes).toEqual(Buffer.from(Array.from({ length: 5000 }, (_, at) => at % 251)));
 });
 
+test("lets others have their turn while bodies arrive faster than they can be read", async () => {
+  const large = 1024 * 1024;
+  const budget = createBodyBudget({ ...limits, bytes: large, bytesOfOne: large, bodyBytes: large });
+  let turns = 0;
+  let isReading = true;
+  const count = () => {
+    turns++;
+    if (isReading) setImmediate(count);
+  };
+  setImmediate(count);
+  // All of it is there at the first read.
+  const bodies = [0, 1].map(() => {
+    const body = openBody();
+    for (let at = 0; at < 5; at++) body.send("a".repeat(8192));
+    body.end();
+    return body;
+  });
+  let atFirst = 0;
+  const see = () => {
+    atFirst ||= turns + 1;
+    const untilMs = performance.now() + 5;
+    while (performance.now() < untilMs);
+  };
+  await Promise.all(bodies.map(({ request }, at) => budget.read(request, `${at}`, { see, use: ignore })));
+  isReading = false;
+  expect(turns - atFirst).toBeGreaterThanOrEqual(4);
+});
+
 test("has no room for more bodies of one sender, or of all, until one has ended", async () => {
   const budget = createBodyBudget(limits);
   const bodies = [openBody(), openBody(), openBody()];
