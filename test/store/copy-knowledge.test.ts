@@ -67,7 +67,7 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   await store.close();
   const back: Place = { engine: "sqlite", dataDir: directory.file("back") };
   await copy(postgres, back);
-  expect(pieces).toBe(21);
+  expect(pieces).toBe(22);
   expect(Math.max(...pages)).toBeLessThan(pieces / 2);
 
   const returned = await openWorldOf(await openStoreAt(back.dataDir));
