@@ -16,10 +16,12 @@ interface DialogProps {
   children: ComponentChildren;
   /** Only its own buttons close it, because its content is not shown again. */
   isSticky?: boolean;
+  /** Closing it asks first. */
+  isHeld?: boolean;
   isWide?: boolean;
 }
 
-export function Dialog({ title, onClose, children, isSticky = false, isWide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, isSticky = false, isHeld = false, isWide = false }: DialogProps) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
   // Read during rendering: a field of the dialog with autofocus has the focus before the dialog is shown.
@@ -43,7 +45,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isWide = fa
       onClose={({ currentTarget }) => {
         // Browsers close it at the second Escape, however the first was handled.
         if (!currentTarget.isConnected) return;
-        currentTarget.showModal();
+        if (isSticky || isHeld) currentTarget.showModal();
         if (!isSticky) onClose();
       }}
       class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_--alpha(var(--color-shade)/30%)]`}
@@ -97,7 +99,7 @@ export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady 
   const close = () => (isTyped ? setIsAsking(true) : dialog.onClose());
   return (
     <>
-      <Dialog {...dialog} onClose={close}>
+      <Dialog {...dialog} isHeld={isTyped} onClose={close}>
         <Form
           class={spacing}
           onInput={({ target }) => setIsTyped(isTyped || (!isThrowaway && isText(target)))}
