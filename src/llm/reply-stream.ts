@@ -211,7 +211,7 @@ export class ReplyStream {
     if (reading.reasoningBytes > 0) this.#reasoningBytes += reading.reasoningBytes;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status, kind } = reading.error ?? { message: JSON.stringify(value), status: null };
-      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status, kind));
+      this.#fail(`the provider reported an error in its stream: ${message}`, reported(status, kind));
       return;
     }
     if (reading.text !== "") this.#push(reading.text, deltas);
