@@ -162,7 +162,7 @@ export class ReplyStream {
     const data = line.substring(dataStart);
     if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
       this.#endEvent(deltas);
-      if (this.isDone) return;
+      if (this.isDone || this.#reader.ignoresDoneMark) return;
       this.#text.release(deltas);
       this.isDone = true;
       this.hasDoneMark = true;
