@@ -56,7 +56,7 @@ export function planCall(
   const effort = isSent ? suited : null;
   // A model that is not told how long to think decides for itself.
   const mayReason = suited !== null && effort !== "none";
-  const reasons = needsRoom || mayReason || known.hasReasonedWith(effort);
+  const getsRoom = facts.takesRoom && (needsRoom || mayReason || known.hasReasonedWith(effort));
 
   const stops = request.stop ?? [];
   const sendsStop = isChat && sends("stop");
@@ -64,7 +64,7 @@ export function planCall(
   return {
     effort,
     temperature: mayHaveTemperature && sends("temperature") ? request.temperature : null,
-    maxOutputTokens: boundOf(request, rules, { isChat, reasons }),
+    maxOutputTokens: boundOf(request, rules, { isChat, getsRoom }),
     stop: sendsStop ? stops : [],
     ownStops: sendsStop ? [] : stops,
     boundName: facts.boundName ?? findBoundName(rules.extra) ?? rules.boundName,
@@ -80,10 +80,10 @@ export function planCall(
 function boundOf(
   { maxOutputTokens }: ReplyRequest,
   { reasoningTokens, extra }: CallRules,
-  { isChat, reasons }: { isChat: boolean; reasons: boolean },
+  { isChat, getsRoom }: { isChat: boolean; getsRoom: boolean },
 ): number {
   const own = boundNames.map((name) => extra[name]).filter((bound) => typeof bound === "number");
-  const bound = Math.min(maxOutputTokens + (reasons ? reasoningTokens : 0), ...own);
+  const bound = Math.min(maxOutputTokens + (getsRoom ? reasoningTokens : 0), ...own);
   return isChat ? bound : Math.max(bound, leastResponseTokens);
 }
 

@@ -16,6 +16,8 @@ export interface Lesson {
   readonly boundName?: CallPlan["boundName"];
   readonly systemRole?: CallPlan["systemRole"];
   readonly joinsRoles?: true;
+  /** With room for thinking the bound is more than it takes. */
+  readonly takesRoom?: false;
   /** It is the value of this one request that the model refuses, so nothing is kept. */
   readonly isPassing?: true;
 }
@@ -30,6 +32,7 @@ export interface ModelFacts {
   readonly boundName: CallPlan["boundName"] | null;
   readonly systemRole: CallPlan["systemRole"];
   readonly joinsRoles: boolean;
+  readonly takesRoom: boolean;
 }
 
 export const noFacts: ModelFacts = {
@@ -39,6 +42,7 @@ export const noFacts: ModelFacts = {
   boundName: null,
   systemRole: "system",
   joinsRoles: false,
+  takesRoom: true,
 };
 
 export class KnownModel {

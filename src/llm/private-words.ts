@@ -5,6 +5,8 @@ import type { ReplyRequest } from "./provider.ts";
 const longestReason = 2000;
 /** What is shorter than this is no credential, and within other words. */
 const shortestSecret = 8;
+/** By so much of its beginning a text is known of which only a part is repeated. */
+const beginningUnits = 32;
 
 export interface RequestSecrets {
   readonly apiKey: string | null;
@@ -36,6 +38,19 @@ function removeEach(text: string, said: readonly string[], mark: string): string
   // The longest first: a message may be part of another one.
   for (const words of new Set(forms.toSorted((a, b) => b.length - a.length))) {
     if (words !== "" && rest.includes(words)) rest = rest.replace(matchWhole(words), mark);
+    if (words.length > beginningUnits) rest = removeBeginnings(rest, words, mark);
+  }
+  return rest;
+}
+
+/** Providers cut what they repeat, and we read so much of their answer. */
+function removeBeginnings(text: string, words: string, mark: string): string {
+  const beginning = words.slice(0, beginningUnits);
+  let rest = text;
+  for (let at = rest.indexOf(beginning); at !== -1; at = rest.indexOf(beginning, at + mark.length)) {
+    let same = beginningUnits;
+    while (same < words.length && rest[at + same] === words[same]) same++;
+    rest = rest.slice(0, at) + mark + rest.slice(at + same);
   }
   return rest;
 }

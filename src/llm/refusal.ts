@@ -34,6 +34,9 @@ const refusedRole =
   /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|not? support\W+(the )?'?(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
 /** The parameter is known, and its value too far: others may be taken. */
 const outOfRange = /\b(above|below|maximum|minimum|between|range|less than|greater than|at most|at least)\b|<=|≤/i;
+const anyBound = /^max_(completion_|output_)?tokens$/;
+const boundOrContext = /\bmax_(completion_|output_)?tokens\b|\bcontext (length|window)\b/gi;
+const tooLarge = /too (large|high)|at most|maximum|exceed|less than|valid range|<=|≤/i;
 const turnsOfRoles = /\broles? must alternate\b/gi;
 
 /** Null where nothing is named that can be done without. `failure.message` has no whole words of the request. */
@@ -43,6 +46,10 @@ export function readLesson(failure: ProviderFailure, call: RefusedCall): Lesson 
   const { request, plan, wire } = call;
   const names = (words: RegExp) => isNamed(message, words, request);
   if (call.mayChangeWire && names(/\bv1\/responses\b/gi)) return { wire: "responses" };
+  if (plan.maxOutputTokens > request.maxOutputTokens && isTooLarge(failure, names)) {
+    // What is left of its context depends on the prompt.
+    return { takesRoom: false, ...(/context/i.test(message) ? { isPassing: true } : {}) };
+  }
 
   const refused = optionals.filter((optional) => isSent(optional, plan) && isBlamed(optional, param, names));
   const lesson: { -readonly [Name in keyof Lesson]: Lesson[Name] } = {};
@@ -66,8 +73,8 @@ export function readLesson(failure: ProviderFailure, call: RefusedCall): Lesson 
 }
 
 /** Whether it blames what every request has, which one more call cannot leave out. */
-export function isAboutForm({ boundName, systemRole, joinsRoles }: Lesson): boolean {
-  return boundName !== undefined || systemRole !== undefined || joinsRoles !== undefined;
+export function isAboutForm({ boundName, systemRole, joinsRoles, takesRoom }: Lesson): boolean {
+  return [boundName, systemRole, joinsRoles, takesRoom].some((one) => one !== undefined);
 }
 
 function isSent(optional: Optional, plan: CallPlan): boolean {
@@ -89,6 +96,12 @@ function isSent(optional: Optional, plan: CallPlan): boolean {
 function isBlamed(optional: Optional, param: string | null, isNamed: (words: RegExp) => boolean): boolean {
   const { param: ofParam, words } = namesOf[optional];
   return param === null ? isNamed(words) : ofParam.test(param);
+}
+
+/** Whether the bound is blamed for its size; some blame the messages, which leave too little of the context for it. */
+function isTooLarge({ param, code, message }: ProviderFailure, isNamed: (words: RegExp) => boolean): boolean {
+  if (code === "context_length_exceeded") return true;
+  return (param === null ? isNamed(boundOrContext) : anyBound.test(param)) && tooLarge.test(message);
 }
 
 /** Those that a message offers instead of the one that was sent. */

@@ -162,7 +162,7 @@ export class ReplyStream {
     const data = line.substring(dataStart);
     if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
       this.#endEvent(deltas);
-      if (this.isDone) return;
+      if (this.isDone || this.#reader.ignoresDoneMark) return;
       this.#text.release(deltas);
       this.isDone = true;
       this.hasDoneMark = true;
@@ -211,7 +211,7 @@ export class ReplyStream {
     if (reading.reasoningBytes > 0) this.#reasoningBytes += reading.reasoningBytes;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status, kind } = reading.error ?? { message: JSON.stringify(value), status: null };
-      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status, kind));
+      this.#fail(`the provider reported an error in its stream: ${message}`, reported(status, kind));
       return;
     }
     if (reading.text !== "") this.#push(reading.text, deltas);

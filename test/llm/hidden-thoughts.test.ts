@@ -1,6 +1,7 @@
 /** What a model thinks, and what follows a stop text, reaches nobody, however it is cut into deltas. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
+import type { ReplyRequest } from "../../src/llm/provider.ts";
 import { ShownText } from "../../src/llm/shown-text.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -80,11 +81,15 @@ describe.each(["chat", "responses"] as const)("over %s", (api) => {
       ? chunk({ finishReason: "stop" }) + doneMark
       : event({ type: "response.completed", response: { status: "completed", output: [] } });
 
-  async function ask(options: Partial<OpenAiOptions> = {}, stop: readonly string[] = []) {
+  async function ask(
+    options: Partial<OpenAiOptions> = {},
+    stop: readonly string[] = [],
+    asking: Partial<ReplyRequest> = {},
+  ) {
     const base = { apiKey: "sk-x", baseUrl: `${mock.url}/v1`, extra: {}, log: createCapturedLog(), backoffMs: 1 };
     const provider = createOpenAiProvider({ ...base, api, ...options });
     const reply = collectReply();
-    const request = replyRequest("Hi", { stop });
+    const request = replyRequest("Hi", { stop, ...asking });
     const asked = provider.streamReply(request, reply, new AbortController().signal);
     const outcome = await asked.finally(() => provider.close());
     return { ...outcome, text: reply.text, writes: reply.writes };
@@ -147,5 +152,20 @@ describe.each(["chat", "responses"] as const)("over %s", (api) => {
     expect(failed).toMatchObject({
       message: "the provider answered 400 Bad: [private] / [private] / [key] / [header]",
     });
+  });
+
+  test("long instructions are removed wherever a provider, or the bound of what is read, cuts them", async () => {
+    const systemPrompt = "You are Ada, and this is known to nobody but her. ".repeat(2000).trim();
+    const repeated = `No: ${systemPrompt}`;
+    const answers = [
+      `data: ${JSON.stringify({ error: { message: repeated } })}\n\n`,
+      repeated,
+      `${repeated.slice(0, 90)}…`,
+    ];
+    for (const [index, answer] of answers.entries()) {
+      mock.respond((_, response) => response.send(index === 0 ? 200 : 400, {}, answer));
+      const failed = await ask({}, [], { systemPrompt }).catch((error: Error) => error.cause);
+      expect(failed).toMatchObject({ message: expect.stringMatching(/: No: \[private\]…?$| 400 No: \[private\]…?$/) });
+    }
   });
 });

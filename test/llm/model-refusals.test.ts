@@ -253,6 +253,33 @@ describe("room to think", () => {
     expect(mock.requests.map(({ body }) => body.max_tokens ?? body.max_completion_tokens)).toEqual([40, 40, 1040]);
   });
 
+  test("where a model takes no bound with room, it is asked without, then and later unless its context was too small", async () => {
+    const refusals = [
+      [
+        "max_tokens is too large: 1200. This model supports at most 1000 completion tokens.",
+        "max_tokens",
+        [1200, 200, 200],
+      ],
+      [
+        "'max_tokens' or 'max_completion_tokens' is too large: 1200. This model's maximum context length is 1100 tokens.",
+        null,
+        [1200, 200, 1200, 200],
+      ],
+    ] as const;
+    for (const [message, param, bounds] of refusals) {
+      mock.requests.length = 0;
+      mock.respond(async ({ body }, response) => {
+        if (Number(body.max_tokens) > 1000)
+          return response.send(400, {}, JSON.stringify({ error: { message, param } }));
+        await response.write(wholeStream(["ok"]).join(""));
+        response.end();
+      });
+      const provider = open();
+      for (const _ of "12") expect(await ask(provider, "m", { reasoningEffort: "low" })).toMatchObject({ text: "ok" });
+      expect(sent("max_tokens")).toEqual([...bounds]);
+    }
+  });
+
   test("there is no further call where the setting is 0, or where budgets leave nothing for it", async () => {
     mock.respond(async (_, response) => {
       await response.write(lengthWithoutWord.join(""));

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import type { LlmProvider } from "../../src/llm/provider.ts";
+import { kindOfOutcome, type LlmProvider } from "../../src/llm/provider.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { readFixture, responsesDialects } from "../support/llm-dialects.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
+import { doneMark, event } from "../support/mock-llm-replies.ts";
 import { repeatWords } from "../support/mock-llm-speech.ts";
 
 function open(mock: MockLlm): LlmProvider {
@@ -67,4 +68,21 @@ describe("over the Responses API", () => {
       if (dialect.failure !== null) expect(failure).toMatchObject({ message: expect.stringMatching(dialect.failure) });
     });
   }
+
+  test("an end mark, which gateways add, ends nothing: neither what follows it nor what broke off before", async () => {
+    const say = (delta: string) => event({ type: "response.output_text.delta", delta, output_index: 0 });
+    const completed = event({ type: "response.completed", response: { status: "completed", output: [] } });
+    const streams = [say("one") + doneMark + say(" two") + completed, say("one") + doneMark];
+    const ends = [];
+    for (const stream of streams) {
+      mock.respond((_, response) => response.send(200, { "Content-Type": "text/event-stream" }, stream));
+      const reply = collectReply();
+      const outcome = await provider.streamReply(replyRequest("Hi"), reply, new AbortController().signal);
+      ends.push([reply.text, outcome.complete, kindOfOutcome(outcome)]);
+    }
+    expect(ends).toEqual([
+      ["one two", true, null],
+      ["one", false, "broken_off"],
+    ]);
+  });
 });
