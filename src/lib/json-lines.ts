@@ -6,8 +6,6 @@ export interface Line {
   /** The parsed value; undefined if there is none, in which case `problem` says why. */
   value: unknown;
   problem: string | null;
-  /** As it was sent, without its end; null if it is too long. */
-  bytes: Uint8Array | null;
 }
 
 const lineFeed = 10;
@@ -96,7 +94,7 @@ function createLineSplitter(maxLineBytes: number) {
 /** Nothing for a blank line. */
 export function* parseLine({ number, bytes }: RawLine, maxLineBytes: number): Generator<Line> {
   if (bytes === null) {
-    yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.`, bytes };
+    yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.` };
     return;
   }
   let text: string;
@@ -104,13 +102,13 @@ export function* parseLine({ number, bytes }: RawLine, maxLineBytes: number): Ge
     // The decoder drops the byte order mark that some editors add.
     text = strictUtf8.decode(bytes).trim();
   } catch {
-    yield { number, value: undefined, problem: "The line is not valid UTF-8.", bytes };
+    yield { number, value: undefined, problem: "The line is not valid UTF-8." };
     return;
   }
   if (text === "") return;
   try {
-    yield { number, value: JSON.parse(text), problem: null, bytes };
+    yield { number, value: JSON.parse(text), problem: null };
   } catch {
-    yield { number, value: undefined, problem: "The line is not valid JSON.", bytes };
+    yield { number, value: undefined, problem: "The line is not valid JSON." };
   }
 }

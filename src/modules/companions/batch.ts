@@ -12,12 +12,13 @@ import { parseLine, type RawLine, splitLines } from "../../lib/json-lines.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { IdempotencySlot, NewCompanion, WriteContext } from "../../store/store.ts";
 import { toWireCompanion } from "./model.ts";
-import { cutPortions } from "./portions.ts";
 import { prepareNewCompanion } from "./service.ts";
 
 export const batchLimitBytes = 8 * 1024 * 1024;
 const maxLines = 1_000;
 const maxLineBytes = 1024 * 1024;
+/** Committed together: few enough that other writes hardly wait. */
+const linesPerPart = 250;
 /** How often a part is checked anew, where what a line refers to has changed before its commit. */
 const mostTries = 3;
 
@@ -63,21 +64,17 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
     if (name !== null && running.has(name)) throw stillRunning();
     if (name !== null) running.add(name);
     isOpen = true;
-    const parts = cutPortions(lines);
+    const parts = Array.from({ length: Math.ceil(lines.length / linesPerPart) }, (_, part) => {
+      return lines.slice(part * linesPerPart, (part + 1) * linesPerPart);
+    });
     const bodyHash = digest.digest("hex");
-    const findKept = (part: number) => (slot === null ? null : findPart(services, slotOf(slot, part), bodyHash));
-    // They are made in order: behind one that is not recorded, none is.
-    let mayBeKept = (await findKept(0)) !== null;
-    const isReplayed = mayBeKept && (await findKept(parts.length - 1)) !== null;
+    const kept = await findKept(services, slot, bodyHash, parts.length);
     return {
-      isReplayed,
+      isReplayed: kept.every((text) => text !== null),
       parts: parts.length,
-      async work(part) {
-        const kept = mayBeKept ? await findKept(part) : null;
-        if (kept !== null) return kept;
-        mayBeKept = false;
-        return await makePart(call, parts[part] ?? [], slot === null ? null : { ...slotOf(slot, part), bodyHash });
-      },
+      work: async (part) =>
+        kept[part] ??
+        (await makePart(call, parts[part] ?? [], slot === null ? null : { ...slotOf(slot, part), bodyHash })),
       fail(part, error) {
         const failure = toAppError(error);
         describeFailure(services, failure, request);
@@ -99,17 +96,22 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
   }
 }
 
-/** What an earlier call recorded of the part; null for nothing. */
-async function findPart(
+/** What earlier calls recorded of each part. */
+async function findKept(
   { store, clock }: Services,
-  { slot }: { slot: IdempotencySlot },
+  slot: IdempotencySlot | null,
   bodyHash: string,
-): Promise<string | null> {
-  const found = await store.idempotency.find(slot, clock.nowMs());
-  if (found !== null && found.bodyHash !== bodyHash) {
-    throw new AppError("idempotency_mismatch", "This Idempotency-Key was used with another body. Use a new key.");
+  parts: number,
+): Promise<(string | null)[]> {
+  const kept: (string | null)[] = [];
+  for (let part = 0; part < parts; part++) {
+    const found = slot === null ? null : await store.idempotency.find(slotOf(slot, part).slot, clock.nowMs());
+    if (found !== null && found.bodyHash !== bodyHash) {
+      throw new AppError("idempotency_mismatch", "This Idempotency-Key was used with another body. Use a new key.");
+    }
+    kept.push(found?.body ?? null);
   }
-  return found?.body ?? null;
+  return kept;
 }
 
 /** No path has a number sign. */
