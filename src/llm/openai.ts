@@ -145,8 +145,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         const stream = new ReplyStream(call.wire.createReader(), call.plan.ownStops);
         try {
           const body = await openWatched(request, call, watch);
-          calls.noteTaken(call);
-          const outcome = await relayReply({ answeredBy, body, stream }, sink, watch);
+          const outcome = await relayReply({ answeredBy, body, stream }, calls.noteIn(sink, call), watch);
           calls.noteEnd(call, stream);
           const cause = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
           return { ...outcome, sentOutputTokens, failure: cause };

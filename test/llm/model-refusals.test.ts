@@ -8,7 +8,7 @@ import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
-import { chunk, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
+import { chunk, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 import { mockModels, openAiError } from "../support/mock-models.ts";
 
 let mock: MockLlm;
@@ -121,6 +121,20 @@ describe.each(["chat", "responses"] as const)("over %s", (api) => {
     expect(sent("temperature")).toEqual([0.3, undefined, 0.3, undefined]);
     expect(log.events).toEqual([]);
   });
+});
+
+test("a refusal within the stream teaches as others do, and shows nothing to be taken", async () => {
+  mock.respond(async ({ body }, response) => {
+    const refused = ["temperature", "reasoning_effort"].find((name) => name in body);
+    const message = `Unsupported parameter: '${refused}' is not supported with this model.`;
+    const events = refused === undefined ? wholeStream(["ok"]) : [event({ error: { message, code: 400 } })];
+    await response.write(events.join(""));
+    response.end();
+  });
+  const provider = open();
+  const fields = { temperature: 0.3, reasoningEffort: "low" as const };
+  for (const _ of "123") expect(await ask(provider, "m", fields)).toMatchObject({ text: "ok" });
+  expect(mock.requests).toHaveLength(5);
 });
 
 test("a temperature out of range costs that request its temperature, and no other one", async () => {

@@ -26,7 +26,7 @@ export async function examineLlm(config: Config): Promise<Finding[]> {
       return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)} over ${asked}.`);
     }
     const { detail, advice } = describeSilentModel(model, place, kind, redact(reason ?? "no reason given"));
-    return fail(name, `${detail} It was asked over ${asked}.`, advice);
+    return fail(name, `${detail} (asked over ${asked})`, advice);
   });
 }
 
