@@ -35,6 +35,8 @@ async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ byte
 }
 
 test("the first load is small: signed in, signed out, and on the keys page", async () => {
+  // Before anybody has a password, there is another page.
+  await world.createAccount("first@example.com");
   const signedOut = await world.open();
   const outside = await measureLoad(signedOut.page, async () => {
     await signedOut.page.goto(`${world.server.url}/app`);
@@ -210,6 +212,7 @@ test("the theme can be chosen, and is kept", async () => {
   await eventually(async () => (await ground()) === "rgb(14, 15, 19)");
   await page.getByRole("button", { name: "As the system" }).click();
   await eventually(async () => (await ground()) === "rgb(247, 247, 251)");
+  expect(await page.evaluate("document.documentElement.dataset.theme ?? null")).toBeNull();
 });
 
 const focused = (page: Page) => page.evaluate("document.activeElement?.textContent?.trim()");
