@@ -48,7 +48,7 @@ export const failureKinds = Object.keys(failureMeanings) as FailureKind[];
 /** A provider's failure with its kind; the message is private, for the log. */
 export class ReplyFailure extends Error {
   readonly kind: FailureKind;
-  /** What the provider counted of the call all the same: it charges for it. Null if it sent no count. */
+  /** What the provider counted of the call all the same: it charges for it. An estimate of thoughts without a count; or null. */
   readonly counted: CountedCall | null;
 
   constructor(message: string, kind: FailureKind, counted: CountedCall | null = null) {

@@ -151,7 +151,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
           return { ...outcome, sentOutputTokens, failure: cause };
         } catch (error) {
           calls.noteEnd(call, stream);
-          failure = toProviderFailure(error, clean);
+          failure = calls.estimate(toProviderFailure(error, clean), call, stream);
           if (watch.isOver) break;
         }
         if (calls.grantsExtra(failure, call)) continue;

@@ -267,6 +267,21 @@ describe("room to think", () => {
     expect(mock.requests.map(({ body }) => body.max_tokens ?? body.max_completion_tokens)).toEqual([40, 40, 1040]);
   });
 
+  test("thoughts that came to nothing are estimated where no count came, of every call", async () => {
+    mock.respond(async (_, response) => {
+      await response.write(
+        chunk({ delta: { reasoning_content: "x".repeat(400) } }) + chunk({ finishReason: "length" }),
+      );
+      response.end();
+    });
+    const told: NextCall[] = [];
+    const gate = { permit: async (next: NextCall) => told.push(next) > 0 };
+    const failed = await ask(open(), "m", { gate }).catch((error: Error) => error.cause);
+    const counted = { usage: { inputTokens: 4, outputTokens: 100, reasoningTokens: 100 } };
+    expect(failed).toMatchObject({ kind: "no_room", counted });
+    expect(told).toMatchObject([{ before: counted }]);
+  });
+
   test("where a model takes no bound with room, it is asked without, then and later unless its context was too small", async () => {
     const refusals = [
       [
