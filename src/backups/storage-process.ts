@@ -17,8 +17,8 @@ export interface StorageProcess {
   signal: AbortSignal;
 }
 
-/** Where a process stops by itself, and then ends: it has the storage drop what it has in part. */
-const stopMs = 5000;
+/** Where a process stops by itself, and then ends: it has the storage drop what it has in part. Longer in tests. */
+export const storageProcessLimits = { stopMs: 5000 };
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 /** Rejects with an error whose message is the sentence of the failure. */
@@ -38,7 +38,7 @@ export async function runStorageTask<Kind extends keyof StorageTasks>(
   let late: Timer | undefined;
   const onAbort = () => {
     child.kill("SIGTERM");
-    late = setTimeout(() => child.kill("SIGKILL"), stopMs);
+    late = setTimeout(() => child.kill("SIGKILL"), storageProcessLimits.stopMs);
   };
   const onExit = () => child.kill("SIGTERM");
   signal.addEventListener("abort", onAbort);
