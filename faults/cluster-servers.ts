@@ -140,7 +140,7 @@ async function expectExact(situation: ClusterSituation): Promise<void> {
     admitted = await countAdmitted(situation);
     return admitted === requestsPerAddress;
   };
-  await eventually(isExact, { withinMs: 10_000, everyMs: 200 }).catch(() =>
+  await eventually(isExact, { everyMs: 200 }).catch(() =>
     situation.tally.fault("limits by address that admitted a wrong number with Redis", String(admitted)),
   );
 }

@@ -44,12 +44,12 @@ test("the process that reads has no environment, no descriptors but its own, and
   }
   // Where memory or time is short, it comes last: in /proc/…/stat, niceness is the 17th value after the name.
   expect(readFileSync(`/proc/${pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const values = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")
+  const nicenessOf = (thread: string) =>
+    readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")
       .replace(/^.*\) /, "")
-      .split(" ");
-    expect(values[16]).toBe("10");
-  }
+      .split(" ")[16];
+  // A thread that has just begun is given it a moment later.
+  await eventually(() => readdirSync(`/proc/${pid}/task`).every((thread) => nicenessOf(thread) === "10"));
   const open = readdirSync(`/proc/${pid}/fd`).map((one) => readlinkSync(`/proc/${pid}/fd/${one}`).replace(/\d+/, "N"));
   expect([...new Set(open)].sort()).toEqual([
     "/dev/null",
@@ -71,8 +71,10 @@ test("what takes too long or too much memory is killed", async () => {
     const reader = openDocumentReader(log, { command, ...bound });
     await expect(reader.read(deep)).rejects.toMatchObject({ reason });
     await reader.close();
-    expect(findChildren()).toEqual([]);
+    // A killed process stays in the list until the system has noticed its end.
+    await eventually(() => findChildren().length === 0);
   }
+  expect(findChildren()).toEqual([]);
 });
 
 test("the command that reads is in no list, and doctor tells how it is confined", async () => {

@@ -69,8 +69,9 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
 }
 
 /**
- * Whether the machine at the address is gone, or its server does nothing any more. Where connections are refused, a
- * server is stopping and still ends what it has begun: if it had died, the connection to it would have broken.
+ * Whether the machine at the address is gone, or its server does nothing any more. Where connections are refused, or reset
+ * because they came as the last ones, a server is stopping and still ends what it has begun: if it had died, the
+ * connection to it would have broken.
  */
 async function hangs(http: HttpClient, url: string, limitMs: number): Promise<boolean> {
   const target = http.prepare({ url: new URL("/healthz", url), method: "GET", headers: [] });
@@ -80,11 +81,13 @@ async function hangs(http: HttpClient, url: string, limitMs: number): Promise<bo
     (await http.send(target, "", late.signal)).body.cancel();
     return false;
   } catch (error) {
-    return !(error instanceof ConnectionError && error.code === "ECONNREFUSED");
+    return !(error instanceof ConnectionError && stoppingCodes.has(error.code));
   } finally {
     cancel();
   }
 }
+
+const stoppingCodes: ReadonlySet<string | undefined> = new Set(["ECONNREFUSED", "ECONNRESET"]);
 
 interface Sending {
   url: string;

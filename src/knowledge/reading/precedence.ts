@@ -11,10 +11,13 @@ export function letOthersGoFirst(): void {
   if (process.platform !== "linux") return;
   attempt(() => writeFileSync("/proc/self/oom_score_adj", oomScore));
   const { setPriority } = process.getBuiltinModule("node:os");
-  // Each thread has a niceness of its own; those to come take over that of the one which starts them.
-  attempt(() => {
-    for (const thread of readdirSync("/proc/self/task")) attempt(() => setPriority(Number(thread), niceness));
-  });
+  // Each thread has a niceness of its own; those to come take over that of the one which starts them. Twice, since one may
+  // have been started meanwhile by another that had not been set yet.
+  for (let round = 0; round < 2; round++) {
+    attempt(() => {
+      for (const thread of readdirSync("/proc/self/task")) attempt(() => setPriority(Number(thread), niceness));
+    });
+  }
 }
 
 function attempt(work: () => void): void {
