@@ -96,7 +96,7 @@ export class PayloadWriter {
       headers: { accept: "text/csv" },
     });
     for (const line of usage.text.trimEnd().split("\r\n")) {
-      this.#notes.found(`usage as CSV: ${line}`, /^[\w-]+(,[\w-]*){8}$/.test(line));
+      this.#notes.found(`usage as CSV: ${line}`, /^[\w-]+(,[\w-]*){10}$/.test(line));
     }
   }
 
