@@ -1,7 +1,7 @@
 /** Several servers on one PostgreSQL database, and what that database holds of a companion. */
 
-import { SQL } from "bun";
 import { afterAll } from "bun:test";
+import { SQL } from "bun";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
