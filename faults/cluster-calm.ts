@@ -74,7 +74,8 @@ export const rollingCase: ClusterCase = {
     "started again in turn. No request fails.",
   never: ["failed messages", "failed calls", "exit codes other than 0"],
   async run({ cluster, ledger, tally, context }) {
-    cluster.model.wordMs = 10;
+    // What counts is that somebody talks whenever an instance goes, not how much.
+    cluster.model.wordMs = 40;
     await using visitors = letVisitorsTalk(ledger, cluster.url, 12);
     await using platform = letPlatformWork(cluster.api(), tally);
     for (let round = 0; round < restarts[context.form]; round++) {
@@ -107,6 +108,7 @@ function letPlatformWork(api: ApiClient, tally: Tally): Visitors {
       const status = typeof created === "string" ? created : created.status;
       if (status !== 201) tally.fault("failed calls", String(status));
       tally.did("companions created");
+      await Bun.sleep(20);
     }
   })();
   async function leave(): Promise<void> {

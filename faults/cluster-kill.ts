@@ -34,10 +34,10 @@ export const killCase: ClusterCase = {
 
 async function killOne(victim: Instance, { ledger, tally }: ClusterSituation): Promise<void> {
   const openAtVictim = () => ledger.calls.filter((call) => call.isOpen && call.instance === victim.name);
-  await eventually(() => openAtVictim().length >= 2, { what: `two replies under way at ${victim.name}`, everyMs: 0 });
+  await eventually(() => openAtVictim().length >= 2, { what: `two replies under way at ${victim.name}`, everyMs: 1 });
   // Whatever has been acknowledged now is to be kept.
   const known = ledger.count("done");
-  await eventually(() => ledger.count("done") > known, { what: "a reply is acknowledged", everyMs: 0 });
+  await eventually(() => ledger.count("done") > known, { what: "a reply is acknowledged", everyMs: 1 });
   await victim.kill();
   const conversations = new Set(openAtVictim().map((call) => call.sessionId));
   const asked = ledger.calls.length;
@@ -102,7 +102,7 @@ async function useUp(
   while (!isUsedUp()) {
     const victim = pickInstance(cluster, context.random);
     const enough = ledger.count("done") + context.random.below(30);
-    await eventually(() => isUsedUp() || ledger.count("done") >= enough, { everyMs: 0 });
+    await eventually(() => isUsedUp() || ledger.count("done") >= enough, { everyMs: 1 });
     await victim.kill();
     tally.did("kills");
     await victim.start();

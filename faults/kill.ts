@@ -10,7 +10,7 @@ import { Expected } from "./kill-expected.ts";
 import { type FaultRow, type RowContext, Tally } from "./row.ts";
 import { clientOf, makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
-const kills = { tiny: 10, short: 200, long: 200 };
+const kills = { tiny: 6, short: 200, long: 200 };
 
 export const killRow: FaultRow = {
   name: "kill",
@@ -74,7 +74,7 @@ async function loadAndKill(
     ...Array.from({ length: 4 }, () => work(() => manage(client, expected, random.below(6), tally))()),
   ];
   const enough = random.below(150);
-  await eventually(() => responses >= enough, { everyMs: 0 });
+  await eventually(() => responses >= enough, { everyMs: 1 });
   // Kill between two responses too, not only at one.
   for (let turns = random.below(200); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
   await world.server.kill();

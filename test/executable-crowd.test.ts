@@ -80,8 +80,8 @@ async function vanishAfter(visitor: RawVisitor, events: number): Promise<void> {
   visitor.vanish();
 }
 
-/** Each that leaked as much as 10 KB would be seen; in `full` a quarter of that. */
-const aborted = isFull ? 20_000 : 5_000;
+/** Each that leaked as much as 15 KB would be seen; in `full` a sixth of that. */
+const aborted = isFull ? 20_000 : 3_000;
 
 test(`has its memory back after ${aborted} aborted streams`, async () => {
   mock.respond(async (_, response) => {

@@ -1,5 +1,5 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
 import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
 import { connect } from "../../src/store/postgres/connection.ts";
@@ -8,14 +8,16 @@ import { createEngine } from "../../src/store/postgres/open.ts";
 import { Pool } from "../../src/store/postgres/pool.ts";
 import { transact } from "../../src/store/postgres/transaction.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { reuseDatabases } from "../support/postgres-store.ts";
 
 let engine: PostgresEngine;
 let statements: string[];
 let database: { url: string; drop(): Promise<void> };
 
+const databases = reuseDatabases();
+afterAll(() => databases[Symbol.asyncDispose]());
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await databases.make();
   statements = [];
   const observer = { onStatement: (text: string) => void statements.push(text) };
   engine = createEngine({ url: database.url, pool: 4, poolHeavy: 2, log: createCapturedLog(), observer });

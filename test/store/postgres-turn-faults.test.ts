@@ -135,7 +135,7 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
   const [{ store, opened }] = servers.worlds;
   let acknowledged = 0;
   const before = turnsOf(servers, 300).map((turn) => store.turns.settle(turn).then(() => acknowledged++));
-  await eventually(() => acknowledged > 0, { everyMs: 0 });
+  await eventually(() => acknowledged > 0, { everyMs: 1 });
   await postgres.crash();
   const meanwhile = turnsOf(servers, 50).map((turn) => store.turns.settle(turn));
   const seen = attempts.length;

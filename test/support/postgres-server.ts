@@ -8,7 +8,7 @@ import { findFreePort } from "./free-port.ts";
 import { readLines } from "./line-process.ts";
 import { databasesOf, type PostgresDatabases } from "./postgres-databases.ts";
 import { hasEnded, killWithChildren } from "./processes.ts";
-import { temporaryDirectory } from "./temporary.ts";
+import { quickDirectory, temporaryDirectory } from "./temporary.ts";
 
 const serverProgram = "/usr/lib/postgresql/15/bin/postgres";
 const initProgram = "/usr/lib/postgresql/15/bin/initdb";
@@ -44,6 +44,8 @@ const commonSettings = {
   max_connections: "300",
   shared_buffers: "32MB",
   synchronous_commit: "on",
+  // What lies in memory is not to grow to the gigabyte that is usual.
+  max_wal_size: "256MB",
   // Neither replicas nor archives: creating a database is cheaper.
   wal_level: "minimal",
   max_wal_senders: "0",
@@ -71,7 +73,7 @@ rm -rf "$DIRECTORY"
 
 export async function startPostgresServer(options: PostgresOptions = {}): Promise<PostgresServer> {
   using undo = new DisposableStack();
-  const directory = undo.use(temporaryDirectory());
+  const directory = undo.use(options.isDurable ? temporaryDirectory() : quickDirectory());
   const dataDir = directory.file("data");
   if (isRoot()) chownSync(directory.path, ...ownerIds());
   await initialize(dataDir);

@@ -1,12 +1,13 @@
 /** Several servers on one PostgreSQL database, and what that database holds of a companion. */
 
+import { afterAll } from "bun:test";
 import { SQL } from "bun";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { PoolObserver } from "../../src/store/postgres/pool.ts";
 import { createCapturedLog } from "./captured-log.ts";
-import { createMigratedDatabase } from "./postgres-store.ts";
+import { reuseDatabases } from "./postgres-store.ts";
 import { day, openWorld, type StoreWorld } from "./store-world.ts";
 
 export interface PostgresServerWorld extends StoreWorld {
@@ -41,13 +42,16 @@ export interface ServersOptions {
   /** Where the servers reach the database, such as through a proxy. */
   reachAt?: (url: string) => string;
   observer?: PoolObserver;
-  /** By default in the shared server. */
+  /** By default one in the shared server, which is emptied for the next. */
   createDatabase?: () => Promise<{ url: string; drop(): Promise<void> }>;
 }
 
+const databases = reuseDatabases();
+afterAll(() => databases[Symbol.asyncDispose]());
+
 /** Two servers, with an account and a companion. */
 export async function openPostgresServers(options: ServersOptions = {}): Promise<PostgresServers> {
-  const { reachAt = (url) => url, observer, createDatabase = createMigratedDatabase } = options;
+  const { reachAt = (url) => url, observer, createDatabase = databases.make } = options;
   const { url, drop } = await createDatabase();
   const sql = new SQL(url, { max: 2 });
 

@@ -2,6 +2,7 @@
 
 import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
+import { eventually } from "./eventually.ts";
 import { queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";
@@ -55,6 +56,7 @@ export function reuseDatabases(): ReusedDatabases {
     async make() {
       const database = free.pop() ?? (await createMigratedDatabase());
       async function drop() {
+        await queryRows(database.url, endSessions);
         await queryRows(database.url, deleteEverything);
         free.push(database);
       }
@@ -66,14 +68,43 @@ export function reuseDatabases(): ReusedDatabases {
   };
 }
 
-/** All rows but the one that says how far the database is migrated, and before that the sessions that are still ending. */
+export interface ReusedStores extends AsyncDisposable {
+  /** As `openTemporaryPostgresStore`, but `close` empties the store, which then is the next one's. */
+  open(): Promise<TemporaryPostgresStore>;
+}
+
+/** For the smallest tests: new connections take more of the server's time than what the tests do. */
+export function reuseStores(): ReusedStores {
+  const free: TemporaryPostgresStore[] = [];
+  return {
+    async open() {
+      const opened = free.pop() ?? (await openTemporaryPostgresStore());
+      const { engine, parts } = opened;
+      async function close() {
+        // What it deletes in the background would be deleted beside it, in another order.
+        parts.removals.start();
+        await eventually(async () => (await engine.heavy.get("SELECT FROM removals LIMIT 1")) === null);
+        await engine.writeHeavy((transaction) => transaction.run(deleteEverything));
+        free.push(opened);
+      }
+      return { ...opened, close };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { close } of free.splice(0)) await close();
+    },
+  };
+}
+
+/** Also waits for those that are still ending. */
+const endSessions = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+  WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+
+/** All rows but the one that says how far the database is migrated. */
 const deleteEverything = `DO $$
 DECLARE
   name regclass;
   has_rows boolean;
 BEGIN
-  PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-  WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid();
   -- Neither triggers nor foreign keys: everything goes.
   SET LOCAL session_replication_role = replica;
   FOR name IN

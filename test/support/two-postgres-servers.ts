@@ -1,9 +1,10 @@
 /** Two stores on one PostgreSQL database, as two servers have them. */
+import { afterAll } from "bun:test";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
-import { openTemporaryPostgresStore } from "./postgres-store.ts";
+import { openTemporaryPostgresStore, reuseDatabases } from "./postgres-store.ts";
 import { openWorld, type StoreWorld } from "./store-world.ts";
 
 export interface TwoServers {
@@ -26,10 +27,13 @@ export interface TwoServers {
   countBegun(): number;
 }
 
+const databases = reuseDatabases();
+afterAll(() => databases[Symbol.asyncDispose]());
+
 export async function openTwoServers(): Promise<TwoServers> {
   const statements: string[] = [];
   const observer = { onStatement: (text: string) => void statements.push(text) };
-  const first = await openTemporaryPostgresStore({ observer });
+  const first = await openTemporaryPostgresStore({ observer }, databases.make);
   const second = await openPostgresStore({ url: first.url, pool: 6, poolHeavy: 2, log: createCapturedLog(), observer });
   const [here, there] = [first.store, second.store];
   async function close() {

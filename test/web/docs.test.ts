@@ -16,9 +16,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+const desk = { width: 1280, height: 800 };
+const phone = { width: 360, height: 740 };
+
 async function open(path: string, options: BrowserContextOptions = {}) {
   // Scripts off: nothing here may need one. axe brings its own, past the policy.
-  const opened = await openPage(browser, { viewport: { width: 1280, height: 800 }, ...options });
+  const opened = await openPage(browser, { viewport: desk, ...options });
   const foreign: string[] = [];
   opened.page.on("request", (request) => {
     if (!request.url().startsWith(server.url)) foreign.push(request.url());
@@ -32,17 +35,21 @@ const oneOfEachKind = /^\/docs(\/embed|\/objects-companions|\/errors|\/search.*)
 
 const looks: readonly [string, BrowserContextOptions][] = [
   ["light", {}],
-  ["narrow", { viewport: { width: 360, height: 740 } }],
+  ["narrow", { viewport: phone }],
   ["dark", { colorScheme: "dark" }],
 ];
 
-test.each(someOf(looks, 2))("every page reads well: %s", async (look, options) => {
+test.each(someOf(looks))("every page reads well: %s", async (look, options) => {
   const { page, complaints, foreign } = await open("/docs", options);
   const hrefs: string[] = await page.evaluate(
     "[...document.querySelectorAll('.places > li > a')].map((link) => link.getAttribute('href'))",
   );
   expect(hrefs.length).toBeGreaterThan(10);
   const pages = [...hrefs.filter((href) => href.startsWith("/docs")), "/docs/search?q=embed+token"];
+  const measure = (): Promise<{ high: number; wide: number }> =>
+    page.evaluate(
+      "({ high: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth })",
+    );
   // Colours move nothing.
   for (const href of look === "dark" ? pages.filter((href) => oneOfEachKind.test(href)) : pages) {
     await page.goto(server.url + href);
@@ -51,11 +58,13 @@ test.each(someOf(looks, 2))("every page reads well: %s", async (look, options) =
       expect({ href, violations }).toEqual({ href, violations: [] });
       await keepScreenshot(page, `docs-${href.replace(/\W+/g, "-").slice(1)}-${look}`);
     }
-    const { high, wide }: { high: number; wide: number } = await page.evaluate(
-      "({ high: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth })",
-    );
+    const { high, wide } = await measure();
     expect({ href, wide }).toEqual({ href, wide: 0 });
     if (look !== "narrow") expect({ href, isShort: high < 14_000 }).toEqual({ href, isShort: true });
+    if (look !== "light") continue;
+    await page.setViewportSize(phone);
+    expect({ href, wide: (await measure()).wide }).toEqual({ href, wide: 0 });
+    await page.setViewportSize(desk);
   }
   expect(complaints).toEqual([]);
   expect(foreign).toEqual([]);

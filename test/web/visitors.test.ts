@@ -6,6 +6,7 @@ import { findViolations, findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { someOf } from "../support/full.ts";
 import { prepareKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
 import { widgetOn } from "../support/widget-world.ts";
 
@@ -196,7 +197,7 @@ test("the hosted page takes the token out of its address at once, and says what 
   const ada = (await api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;
   const token = await signToken(await createKey(owner), ada.id, zoe);
   const address = `${world.server.url}/c/${ada.embed_token}`;
-  for (const look of [{}, { colorScheme: "dark" as const, viewport: { width: 360, height: 740 } }]) {
+  for (const look of someOf([{}, { colorScheme: "dark" as const, viewport: { width: 360, height: 740 } }])) {
     const { page, complaints } = await world.open(look);
     await page.goto(address);
     await page.getByText("Your link does not say who you are").waitFor();

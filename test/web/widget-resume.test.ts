@@ -5,6 +5,7 @@ import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -68,7 +69,7 @@ async function openChat(options: BrowserContextOptions = {}) {
   };
 }
 
-test.each(["light", "dark"] as const)(
+test.each(someOf(["light", "dark"] as const))(
   "a line cut in the middle of a reply is waited for, quietly: %s",
   async (colorScheme) => {
     const { page, widget, asked, hasSdk } = await openChat({ colorScheme });
