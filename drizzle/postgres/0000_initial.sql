@@ -445,6 +445,7 @@ CREATE TABLE "usage_labels" (
 	"account_id" text COLLATE "C" NOT NULL,
 	"companion_id" text COLLATE "C" NOT NULL,
 	"metadata" text COLLATE "C" NOT NULL,
+	"day" text COLLATE "C" NOT NULL,
 	"is_indexed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
@@ -694,6 +695,26 @@ END $$;
 CREATE TRIGGER "sources_counted" AFTER INSERT OR DELETE OR UPDATE OF "bytes", "upload_bytes" ON "knowledge_sources"
 FOR EACH ROW EXECUTE FUNCTION "count_sources"();
 --> statement-breakpoint
+-- What was recorded is held too: each change of metadata may be kept for every message. What is recorded because a companion
+-- goes has no day, and is not counted: going makes room.
+CREATE FUNCTION "count_labels"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP = 'INSERT' THEN
+		UPDATE "account_holdings" SET "companion_bytes" = "companion_bytes" + octet_length(NEW."metadata")
+		WHERE "account_id" = NEW."account_id";
+	ELSE
+		UPDATE "account_holdings" SET "companion_bytes" = "companion_bytes" - octet_length(OLD."metadata")
+		WHERE "account_id" = OLD."account_id";
+	END IF;
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "labels_made" AFTER INSERT ON "usage_labels" FOR EACH ROW WHEN (NEW."day" <> '')
+EXECUTE FUNCTION "count_labels"();
+--> statement-breakpoint
+CREATE TRIGGER "labels_deleted" AFTER DELETE ON "usage_labels" FOR EACH ROW WHEN (OLD."day" <> '')
+EXECUTE FUNCTION "count_labels"();
+--> statement-breakpoint
 -- What must happen in one round trip, and decide by what is committed when it gets its lock: inside a function each
 -- statement sees what was committed before it.
 
@@ -888,26 +909,40 @@ END $$;
 --> statement-breakpoint
 -- The label of each companion's metadata as it is now, in the order of the ids; 0 for none. A companion that is gone has
 -- the last one. Two transactions may make the same label: what reads them does not mind.
-CREATE FUNCTION "label_usage"("companion_ids" text[]) RETURNS bigint[] LANGUAGE plpgsql SET enable_seqscan = off AS $$
+CREATE FUNCTION "label_usage"("companion_ids" text[], "days" text[]) RETURNS bigint[] LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
 DECLARE
 	"labels" bigint[];
-	"is_changed" boolean;
+	"new_ids" text[];
+	"new_days" text[];
 BEGIN
 	LOOP
 		SELECT array_agg(CASE WHEN c."metadata" = '{}' THEN 0 ELSE coalesce(l."number", 0) END ORDER BY a."place"),
-			bool_or(c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM l."metadata")
-		INTO "labels", "is_changed"
-		FROM unnest("companion_ids") WITH ORDINALITY AS a("id", "place")
+			array_agg(a."id") FILTER (WHERE n."is_new"), array_agg(a."day") FILTER (WHERE n."is_new")
+		INTO "labels", "new_ids", "new_days"
+		FROM unnest("companion_ids", "days") WITH ORDINALITY AS a("id", "day", "place")
 		LEFT JOIN "companions" AS c ON c."id" = a."id"
 		LEFT JOIN LATERAL (
 			SELECT u."number", u."metadata" FROM "usage_labels" AS u
 			WHERE u."companion_id" = a."id" AND c."metadata" IS DISTINCT FROM '{}' ORDER BY u."number" DESC LIMIT 1
-		) AS l ON true;
+		) AS l ON true
+		CROSS JOIN LATERAL (
+			-- At most a thousand in a day: then the last one stands.
+			SELECT CASE WHEN c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM l."metadata" THEN coalesce((
+				SELECT u."day" FROM "usage_labels" AS u WHERE u."companion_id" = a."id" ORDER BY u."number" DESC OFFSET 999 LIMIT 1
+			) < a."day", true) ELSE false END AS "is_new"
+		) AS n;
 		-- Nearly always, so that this is one statement.
-		IF "is_changed" IS NOT TRUE THEN RETURN "labels"; END IF;
-		INSERT INTO "usage_labels" ("account_id", "companion_id", "metadata")
-		SELECT c."account_id", c."id", c."metadata" FROM "companions" AS c
-		WHERE c."id" = ANY ("companion_ids") AND c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM (
+		IF "new_ids" IS NULL THEN RETURN "labels"; END IF;
+		-- The trigger that counts them would lock the accounts' rows in the order of the companions.
+		PERFORM FROM "account_holdings" AS h WHERE h."account_id" IN (
+			SELECT c."account_id" FROM "companions" AS c WHERE c."id" = ANY ("new_ids")
+		) ORDER BY h."account_id" FOR NO KEY UPDATE;
+		INSERT INTO "usage_labels" ("account_id", "companion_id", "metadata", "day")
+		SELECT c."account_id", c."id", c."metadata", a."day"
+		FROM (SELECT "id", max("day") AS "day" FROM unnest("new_ids", "new_days") AS m("id", "day") GROUP BY 1) AS a
+		JOIN "companions" AS c ON c."id" = a."id"
+		WHERE c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM (
 			SELECT l."metadata" FROM "usage_labels" AS l WHERE l."companion_id" = c."id" ORDER BY l."number" DESC LIMIT 1
 		);
 	END LOOP;
@@ -922,7 +957,7 @@ CREATE FUNCTION "add_usage"(
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-	"labels" bigint[] := "label_usage"("companion_ids");
+	"labels" bigint[] := "label_usage"("companion_ids", "days");
 BEGIN
 	INSERT INTO "usage_daily" AS u ("account_id", "companion_id", "day", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
 	SELECT a."account", a."companion", a."day", a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)

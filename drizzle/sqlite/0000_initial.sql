@@ -372,6 +372,7 @@ CREATE TABLE `usage_labels` (
 	`account_id` text NOT NULL,
 	`companion_id` text NOT NULL,
 	`metadata` text NOT NULL,
+	`day` text NOT NULL,
 	`is_indexed` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
@@ -630,6 +631,18 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `source_deleted` AFTER DELETE ON `knowledge_sources` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` - OLD.`upload_bytes`
+	WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+-- What was recorded is held too: each change of metadata may be kept for every message. What is recorded because a companion
+-- goes has no day, and is not counted: going makes room.
+CREATE TRIGGER `label_made` AFTER INSERT ON `usage_labels` WHEN NEW.`day` <> '' BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + octet_length(NEW.`metadata`)
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `label_deleted` AFTER DELETE ON `usage_labels` WHEN OLD.`day` <> '' BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - octet_length(OLD.`metadata`)
 	WHERE `account_id` = OLD.`account_id`;
 END;
 --> statement-breakpoint

@@ -3,6 +3,7 @@ import type { Account } from "../domain/account.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
+import { Portion } from "../modules/companions/portions.ts";
 import { readNewCompanion, type SettingRules } from "../modules/companions/read-settings.ts";
 import type { NewCompanion, Store } from "../store/store.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
@@ -13,8 +14,6 @@ import { createProgress, type Progress } from "./progress.ts";
 import { file, free } from "./value.ts";
 
 const maxLineBytes = 1024 * 1024;
-/** Companions per commit: few enough that a running server's own writes hardly wait. */
-const batchSize = 250;
 
 export const importAction: Action = {
   name: "import",
@@ -115,6 +114,7 @@ interface Import {
 async function importFile(input: ActionInput, run: Import): Promise<void> {
   const { journal, journalFile, progress } = run;
   let batch: NewCompanion[] = [];
+  let portion = new Portion();
   let index = 0;
   const flush = async () => {
     if (batch.length === 0) return;
@@ -127,13 +127,17 @@ async function importFile(input: ActionInput, run: Import): Promise<void> {
   for await (const line of readJsonLines(run.file.stream(), maxLineBytes, seeBytes)) {
     const id = importedId(journal, index++);
     if (index <= journal.kept) continue;
+    if (!portion.takes(line.bytes)) {
+      await flush();
+      portion = new Portion();
+      portion.takes(line.bytes);
+    }
     batch.push({
       ...(await readNewCompanion(line.value, run.rules)),
       id,
       createdByKeyId: null,
       embedToken: { id: input.ids.uuid(), token: makeEmbedToken(input.ids.secret) },
     });
-    if (batch.length === batchSize) await flush();
   }
   await flush();
   journalFile.write({ ...journal, finishedAt: input.clock.nowMs() });

@@ -15,6 +15,12 @@ export interface TokenUsage {
   estimated: boolean;
 }
 
+/**
+ * How often a companion's metadata is recorded anew in a day: who changes it with every message would make what can be
+ * summed and exported grow without end. Beyond, what was recorded last stands for the rest of the day.
+ */
+export const labelsPerDay = 1_000;
+
 /** Who replied: one of the operator's providers, by its name here, and the model as that provider calls it. */
 export interface Answerer {
   readonly provider: string;

@@ -6,6 +6,8 @@ export interface Line {
   /** The parsed value; undefined if there is none, in which case `problem` says why. */
   value: unknown;
   problem: string | null;
+  /** As it was sent, without its end; null if it is too long. */
+  bytes: Uint8Array | null;
 }
 
 const lineFeed = 10;
@@ -94,7 +96,7 @@ function createLineSplitter(maxLineBytes: number) {
 /** Nothing for a blank line. */
 export function* parseLine({ number, bytes }: RawLine, maxLineBytes: number): Generator<Line> {
   if (bytes === null) {
-    yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.` };
+    yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.`, bytes };
     return;
   }
   let text: string;
@@ -102,13 +104,13 @@ export function* parseLine({ number, bytes }: RawLine, maxLineBytes: number): Ge
     // The decoder drops the byte order mark that some editors add.
     text = strictUtf8.decode(bytes).trim();
   } catch {
-    yield { number, value: undefined, problem: "The line is not valid UTF-8." };
+    yield { number, value: undefined, problem: "The line is not valid UTF-8.", bytes };
     return;
   }
   if (text === "") return;
   try {
-    yield { number, value: JSON.parse(text), problem: null };
+    yield { number, value: JSON.parse(text), problem: null, bytes };
   } catch {
-    yield { number, value: undefined, problem: "The line is not valid JSON." };
+    yield { number, value: undefined, problem: "The line is not valid JSON.", bytes };
   }
 }

@@ -214,6 +214,23 @@ export function holdingsContract(open: OpenStore): void {
       expect(trail.items.map(({ action }) => action)).toEqual(["account.create"]);
     });
 
+    test("includes metadata as it was recorded with usage, as long as the account is there", async () => {
+      const { companions, turns } = world.store;
+      const companion = await world.createCompanion(account, { metadata: { plan: "free" } });
+      const { bytes: own = 0 } = (await held()) ?? {};
+      await turns.settle(world.turnOf(companion));
+      await turns.settle(world.turnOf(companion));
+      const metadata = { plan: "x".repeat(1_000) };
+      await companions.update(account.id, companion.id, { metadata }, world.context());
+      await turns.settle(world.turnOf(companion));
+      await companions.delete(account.id, companion.id, world.context());
+      const recorded = JSON.stringify({ plan: "free" }).length + JSON.stringify(metadata).length;
+      expect((await held())?.bytes).toBe(recorded);
+      expect(recorded).toBeGreaterThan(own);
+      const context = within({ bytes: recorded });
+      await expect(create(context)).rejects.toMatchObject(reached);
+    });
+
     test("bounds the responses that are stored for retries, until they are dropped", async () => {
       const { companions, idempotency } = world.store;
       let keys = 0;

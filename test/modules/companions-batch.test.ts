@@ -95,6 +95,33 @@ test("makes those that the account has room for", async () => {
   expect((await api.call("GET", "/api/companions?q=c309")).json.data).toEqual([]);
 });
 
+test("commits fewer together where they have much metadata, or are large", async () => {
+  const api = await freshApi();
+  const { companions } = server.services.store;
+  const make = companions.createFitting;
+  const commits: number[] = [];
+  companions.createFitting = async (account, many, ...rest) => {
+    commits.push(many.length);
+    return await make(account, many, ...rest);
+  };
+  const values = (count: number) => ({ metadata: { v: Array.from({ length: count }, (_, index) => index) } });
+  const large = { system_prompt: "x".repeat(30_000) };
+  const sent = [
+    ...Array.from({ length: 3 }, (_, index) => ({ name: `values ${index}`, ...values(1_500) })),
+    ...Array.from({ length: 10 }, (_, index) => ({ name: `large ${index}`, ...large })),
+    ...Array.from({ length: 300 }, (_, index) => ({ name: `small ${index}`, metadata: { tenant: "7", plan: "pro" } })),
+  ];
+  const body = sent.map((one) => JSON.stringify(one)).join("\n");
+  const { lines } = await send(api, body, { "idempotency-key": "in portions" });
+  companions.createFitting = make;
+  expect(lines.map(({ name }) => name)).toEqual(sent.map(({ name }) => name));
+  expect(commits.slice(0, 3)).toEqual([1, 1, 9]);
+  expect(commits).toHaveLength(5);
+  const again = await send(api, body, { "idempotency-key": "in portions" });
+  expect(again.response.headers.get("idempotent-replayed")).toBe("true");
+  expect(again.lines).toEqual(lines);
+});
+
 describe("with an Idempotency-Key", () => {
   const key = (name: string) => ({ "idempotency-key": name });
 

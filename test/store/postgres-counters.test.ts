@@ -123,3 +123,31 @@ test("of quota are kept for three days at least, and not for a deleted companion
 function hash({ companionId, day }: { companionId: string; day: string }, seed: number): number {
   return Number(Bun.hash.crc32(`${companionId} ${day} ${seed}`));
 }
+
+test("are recorded under at most a thousand labels of a companion in a day", async () => {
+  await engine.quickPool.once.run(
+    `INSERT INTO usage_labels (account_id, companion_id, metadata, day)
+     SELECT 'a', 'c1', '{"n":' || at || '}', '2026-01-15' FROM generate_series(1, 999) AS at`,
+  );
+  const add = async (n: number, day: string) => {
+    await engine.quickPool.once.run("UPDATE companions SET metadata = $1 WHERE id = 'c1'", [JSON.stringify({ n })]);
+    const place = { accountId: "a", companionId: "c1", keyId: null, answeredBy, messages: 1 };
+    // Of both days together: the one that is over does not make room for the other.
+    await engine.write((transaction) =>
+      usage.add(transaction, [
+        { ...place, day: "2026-01-14" },
+        { ...place, day },
+      ]),
+    );
+    return await engine.quick.all(
+      `SELECT l.metadata, (SELECT count(*)::int FROM usage_labels) AS labels FROM usage_daily u
+       JOIN usage_labels l ON l.number = u.label WHERE u.day = $1 ORDER BY u.label DESC LIMIT 1`,
+      [day],
+    );
+  };
+  expect(await add(1_000, "2026-01-15")).toEqual([{ metadata: '{"n":1000}', labels: 1_000 }]);
+  expect(await add(1_001, "2026-01-16")).toEqual([{ metadata: '{"n":1001}', labels: 1_001 }]);
+  await engine.quickPool.once.run("UPDATE usage_labels SET day = '2026-01-16'");
+  expect(await add(1_002, "2026-01-16")).toEqual([{ metadata: '{"n":1001}', labels: 1_001 }]);
+  expect(await add(1_002, "2026-01-17")).toEqual([{ metadata: '{"n":1002}', labels: 1_002 }]);
+});

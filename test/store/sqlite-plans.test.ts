@@ -204,6 +204,26 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     ["SEARCH usage_account_daily USING PRIMARY KEY (account_id=? AND day>? AND day<?)"],
   ],
   [
+    "where a slice of the account's usage ends",
+    usageQueries.nextOfAccount,
+    ["SEARCH usage_account_daily USING PRIMARY KEY (account_id=? AND day>? AND day<?)"],
+  ],
+  [
+    "where a slice of a companion's usage ends",
+    usageQueries.nextOfCompanion,
+    ["SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id=? AND day>? AND day<?)"],
+  ],
+  [
+    "how many rows companions have",
+    usageQueries.countOfCompanions,
+    [
+      "CO-ROUTINE (subquery-1)",
+      "SCAN wanted VIRTUAL TABLE INDEX 1:",
+      "SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id=? AND day>? AND day<?)",
+      "SCAN (subquery-1)",
+    ],
+  ],
+  [
     "the next companion with usage",
     usageQueries.nextCompanion,
     ["SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id>?)"],

@@ -22,14 +22,16 @@ function createSource() {
         yield numbers.filter((n) => n % 4 !== 0).map((number) => ({ number, companionId: idOf(number - 1) }));
       }
     },
-    readLabels: async (numbers) => new Map(numbers.map((number) => [number, textOf(number)])),
+    async *readLabels(numbers) {
+      yield numbers.map((number) => ({ number, metadata: textOf(number) }));
+    },
     findDay: async (_, from) => ["2026-01-01", "2026-01-02"].find((day) => day >= from) ?? null,
     listCompanions: async (_, from, day) =>
       ids.filter((id, at) => id >= from && (day === null || day.endsWith(String(1 + (at % 2))))).slice(0, perSlice),
-    async sumCompanions(_, [period], dimensions, { companionIds }) {
-      if (period?.table !== "usage_daily") return [];
+    async *sumCompanions(_, [period], dimensions, { companionIds }) {
+      if (period?.table !== "usage_daily") return;
       summed.push(...companionIds);
-      return companionIds.map((id): SumRow => {
+      yield companionIds.map((id): SumRow => {
         const at = ids.indexOf(id);
         const day = dimensions.includes("day") ? `2026-01-0${1 + (at % 2)}` : "";
         const empty = { key_id: "", month: "", model: "", provider: "" };

@@ -21,7 +21,8 @@ export const batchRoute: Route = route({
     description:
       "The body has one companion per line, at most 1000 lines and 8 MiB; blank lines are skipped. The response has a line for " +
       "each, in the same order: the companion, or its problem with `line`, counted from 1. A line that is refused does not " +
-      "stop the others. 250 lines are committed together, and answered as soon as they are. With an `Idempotency-Key` the same " +
+      "stop the others. Up to 250 lines are committed together, fewer where they are large or have much metadata, and answered " +
+      "as soon as they are. With an `Idempotency-Key` the same " +
       "batch, sent again after a break, goes on where it stopped and makes nothing twice.",
     responses: {
       200: linesResponse("A line for each line of the body.", t.Union([CompanionObject, LineProblem])),

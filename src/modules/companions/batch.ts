@@ -12,13 +12,12 @@ import { parseLine, type RawLine, splitLines } from "../../lib/json-lines.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { IdempotencySlot, NewCompanion, WriteContext } from "../../store/store.ts";
 import { toWireCompanion } from "./model.ts";
+import { cutPortions } from "./portions.ts";
 import { prepareNewCompanion } from "./service.ts";
 
 export const batchLimitBytes = 8 * 1024 * 1024;
 const maxLines = 1_000;
 const maxLineBytes = 1024 * 1024;
-/** Committed together: few enough that other writes hardly wait. */
-const linesPerPart = 250;
 /** How often a part is checked anew, where what a line refers to has changed before its commit. */
 const mostTries = 3;
 
@@ -64,17 +63,21 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
     if (name !== null && running.has(name)) throw stillRunning();
     if (name !== null) running.add(name);
     isOpen = true;
-    const parts = Array.from({ length: Math.ceil(lines.length / linesPerPart) }, (_, part) => {
-      return lines.slice(part * linesPerPart, (part + 1) * linesPerPart);
-    });
+    const parts = cutPortions(lines);
     const bodyHash = digest.digest("hex");
-    const kept = await findKept(services, slot, bodyHash, parts.length);
+    const findKept = (part: number) => (slot === null ? null : findPart(services, slotOf(slot, part), bodyHash));
+    // They are made in order: behind one that is not recorded, none is.
+    let mayBeKept = (await findKept(0)) !== null;
+    const isReplayed = mayBeKept && (await findKept(parts.length - 1)) !== null;
     return {
-      isReplayed: kept.every((text) => text !== null),
+      isReplayed,
       parts: parts.length,
-      work: async (part) =>
-        kept[part] ??
-        (await makePart(call, parts[part] ?? [], slot === null ? null : { ...slotOf(slot, part), bodyHash })),
+      async work(part) {
+        const kept = mayBeKept ? await findKept(part) : null;
+        if (kept !== null) return kept;
+        mayBeKept = false;
+        return await makePart(call, parts[part] ?? [], slot === null ? null : { ...slotOf(slot, part), bodyHash });
+      },
       fail(part, error) {
         const failure = toAppError(error);
         describeFailure(services, failure, request);
@@ -96,22 +99,17 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
   }
 }
 
-/** What earlier calls recorded of each part. */
-async function findKept(
+/** What an earlier call recorded of the part; null for nothing. */
+async function findPart(
   { store, clock }: Services,
-  slot: IdempotencySlot | null,
+  { slot }: { slot: IdempotencySlot },
   bodyHash: string,
-  parts: number,
-): Promise<(string | null)[]> {
-  const kept: (string | null)[] = [];
-  for (let part = 0; part < parts; part++) {
-    const found = slot === null ? null : await store.idempotency.find(slotOf(slot, part).slot, clock.nowMs());
-    if (found !== null && found.bodyHash !== bodyHash) {
-      throw new AppError("idempotency_mismatch", "This Idempotency-Key was used with another body. Use a new key.");
-    }
-    kept.push(found?.body ?? null);
+): Promise<string | null> {
+  const found = await store.idempotency.find(slot, clock.nowMs());
+  if (found !== null && found.bodyHash !== bodyHash) {
+    throw new AppError("idempotency_mismatch", "This Idempotency-Key was used with another body. Use a new key.");
   }
-  return kept;
+  return found?.body ?? null;
 }
 
 /** No path has a number sign. */

@@ -41,6 +41,9 @@ export const usageEventsRoute: Route = route({
   },
 });
 
+/** With up to 16 KiB of metadata each. */
+const eventsPerPiece = 32;
+
 /** Reads no faster than the client does: a few lines ahead. */
 class EventLines {
   readonly #services: Pick<Services, "store" | "log">;
@@ -81,7 +84,12 @@ class EventLines {
     try {
       const slice = this.#ahead;
       if (slice === null || this.#isLeft) return;
-      if (slice.events.length > 0) controller.enqueue(this.#encode(slice.events));
+      if (slice.events.length > 0) {
+        controller.enqueue(this.#encode(slice.events.splice(0, eventsPerPiece)));
+        // The rest when the client takes it, and others have had their turn.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (slice.events.length > 0) return;
+      }
       if (slice.next === null) {
         controller.close();
         return;
@@ -111,10 +119,9 @@ class EventLines {
       model,
       provider,
       ...toWireCounts(counts),
-      metadata: JSON.parse(metadata) as object,
-      final,
-      cursor: encodeEventCursor({ place, openDay: final ? null : this.#openDay }),
     };
-    return JSON.stringify(line);
+    const end = { final, cursor: encodeEventCursor({ place, openDay: final ? null : this.#openDay }) };
+    // Metadata is JSON already: to parse and write it again would take most of the time.
+    return `${JSON.stringify(line).slice(0, -1)},"metadata":${metadata},${JSON.stringify(end).slice(1)}`;
   }
 }

@@ -28,7 +28,7 @@ export function createUsageWriter() {
   return {
     /** Keeps the metadata of a companion that is about to go: its last turns may not have ended. */
     async keepLabel(transaction: Queries, companionId: string): Promise<void> {
-      await transaction.run("SELECT label_usage(ARRAY[$1::text])", [companionId]);
+      await transaction.run("SELECT label_usage(ARRAY[$1::text], ARRAY[''])", [companionId]);
     },
 
     /** All in one statement; the same place may occur several times. Call it inside a write. */

@@ -3,7 +3,7 @@ import type { FailureRow, UsageStore } from "../contract/usage.ts";
 import { createUsageEvents } from "../rows/usage-events.ts";
 import type { UsageDimension } from "../rows/usage-groups.ts";
 import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
-import { createUsageReader, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
+import { createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -13,6 +13,8 @@ import { createLabelIndex } from "./usage-label-index.ts";
 /** Companions of one query: each has a row for each day and key. */
 const companionsPerQuery = 500;
 const labelsPerQuery = 500;
+/** Rows taken on at once: some milliseconds. */
+const rowsPerSlice = 2_000;
 
 const sumOf = (column: string) => `sum(${column})::float8`;
 const numberOf = (column: string) => `${column}::float8`;
@@ -89,12 +91,15 @@ function createUsageSource(engine: PostgresEngine, changes: Pick<ChangeRecorder,
   return {
     walkLabels: labels.walk,
 
-    sumAccount: (accountId, period, dimensions) =>
-      heavy.all<SumRow>(sumAccountQuery(period, dimensions), [accountId, period.from, period.to]),
+    async *sumAccount(accountId, period, dimensions) {
+      yield* inSlices(
+        await heavy.all<SumRow>(sumAccountQuery(period, dimensions), [accountId, period.from, period.to]),
+      );
+    },
 
-    async sumCompanions(accountId, periods, dimensions, scope) {
+    async *sumCompanions(accountId, periods, dimensions, scope) {
       const sums = periods.map((period) => sumCompanions(accountId, period, dimensions, scope));
-      return (await Promise.all(sums)).flat();
+      for (const rows of await Promise.all(sums)) yield* inSlices(rows);
     },
 
     async listCompanions(accountId, from, day) {
@@ -114,13 +119,18 @@ function createUsageSource(engine: PostgresEngine, changes: Pick<ChangeRecorder,
       return rows.map(({ number }) => number);
     },
 
-    async readLabels(numbers) {
-      const texts = new Map<number, string>();
-      for (let at = 0; at < numbers.length; at += labelsPerQuery) {
-        const rows = await labels.read(numbers.slice(at, at + labelsPerQuery));
-        for (const { number, metadata } of rows) texts.set(number, metadata);
+    async *readLabels(numbers) {
+      for (let at = 0; at < numbers.length; at += labelsPerRead) {
+        yield await labels.read(numbers.slice(at, at + labelsPerRead));
       }
-      return texts;
     },
   };
+}
+
+/** Others get their turn between two of them. */
+async function* inSlices<Row>(rows: readonly Row[]): AsyncGenerator<Row[]> {
+  for (let at = 0; at < rows.length; at += rowsPerSlice) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    yield rows.slice(at, at + rowsPerSlice);
+  }
 }

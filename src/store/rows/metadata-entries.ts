@@ -36,6 +36,7 @@ export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText
 
 /** Whether metadata matches all filters, by the same rule as the index. */
 export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
+  if (filters.length === 0) return true;
   const values = listMetadataValues(metadata);
   return filters.every((filter) => values.some(({ path, value }) => path === filter.path && value === filter.value));
 }

@@ -3,7 +3,8 @@ import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../contract/usage.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
-import { dimensionsOf, isMetadata, orderGroups, readFields, type UsageDimension } from "./usage-groups.ts";
+import { dimensionsOf, isMetadata, orderGroups, type UsageDimension } from "./usage-groups.ts";
+import { createLabelJoin, type Summed } from "./usage-labels.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
 import { createTotal, type SumRow } from "./usage-sums.ts";
 
@@ -18,15 +19,24 @@ export interface UsageScope {
   labels?: readonly number[];
 }
 
-/** What an engine must be able to do, each in bounded time; others get their turn in between. */
+/** The metadata of a label, as JSON text. */
+export interface LabelText {
+  number: number;
+  metadata: string;
+}
+
+/**
+ * What an engine must be able to do, each in bounded time; others get their turn in between. What comes in parts comes a
+ * few milliseconds' work at a time, and the same group may be in several.
+ */
 export interface UsageSource {
-  sumAccount(accountId: string, period: UsagePeriod, dimensions: readonly UsageDimension[]): Promise<SumRow[]>;
+  sumAccount(accountId: string, period: UsagePeriod, dimensions: readonly UsageDimension[]): AsyncGenerator<SumRow[]>;
   sumCompanions(
     accountId: string,
     periods: readonly UsagePeriod[],
     dimensions: readonly UsageDimension[],
     scope: UsageScope,
-  ): Promise<SumRow[]>;
+  ): AsyncGenerator<SumRow[]>;
   /**
    * The next companions that were ever used, or on that day, in order; none at the end. Deleted ones too. The empty id is
    * the keys' own calls.
@@ -38,38 +48,26 @@ export interface UsageSource {
   walkLabels(accountId: string, filters: readonly MetadataFilter[]): AsyncGenerator<UsageLabel[]>;
   /** Labels of one companion with lower numbers, the highest first. */
   listLabels(companionId: string, below: number): Promise<number[]>;
-  /** The metadata of labels, as JSON text. */
-  readLabels(numbers: readonly number[]): Promise<Map<number, string>>;
+  /** Those that there are, `labelsPerRead` at most in each part. */
+  readLabels(numbers: readonly number[]): AsyncGenerator<LabelText[]>;
 }
 
 /** Matching labels up to here are summed at once for each page; of more, those of one companion after the other are. */
 const fewLabels = 5_000;
 const labelsPerSum = 500;
+/** With 16 KiB each, what is looked for in them takes some milliseconds. */
+export const labelsPerRead = 16;
 
 /** The first text behind an id: ids have no blanks. */
 export const behind = (id: string) => `${id} `;
 
-/** Sums with the values of the groups `metadata.…`. */
-type Summed = readonly (readonly [row: SumRow, fields: readonly (string | null)[]])[];
-
 export function createUsageReader(source: UsageSource) {
-  /** What the labels say, each once; 0 says nothing. */
-  async function readMetadata(rows: readonly SumRow[]): Promise<Map<number, JsonObject>> {
-    const numbers = [...new Set(rows.map(({ label }) => label))].filter((number) => number !== 0);
-    const texts = numbers.length === 0 ? new Map<number, string>() : await source.readLabels(numbers);
-    return new Map([...texts].map(([number, text]) => [number, JSON.parse(text) as JsonObject]));
-  }
+  const joinAll = createLabelJoin(source);
 
-  async function join(rows: readonly SumRow[], { groupBy }: UsageQuery): Promise<Summed> {
-    if (!groupBy.some(isMetadata)) return rows.map((row) => [row, []] as const);
-    const metadata = await readMetadata(rows);
-    return rows.map((row) => [row, readFields(metadata.get(row.label) ?? {}, groupBy)] as const);
-  }
-
-  async function sum(accountId: string, query: UsageQuery, scope: UsageScope): Promise<Summed> {
+  async function* sum(accountId: string, query: UsageQuery, scope: UsageScope): AsyncGenerator<Summed> {
     const { fromDay, toDay, groupBy } = query;
     const periods = splitPeriod(fromDay, toDay, groupBy.includes("day"));
-    return join(await source.sumCompanions(accountId, periods, dimensionsOf(groupBy), scope), query);
+    yield* joinAll(source.sumCompanions(accountId, periods, dimensionsOf(groupBy), scope), { groupBy, filters: [] });
   }
 
   async function* sumLabels(
@@ -80,14 +78,14 @@ export function createUsageReader(source: UsageSource) {
     for (let at = 0; at < labels.length; at += labelsPerSum) {
       const part = labels.slice(at, at + labelsPerSum);
       const companionIds = [...new Set(part.map(({ companionId }) => companionId))];
-      yield sum(accountId, query, { companionIds, labels: part.map(({ number }) => number) });
+      yield* sum(accountId, query, { companionIds, labels: part.map(({ number }) => number) });
     }
   }
 
   async function* sumCompanion(accountId: string, query: UsageQuery, companionId: string): AsyncGenerator<Summed> {
     const { metadata: filters } = query;
     if (filters.length === 0) {
-      yield sum(accountId, query, { companionIds: [companionId] });
+      yield* sum(accountId, query, { companionIds: [companionId] });
       return;
     }
     for (let below = Number.MAX_SAFE_INTEGER; ; ) {
@@ -95,10 +93,13 @@ export function createUsageReader(source: UsageSource) {
       const last = numbers.at(-1);
       if (last === undefined) return;
       below = last;
-      const texts = await source.readLabels(numbers);
-      const matching = [...texts].filter(([, text]) => matchesMetadata(JSON.parse(text) as JsonObject, filters));
-      if (matching.length === 0) continue;
-      yield sum(accountId, query, { companionIds: [companionId], labels: matching.map(([number]) => number) });
+      const matching: number[] = [];
+      for await (const labels of source.readLabels(numbers)) {
+        for (const { number, metadata } of labels) {
+          if (matchesMetadata(JSON.parse(metadata) as JsonObject, filters)) matching.push(number);
+        }
+      }
+      if (matching.length > 0) yield* sum(accountId, query, { companionIds: [companionId], labels: matching });
     }
   }
 
@@ -110,20 +111,22 @@ export function createUsageReader(source: UsageSource) {
     } else if (filters.length > 0) {
       for await (const labels of source.walkLabels(accountId, filters)) yield* sumLabels(accountId, query, labels);
     } else if (groupBy.includes("companion") || groupBy.some(isMetadata)) {
-      yield* sumInOrder(accountId, query, "");
+      for await (const parts of sumInOrder(accountId, query, "")) yield* parts;
     } else {
       const period = { table: "usage_account_daily", column: "day", from: fromDay, to: toDay };
-      yield join(await source.sumAccount(accountId, period, dimensionsOf(groupBy)), query);
+      for await (const rows of source.sumAccount(accountId, period, dimensionsOf(groupBy))) {
+        yield rows.map((row) => [row, []] as const);
+      }
     }
   }
 
-  /** One companion after the other: none comes again. With filters, they are looked for in what is found. */
+  /** Some companions after the others: none comes again. With filters, they are looked for in what is found. */
   async function* sumInOrder(
     accountId: string,
     query: UsageQuery,
     firstId: string,
     day: string | null = null,
-  ): AsyncGenerator<Summed> {
+  ): AsyncGenerator<AsyncGenerator<Summed>> {
     const { fromDay, toDay, groupBy, metadata: filters } = query;
     const periods = splitPeriod(day ?? fromDay, day ?? toDay, groupBy.includes("day"));
     const dimensions = dimensionsOf(groupBy, filters.length > 0);
@@ -132,15 +135,7 @@ export function createUsageReader(source: UsageSource) {
       const last = companionIds.at(-1);
       if (last === undefined) return;
       from = behind(last);
-      const rows = await source.sumCompanions(accountId, periods, dimensions, { companionIds });
-      if (filters.length === 0) {
-        yield join(rows, query);
-        continue;
-      }
-      const metadata = await readMetadata(rows);
-      const matches = new Set([...metadata].filter(([, of]) => matchesMetadata(of, filters)).map(([number]) => number));
-      const found = rows.filter(({ label }) => matches.has(label));
-      yield found.map((row) => [row, readFields(metadata.get(row.label) ?? {}, groupBy)] as const);
+      yield joinAll(source.sumCompanions(accountId, periods, dimensions, { companionIds }), { groupBy, filters });
     }
   }
 
@@ -159,7 +154,7 @@ export function createUsageReader(source: UsageSource) {
     accountId: string,
     query: UsageQuery,
     after: UsagePageRequest["after"],
-  ): AsyncGenerator<Summed> {
+  ): AsyncGenerator<AsyncGenerator<Summed>> {
     const isByDay = query.groupBy.includes("day");
     const firstId = after?.[isByDay ? 1 : 0] ?? "";
     if (!isByDay) return yield* sumInOrder(accountId, query, firstId);
@@ -171,13 +166,17 @@ export function createUsageReader(source: UsageSource) {
     }
   }
 
-  /** `isInOrder`: what follows is behind all that was found before, so that a page may end early. */
-  async function choosePage(accountId: string, query: UsageQuery, after: UsagePageRequest["after"]) {
+  /** What follows one of them is behind all that is in it, so that a page may end early. */
+  async function* sumForPage(
+    accountId: string,
+    query: UsageQuery,
+    after: UsagePageRequest["after"],
+  ): AsyncGenerator<AsyncGenerator<Summed>> {
     const isByCompanion = query.companionId === null && query.groupBy.includes("companion");
-    if (!isByCompanion) return { parts: sumAll(accountId, query), isInOrder: false };
+    if (!isByCompanion) return yield sumAll(accountId, query);
     const few = query.metadata.length === 0 ? null : await findFewLabels(accountId, query);
-    if (few !== null) return { parts: sumLabels(accountId, query, few), isInOrder: false };
-    return { parts: sumFrom(accountId, query, after), isInOrder: true };
+    if (few !== null) return yield sumLabels(accountId, query, few);
+    yield* sumFrom(accountId, query, after);
   }
 
   return {
@@ -197,10 +196,9 @@ export function createUsageReader(source: UsageSource) {
       if (firstDay && firstDay > query.fromDay) query.fromDay = firstDay;
       if (query.fromDay > query.toDay) return { rows: [], next: null };
       const total = createTotal(query.groupBy, { after, atMost: limit + 1 });
-      const { parts, isInOrder } = await choosePage(accountId, query, after);
-      for await (const part of parts) {
-        for (const [row, fields] of part) total.add(row, fields);
-        if (isInOrder && total.size > limit) break;
+      for await (const parts of sumForPage(accountId, query, after)) {
+        for await (const part of parts) for (const [row, fields] of part) total.add(row, fields);
+        if (total.size > limit) break;
       }
       const groups = total.sorted();
       const rows = groups.slice(0, limit).map(({ row }) => row);

@@ -88,7 +88,9 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   usage_daily: "5c15897ac356",
   "usage_daily usage_daily_day": "4725c31326d9",
   usage_label_metadata: "c5a53c70fb81",
-  usage_labels: "6c151e562d5c",
+  usage_labels: "85fd64a66c89",
+  "usage_labels label_deleted": "3a70f362d0a8",
+  "usage_labels label_made": "a583b29b1914",
   "usage_labels usage_labels_account": "b0515b217f0e",
   "usage_labels usage_labels_companion": "e8b67ae27526",
   usage_monthly: "b80dbf2342a5",
@@ -106,4 +108,4 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
-export const wholePrint = "e9499b50824cb4caad55e4968d41d78e94920213b2ac98d40eaad7a34ead8f93";
+export const wholePrint = "83d0e4e65449866e949dc81dbe1aa81bae851ff41af8e254d2875f89d8cde3c5";

@@ -33,7 +33,7 @@ export function createUsageWriter(engine: SqliteEngine) {
 
   return {
     /** Keeps the metadata of a companion that is about to go: its last turns may not have ended. Call it inside a write. */
-    keepLabel: (companionId: string): void => void labels.find(companionId),
+    keepLabel: (companionId: string): void => void labels.find(companionId, ""),
 
     /** Counts one under the companion and one under none, which is the account's sum. Call it inside a write. */
     addFailure({ accountId, companionId, day }: Omit<UsagePlace, "answeredBy">, kind: FailureKind): void {
@@ -44,7 +44,7 @@ export function createUsageWriter(engine: SqliteEngine) {
     /** Call it inside a write. */
     add({ accountId, companionId, keyId, day, answeredBy }: UsagePlace, added: Partial<UsageCounts>): void {
       const counts = counters.map((name) => added[name] ?? 0);
-      const label = companionId === null ? 0 : labels.find(companionId);
+      const label = companionId === null ? 0 : labels.find(companionId, day);
       const { model, provider } = answeredBy ?? nobody;
       const month = day.slice(0, "YYYY-MM".length);
       addDay.run(accountId, companionId ?? "", day, keyId ?? "", label, model, provider, ...counts);

@@ -1,16 +1,20 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
+import { toUtcDay } from "../../lib/clock.ts";
+import { dayMs } from "../../lib/instant.ts";
 import type { FailureRow, UsageStore } from "../contract/usage.ts";
 import { createUsageEvents } from "../rows/usage-events.ts";
 import type { UsageDimension } from "../rows/usage-groups.ts";
 import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
-import { createUsageReader, type UsageSource } from "../rows/usage-reader.ts";
+import { behind, createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./retry.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 
-/** Companions summed before other requests get their turn: a few milliseconds at 400 days each. */
+/** Companions summed before other requests get their turn, unless there are too many rows. */
 const companionsPerSlice = 50;
+/** Rows summed before others get their turn: some milliseconds. A day of one companion is never cut. */
+const rowsPerSlice = 2_000;
 const labelsPerSlice = 200;
 
 const sumOf = (column: string) => `sum(${column})`;
@@ -28,6 +32,14 @@ const sumCompanionsQuery = (period: UsagePeriod, condition: string, dimensions: 
     dimensions,
   );
 
+/** The day, or month, behind which there are more rows than a slice may have. */
+const placeQuery = ({ table, column }: UsagePeriod, condition: string) =>
+  `SELECT ${column} AS place FROM ${table} WHERE account_id = ? AND ${condition} AND ${column} BETWEEN ? AND ?
+   ORDER BY ${column} LIMIT 1 OFFSET ${rowsPerSlice}`;
+const countQuery = ({ table, column }: UsagePeriod) =>
+  `SELECT count(*) AS count FROM (SELECT 1 FROM json_each(?) AS wanted CROSS JOIN ${table}
+   WHERE account_id = ? AND companion_id = wanted.value AND ${column} BETWEEN ? AND ? LIMIT ${rowsPerSlice + 1})`;
+
 const someDay = { table: "usage_daily", column: "day", from: "", to: "" };
 
 export const usageQueries = {
@@ -36,6 +48,9 @@ export const usageQueries = {
   companionsByDay: sumCompanionsQuery(someDay, ofAll, ["day"]),
   labels: sumCompanionsQuery(someDay, ofLabels, []),
   labelsByDay: sumCompanionsQuery(someDay, ofLabels, ["day"]),
+  nextOfAccount: placeQuery({ ...someDay, table: "usage_account_daily" }, ofAll),
+  nextOfCompanion: placeQuery(someDay, "companion_id = ?"),
+  countOfCompanions: countQuery(someDay),
   nextCompanion: "SELECT min(companion_id) AS id FROM usage_daily WHERE account_id = ? AND companion_id >= ?",
   companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
      WHERE account_id = ? AND day = ? AND companion_id >= ? ORDER BY companion_id LIMIT ?`,
@@ -60,7 +75,7 @@ export function createUsageStore(engine: SqliteEngine): UsageStore {
 
 function createUsageSource(engine: SqliteEngine): UsageSource {
   const labels = createLabelIndex(engine);
-  const compiled = new Map<string, Query<SumRow, string[]>>();
+  const compiled = new Map<string, Query<unknown, string[]>>();
   const selectNextCompanion = engine.query<{ id: string | null }, [string, string]>(usageQueries.nextCompanion);
   const selectCompanionsOfDay = engine.query<{ id: string }, [string, string, string, number]>(
     usageQueries.companionsOfDay,
@@ -69,10 +84,61 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
   const selectLabelsOf = engine.query<{ number: number }, [string, number, number]>(usageQueries.labelsOf);
 
   /** One statement per set of dimensions, compiled on first use. */
-  function query(sql: string) {
-    const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
+  function query<Row = SumRow>(sql: string): Query<Row, string[]> {
+    const known = compiled.get(sql) ?? engine.query<unknown, string[]>(sql);
     compiled.set(sql, known);
-    return known;
+    return known as Query<Row, string[]>;
+  }
+
+  /** Sums a period in parts where there are too many rows for a slice. `findNext`: the place of the first that is too many. */
+  async function* cut(
+    period: UsagePeriod,
+    findNext: (from: string) => string | null,
+    sum: (part: UsagePeriod) => SumRow[],
+  ): AsyncGenerator<SumRow[]> {
+    for (let from: string | null = period.from; from !== null; ) {
+      const start: string = from;
+      const { rows, next } = await engine.snapshot(() => {
+        const place = findNext(start);
+        if (place === null) return { rows: sum({ ...period, from: start }), next: null };
+        const found = sum({ ...period, from: start, to: before(place) });
+        if (found.length > 0) return { rows: found, next: place };
+        return { rows: sum({ ...period, from: place, to: place }), next: behind(place) };
+      });
+      if (rows.length > 0) yield rows;
+      from = next;
+      await yieldToEventLoop();
+    }
+  }
+
+  async function* sumSome(
+    accountId: string,
+    period: UsagePeriod,
+    dimensions: readonly UsageDimension[],
+    { companionIds, labels: numbers }: UsageScope,
+  ): AsyncGenerator<SumRow[]> {
+    const condition = numbers === undefined ? ofAll : ofLabels;
+    const limits = numbers === undefined ? [] : [JSON.stringify(numbers)];
+    const sumOfIds = query(sumCompanionsQuery(period, condition, dimensions));
+    const ids = JSON.stringify(companionIds);
+    const whole = await engine.snapshot(() => {
+      const rows = query<{ count: number }>(countQuery(period)).get(ids, accountId, period.from, period.to);
+      return (rows?.count ?? 0) > rowsPerSlice ? null : sumOfIds.all(ids, accountId, period.from, period.to, ...limits);
+    });
+    await yieldToEventLoop();
+    if (whole !== null) {
+      if (whole.length > 0) yield whole;
+      return;
+    }
+    const selectNext = query<{ place: string }>(placeQuery(period, "companion_id = ?"));
+    for (const id of companionIds) {
+      const one = JSON.stringify([id]);
+      yield* cut(
+        period,
+        (from) => selectNext.get(accountId, id, from, period.to)?.place ?? null,
+        (part) => sumOfIds.all(one, accountId, part.from, part.to, ...limits),
+      );
+    }
   }
 
   /** Ids from that one on, in order, of all companions ever used. */
@@ -90,30 +156,22 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
   return {
     walkLabels: labels.walk,
 
-    sumAccount: (accountId, period, dimensions) =>
-      engine.snapshot(() => query(sumQuery(period, ofAll, dimensions)).all(accountId, period.from, period.to)),
+    sumAccount(accountId, period, dimensions) {
+      const sum = query(sumQuery(period, ofAll, dimensions));
+      const selectNext = query<{ place: string }>(placeQuery(period, ofAll));
+      return cut(
+        period,
+        (from) => selectNext.get(accountId, from, period.to)?.place ?? null,
+        (part) => sum.all(accountId, part.from, part.to),
+      );
+    },
 
-    async sumCompanions(accountId, periods, dimensions, { companionIds, labels: numbers }) {
-      const rows: SumRow[] = [];
-      const condition = numbers === undefined ? ofAll : ofLabels;
-      const limits = numbers === undefined ? [] : [JSON.stringify(numbers)];
+    async *sumCompanions(accountId, periods, dimensions, scope) {
+      const { companionIds } = scope;
       for (let at = 0; at < companionIds.length; at += companionsPerSlice) {
-        const ids = JSON.stringify(companionIds.slice(at, at + companionsPerSlice));
-        const found = await engine.snapshot(() =>
-          periods.flatMap((period) =>
-            query(sumCompanionsQuery(period, condition, dimensions)).all(
-              ids,
-              accountId,
-              period.from,
-              period.to,
-              ...limits,
-            ),
-          ),
-        );
-        for (const row of found) rows.push(row);
-        await yieldToEventLoop();
+        const some = { ...scope, companionIds: companionIds.slice(at, at + companionsPerSlice) };
+        for (const period of periods) yield* sumSome(accountId, period, dimensions, some);
       }
-      return rows;
     },
 
     async listCompanions(accountId, from, day) {
@@ -131,14 +189,17 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
       return rows.map(({ number }) => number);
     },
 
-    async readLabels(numbers) {
-      const texts = new Map<number, string>();
-      for (let at = 0; at < numbers.length; at += labelsPerSlice) {
-        const rows = await engine.read(() => labels.read(numbers.slice(at, at + labelsPerSlice)));
-        for (const { number, metadata } of rows) texts.set(number, metadata);
-        if (texts.size >= labelsPerSlice) await yieldToEventLoop();
+    async *readLabels(numbers) {
+      for (let at = 0; at < numbers.length; at += labelsPerRead) {
+        yield await engine.read(() => labels.read(numbers.slice(at, at + labelsPerRead)));
+        await yieldToEventLoop();
       }
-      return texts;
     },
   };
+}
+
+/** The day, or month, before. */
+function before(place: string): string {
+  const day = toUtcDay(Date.parse(place) - dayMs);
+  return day.slice(0, place.length);
 }

@@ -15,6 +15,8 @@ export const usageLabels = pgTable(
     accountId: textColumn("account_id").notNull(),
     companionId: textColumn("companion_id").notNull(),
     metadata: jsonColumn<JsonObject>()("metadata").notNull(),
+    /** The UTC day for which it was made; empty if it was made because the companion went. */
+    day: textColumn("day").notNull(),
     /** Whether `usage_label_metadata` has it: done before the first query that needs it, not while turns settle. */
     isIndexed: boolean("is_indexed").notNull().default(false),
   },

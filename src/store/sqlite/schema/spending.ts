@@ -13,6 +13,8 @@ export const usageLabels = lazyTable(
     accountId: text("account_id").notNull(),
     companionId: text("companion_id").notNull(),
     metadata: text("metadata", { mode: "json" }).$type<JsonObject>().notNull(),
+    /** The UTC day for which it was made; empty if it was made because the companion went. */
+    day: text("day").notNull(),
     /** Whether `usage_label_metadata` has it: done before the first query that needs it, not while turns settle. */
     isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
   }),
