@@ -56,7 +56,7 @@ export interface UsageSource {
 const fewLabels = 5_000;
 const labelsPerSum = 500;
 /** With 16 KiB each, what is looked for in them takes some milliseconds. */
-export const labelsPerRead = 16;
+export const labelsPerRead = 4;
 
 /** The first text behind an id: ids have no blanks. */
 export const behind = (id: string) => `${id} `;

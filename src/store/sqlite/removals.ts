@@ -1,11 +1,11 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
+import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../rows/removals.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -67,7 +67,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
           await engine.write(removeChunk);
           // Not before: the log may be emptied while the chunk waits for its commit.
           isLogStale = true;
-          await yieldToEventLoop();
+          await pause();
         }
         emptyLogSoon();
       } while (isAskedAgain && !isStopped);
