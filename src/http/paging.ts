@@ -15,7 +15,7 @@ const maxPageBytes = 8 * 1024 * 1024;
 /** Of these, what stands around the items; a cursor has at most 70 bytes. */
 const frameBytes = 128;
 /** Items that are read at once: as many as are a few milliseconds of work, judged by those before. */
-const firstRead = 16;
+const firstRead = 8;
 const mostPerRead = 100;
 const bytesPerRead = 256 * 1024;
 
@@ -145,6 +145,8 @@ export async function collectList<Item extends ListedItem>(
   const text = new PageText();
   let atOnce = firstRead;
   for (let part = page; ; ) {
+    // Also before the first: ten lists may have been asked for at once.
+    await pause();
     const limit = Math.min(atOnce, page.limit - text.length);
     const bytesBefore = text.bytes;
     const { items, nextAfterId, nextUpdatedAt } = await read({ ...part, limit });
@@ -159,7 +161,6 @@ export async function collectList<Item extends ListedItem>(
     part = { ...page, afterId: next.id, afterUpdatedAt: next.updatedAt ?? null };
     const bytesOfOne = (text.bytes - bytesBefore) / items.length;
     atOnce = Math.max(1, Math.min(mostPerRead, Math.floor(bytesPerRead / bytesOfOne)));
-    await pause();
   }
 }
 

@@ -52,6 +52,6 @@ test("reads few items at once where they are large, and many where they are smal
     expect(JSON.parse(String(text)).data).toHaveLength(100);
     return limits;
   };
-  expect(await asked(10)).toEqual([16, 84]);
-  expect(await asked(60_000)).toEqual([16, ...Array.from({ length: 21 }, () => 4)]);
+  expect(await asked(10)).toEqual([8, 92]);
+  expect(await asked(60_000)).toEqual([8, ...Array.from({ length: 23 }, () => 4)]);
 });
