@@ -187,7 +187,7 @@ export function createUsageReader(source: UsageSource) {
         for (const [row, fields] of part) total.add(row, fields);
         if (total.size > maxRows) break;
       }
-      return total.sorted().map(({ row }) => row);
+      return (await total.sorted()).map(({ row }) => row);
     },
 
     async queryPage(accountId: string, asked: UsageQuery, { limit, after }: UsagePageRequest): Promise<UsagePage> {
@@ -200,7 +200,7 @@ export function createUsageReader(source: UsageSource) {
         for await (const part of parts) for (const [row, fields] of part) total.add(row, fields);
         if (total.size > limit) break;
       }
-      const groups = total.sorted();
+      const groups = await total.sorted();
       const rows = groups.slice(0, limit).map(({ row }) => row);
       return { rows, next: groups.length > limit ? (groups[limit - 1]?.position ?? null) : null };
     },
