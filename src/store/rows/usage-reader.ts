@@ -4,7 +4,7 @@ import type { MetadataFilter } from "../contract/companions.ts";
 import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../contract/usage.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
 import { dimensionsOf, isMetadata, orderGroups, type UsageDimension } from "./usage-groups.ts";
-import { createLabelJoin, type Summed } from "./usage-labels.ts";
+import { createLabelJoin, type LabelText, type Summed } from "./usage-labels.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
 import { createTotal, type SumRow } from "./usage-sums.ts";
 
@@ -17,12 +17,6 @@ export interface UsageLabel {
 export interface UsageScope {
   companionIds: readonly string[];
   labels?: readonly number[];
-}
-
-/** The metadata of a label, as JSON text. */
-export interface LabelText {
-  number: number;
-  metadata: string;
 }
 
 /**
