@@ -12,9 +12,10 @@ const opening = `# Fault tests and their results
 
 \`bun run faults\` starts the compiled executable as an operator does, with mock providers, provokes every kind of trouble
 in this table, and counts what happens. A row has passed if every count is as expected; no verdict depends on how long
-something took. Random choices follow the seed: \`bun run faults --only NAME --seed N\` repeats them, as far as the
-machine's timing allows. Every response is checked against the OpenAPI document: one that it does not describe is counted
-as undocumented. A 5xx is counted unless the trouble is of a kind that must be answered with one.
+something took, but for \`heavy-calls\`, which counts processor time. Random choices follow the seed: \`bun run faults
+--only NAME --seed N\` repeats them, as far as the machine's timing allows. Every response is checked against the OpenAPI
+document: one that it does not describe is counted as undocumented. A 5xx is counted unless the trouble is of a kind that
+must be answered with one.
 
 The mixed load lasts an hour, or a minute with \`--short\`, and the rows of a cluster (\`bun run faults --cluster\`: three
 instances behind nginx, on one PostgreSQL and one Redis) have fewer rounds; all other rows are the same in both forms. A

@@ -4,6 +4,7 @@ import { crossAccountRow } from "./cross-account.ts";
 import { diskFullRow } from "./disk-full.ts";
 import { garbageRow } from "./garbage.ts";
 import { generatedRow } from "./generated.ts";
+import { heavyCallsRow } from "./heavy-calls.ts";
 import { injectionRow } from "./injection.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
@@ -24,5 +25,6 @@ export const rows: readonly FaultRow[] = [
   crossAccountRow,
   injectionRow,
   generatedRow,
+  heavyCallsRow,
   loadRow,
 ];

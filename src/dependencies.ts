@@ -46,6 +46,8 @@ export interface Settings {
     /** The models that companions may choose; always includes `model`. */
     models: readonly string[];
     maxOutputTokens: number;
+    /** Of instructions, message and conversation together. */
+    maxContextTokens: number;
   };
   prices: Prices;
   /** Messages per day and companion, by plan. */

@@ -14,7 +14,12 @@ export function toSettings(config: Config): Settings {
     trustedProxies: config.server.trustProxy,
     isTls: config.server.tls !== null || config.server.acme !== null,
     isDemo: config.isDemo,
-    llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
+    llm: {
+      model: config.llm.model,
+      models: config.llm.models,
+      maxOutputTokens: config.llm.maxOutputTokens,
+      maxContextTokens: config.llm.maxContextTokens,
+    },
     prices: createPrices(config.prices),
     dailyMessages: config.messagesPerDay,
     dailyVoiceSessions: config.voiceSessionsPerDay,

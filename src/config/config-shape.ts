@@ -65,6 +65,8 @@ export interface Config {
     /** The models that companions may choose, `model` first. */
     readonly models: readonly string[];
     readonly maxOutputTokens: number;
+    /** Of instructions, message and conversation together. */
+    readonly maxContextTokens: number;
     /** Of the provider of the plain settings; null: knowledge is found by words alone. */
     readonly embeddingModel: string | null;
     /** For the provider of the plain settings alone. */

@@ -52,6 +52,12 @@ export const providerSettings = {
     wholeNumber(1, 10_000_000),
     "The longest reply that a companion may ask for, in tokens; also the bound of those that set none.",
   ),
+  maxContextTokens: plain(
+    "COMPANIOND_MAX_CONTEXT_TOKENS",
+    200_000,
+    wholeNumber(1, 10_000_000),
+    "The largest context_tokens of a companion; of what was set before, no more than this is used.",
+  ),
   llmApi: plain(
     "COMPANIOND_LLM_API",
     "auto",

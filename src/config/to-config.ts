@@ -36,6 +36,7 @@ export function toConfig(
       baseUrl: values.openaiBaseUrl,
       ...models,
       maxOutputTokens: values.maxOutputTokens,
+      maxContextTokens: values.maxContextTokens,
       embeddingModel: values.embeddingModel,
       api: values.llmApi,
       reasoningEffort: values.reasoningEffort,

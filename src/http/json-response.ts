@@ -8,13 +8,13 @@ export interface ResponseHead {
   status?: number | string;
 }
 
-/** JSON that is text already, as a handler returns it. */
+/** JSON that is written already, as text or UTF-8, as a handler returns it. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  constructor(readonly text: string | Uint8Array) {}
 }
 
 /** JSON that is already text. */
-export function respondJsonText(set: ResponseHead, text: string, status: number): string {
+export function respondJsonText<Text extends string | Uint8Array>(set: ResponseHead, text: Text, status: number): Text {
   set.status = status;
   set.headers["content-type"] = "application/json";
   return text;

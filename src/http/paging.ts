@@ -1,7 +1,9 @@
 /** Paged lists: `limit`, `cursor` and `order` in, `data` and `next_cursor` out. */
+
 import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
 import { parseInstant } from "../lib/instant.ts";
+import { pause } from "../lib/pause.ts";
 import { type ListOrder, type Page, type PageRequest, toPage } from "../store/contract/page.ts";
 import { JsonText } from "./json-response.ts";
 import type { QueryPart, QueryReader } from "./query.ts";
@@ -12,8 +14,10 @@ const maxLimit = 1000;
 const maxPageBytes = 8 * 1024 * 1024;
 /** Of these, what stands around the items; a cursor has at most 70 bytes. */
 const frameBytes = 128;
-/** Items that are read at once: a page of large ones is never in memory whole. */
-const itemsPerRead = 100;
+/** Items that are read at once: as many as are a few milliseconds of work, judged by those before. */
+const firstRead = 8;
+const mostPerRead = 100;
+const bytesPerRead = 256 * 1024;
 
 const pageParameters = {
   limit: () =>
@@ -95,22 +99,26 @@ interface Cursor {
   updatedAt?: number | null | undefined;
 }
 
-/** The JSON of a page, which ends before it exceeds 8 MiB. */
+/** The JSON of a page, which ends before it exceeds 8 MiB: in bytes, since to encode all of it at once would take long. */
 class PageText {
-  readonly #texts: string[] = [];
+  readonly #pieces: Uint8Array[] = [];
   #bytes = frameBytes;
   #last: Cursor | null = null;
 
   get length(): number {
-    return this.#texts.length;
+    return this.#pieces.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** False if the item does not fit: the page is `full` then. A first item always does. */
   add(wire: object, place: Cursor): boolean {
-    const text = JSON.stringify(wire);
-    this.#bytes += Buffer.byteLength(text) + 1;
+    const piece = Buffer.from(`${this.#last === null ? "" : ","}${JSON.stringify(wire)}`);
+    this.#bytes += piece.length;
     if (this.#bytes > maxPageBytes && this.#last !== null) return false;
-    this.#texts.push(text);
+    this.#pieces.push(piece);
     this.#last = place;
     return true;
   }
@@ -118,7 +126,8 @@ class PageText {
   /** The page, with the place behind which the list goes on. */
   finish(next: Cursor | null): JsonText {
     const cursor = JSON.stringify(next === null ? null : encodeCursor(next));
-    return new JsonText(`{"data":[${this.#texts.join(",")}],"next_cursor":${cursor}}`);
+    const end = Buffer.from(`],"next_cursor":${cursor}}`);
+    return new JsonText(Buffer.concat([Buffer.from('{"data":['), ...this.#pieces, end]));
   }
 
   /** The page, whose list goes on behind its last item. */
@@ -134,8 +143,12 @@ export async function collectList<Item extends ListedItem>(
   toWire: (item: Item) => object | Promise<object>,
 ): Promise<JsonText> {
   const text = new PageText();
+  let atOnce = firstRead;
   for (let part = page; ; ) {
-    const limit = Math.min(itemsPerRead, page.limit - text.length);
+    // Also before the first: ten lists may have been asked for at once.
+    await pause();
+    const limit = Math.min(atOnce, page.limit - text.length);
+    const bytesBefore = text.bytes;
     const { items, nextAfterId, nextUpdatedAt } = await read({ ...part, limit });
     for (const item of items) {
       const place = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
@@ -146,7 +159,8 @@ export async function collectList<Item extends ListedItem>(
     // A shorter part was cut off after a bounded amount of reading.
     if (text.length === page.limit || items.length < limit) return text.finish(next);
     part = { ...page, afterId: next.id, afterUpdatedAt: next.updatedAt ?? null };
-    await new Promise((resolve) => setImmediate(resolve));
+    const bytesOfOne = (text.bytes - bytesBefore) / items.length;
+    atOnce = Math.max(1, Math.min(mostPerRead, Math.floor(bytesPerRead / bytesOfOne)));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Work on many bytes in slices, between which others have their turn: a whole upload would hold the event loop. */
 
+import { pause } from "./pause.ts";
+
 /** A few milliseconds of any work that looks at each byte. */
 const sliceBytes = 1024 * 1024;
 
@@ -12,7 +14,7 @@ async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
       bytes += slice.length;
       if (bytes < sliceBytes) continue;
       bytes = 0;
-      await new Promise((resolve) => setImmediate(resolve));
+      await pause();
     }
   }
 }
@@ -52,7 +54,7 @@ export async function encodeInSlices(text: string): Promise<Uint8Array> {
     if (end < text.length && text.charCodeAt(end) >= 0xdc00 && text.charCodeAt(end) <= 0xdfff) end--;
     parts.push(Buffer.from(text.slice(from, end)));
     from = end;
-    if (from < text.length) await new Promise((resolve) => setImmediate(resolve));
+    if (from < text.length) await pause();
   }
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
 }

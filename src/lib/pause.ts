@@ -3,8 +3,16 @@
 /** Well below what anyone notices in a stream. */
 const sliceMs = 4;
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+let last: Promise<void> = Promise.resolve();
+
+/**
+ * To be awaited between two slices of a few milliseconds. Of all that waits here, one goes on in each turn of the event
+ * loop, in order: else ten long requests would hold it for ten slices at a time.
+ */
+export function pause(): Promise<void> {
+  const before = last;
+  last = new Promise((resolve) => void before.then(() => setImmediate(resolve)));
+  return last;
 }
 
 /** Tells when work has held the event loop long enough. */

@@ -21,19 +21,24 @@ import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-sta
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
 const consultedBytes = 64 * 1024;
 
+type ContextSettings = Pick<Settings["llm"], "maxContextTokens">;
+
 /** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
-export function historyBytesOf(companion: Companion, message: string): number {
-  const sentBytes = historyTokensOf(companion, message) * 4;
+export function historyBytesOf(settings: ContextSettings, companion: Companion, message: string): number {
+  const sentBytes = historyTokensOf(settings, companion, message) * 4;
   return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
 }
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
+  { maxContextTokens }: ContextSettings,
   { contextTokens, systemPrompt }: Pick<Companion, "contextTokens" | "systemPrompt">,
   message: string,
 ): number {
   const promptTokens = systemPrompt === null ? 0 : estimateTokens(systemPrompt);
-  return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
+  // The operator may have lowered the limit since the companion was saved.
+  const allTokens = Math.min(contextTokens ?? companionDefaults.contextTokens, maxContextTokens);
+  return Math.max(0, allTokens - promptTokens - estimateTokens(message));
 }
 
 /** What is known when the model is about to be asked. */
@@ -45,15 +50,12 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
   readonly passages: HistoryMessage | null;
 }
 
-export function toReplyRequest(
-  { model, models, maxOutputTokens }: Settings["llm"],
-  companion: Companion,
-  turn: PreparedTurn,
-): ReplyRequest {
+export function toReplyRequest(settings: Settings["llm"], companion: Companion, turn: PreparedTurn): ReplyRequest {
+  const { model, models, maxOutputTokens } = settings;
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
   const messages = turn.given?.messages ?? [
-    ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
+    ...selectHistory(turn.earlier, historyTokensOf(settings, companion, turn.message)),
     { role: "user", parts: textParts(turn.message) },
   ];
   const request: ReplyRequest = {

@@ -125,13 +125,14 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   async #buildRequest(): Promise<ReplyRequest> {
     const { companion, message, given, requestId, keeper } = this.#start;
-    const earlier = await keeper.begin(historyBytesOf(companion, message));
+    const { llm } = this.#services.settings;
+    const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
     if (usesKnowledge(companion)) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
     }
     const passages = this.#knowledge?.message ?? null;
-    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId, passages });
+    return toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
   }
 
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */

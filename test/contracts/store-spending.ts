@@ -204,9 +204,16 @@ export function spendingStoreContract(open: OpenStore): void {
   });
 
   test("miss nothing and double nothing that is settled while they are made or changed", async () => {
-    const settled = Array.from({ length: 60 }, () => settle(null));
+    // Some under labels of their own, made before and meanwhile.
+    const settleSome = () =>
+      Array.from({ length: 60 }, async (_, at) => {
+        const metadata = { tenant: "acme", at: Math.floor(at / 10) };
+        if (at % 10 === 0) await world.store.companions.update(account.id, companion.id, { metadata }, world.context());
+        return await settle(null);
+      });
+    const settled = settleSome();
     const made = await Promise.all([create(), create({ subject: { metadata: { tenant: "acme" } }, period: "month" })]);
-    const more = Array.from({ length: 60 }, () => settle(null));
+    const more = settleSome();
     const [first] = made;
     await spending().updateBudget(account.id, first?.id ?? "", { subject: { keyId: "key-1" } }, world.context());
     await Promise.all([...settled, ...more]);

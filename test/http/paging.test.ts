@@ -33,7 +33,25 @@ test("a page of large items has at most 8 MiB, with all that stands around them"
   const read = await collectList({ limit: 1000, afterId: null, updatedSinceMs: null }, async () => page, toWire);
   for (const { text } of [read, toWireList(page, toWire)]) {
     expect(text.length).toBeLessThanOrEqual(most);
-    const { data, next_cursor } = JSON.parse(text);
+    const { data, next_cursor } = JSON.parse(String(text));
     expect([data.length, Buffer.from(next_cursor, "base64url").toString()]).toEqual([7, items[6]?.id ?? ""]);
   }
+});
+
+test("reads few items at once where they are large, and many where they are small", async () => {
+  const asked = async (bytes: number) => {
+    const limits: number[] = [];
+    let next = 0;
+    const read = async ({ limit }: { limit: number }) => {
+      limits.push(limit);
+      const items = Array.from({ length: limit }, () => ({ id: String(next++), updatedAt: 0 }));
+      return { items, nextAfterId: items.at(-1)?.id ?? null };
+    };
+    const toWire = ({ id }: { id: string }) => ({ id, text: "x".repeat(bytes) });
+    const { text } = await collectList({ limit: 100, afterId: null, updatedSinceMs: null }, read, toWire);
+    expect(JSON.parse(String(text)).data).toHaveLength(100);
+    return limits;
+  };
+  expect(await asked(10)).toEqual([8, 92]);
+  expect(await asked(60_000)).toEqual([8, ...Array.from({ length: 23 }, () => 4)]);
 });

@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, type Problem, readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { chunk } from "../support/mock-llm-replies.ts";
 import { keptMessages } from "../support/turn-messages.ts";
 
 let server: TestServer;
@@ -166,6 +167,23 @@ describe("what the model is sent", () => {
     const longer = "[[say:Nothing of what was said fits beside this.]]";
     await chat(server.url, companion.embedToken, { ...body, message: longer });
     expect(sent()).toEqual([instructions, longer]);
+  });
+
+  test("sends no more of a conversation than the operator's limit has room for, whatever was set before", async () => {
+    const companion = await server.createCompanion({ contextTokens: 10_000_000 });
+    const body = { session_id: session, visitor_id: visitor };
+    for (const letter of ["a", "b"]) {
+      server.mockLlm.respond(async (_, response) => {
+        const half = chunk({ content: letter.repeat(250_000) });
+        await response.write(`${half}${half}${chunk({ finishReason: "stop" })}data: [DONE]\n\n`);
+        response.end();
+      });
+      await chat(server.url, companion.embedToken, { ...body, message: letter });
+    }
+    server.mockLlm.respond(null);
+    await chat(server.url, companion.embedToken, { ...body, message: "last" });
+    const sent = server.mockLlm.requests.at(-1)?.body["messages"] as { content: string }[];
+    expect(sent.map(({ content }) => content.slice(0, 4))).toEqual(["b", "bbbb", "last"]);
   });
 
   test("begins a new conversation without session_id, whose random id comes back", async () => {

@@ -51,6 +51,7 @@ const atFault: [string, unknown, string[]?][] = [
   ["max_output_tokens", 0],
   ["max_output_tokens", 1.5],
   ["context_tokens", 0],
+  ["context_tokens", 200_001],
   ["metadata", []],
   ["metadata", "x"],
   ["metadata", deep(9)],

@@ -10,7 +10,7 @@ import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import { createRandom } from "../support/random.ts";
-import { openTemporaryStore } from "../support/sqlite-store.ts";
+import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { day, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 let world: StoreWorld;
@@ -83,6 +83,18 @@ test("nothing of a verified visitor is left in any table: no id, no sealed text,
   expect(countRows(`client_id IN ('${messageIds.join("', '")}')`)).toBe(0);
   // In so small a file no row has moved, and nothing is left in unused space either.
   for (const marker of markers) expect(filesWith(marker)).toEqual([]);
+});
+
+test("a command that deletes an account beside a running server leaves none of its words, and no label", async () => {
+  for (let at = 0; at < 150; at++) {
+    await world.store.turns.settle(world.turnOf(companion, { said: `MARKER-ASKED ${at}` }));
+  }
+  const command = await openStoreAt(dataDir);
+  await command.accounts.delete(account.id, world.context());
+  await command.close();
+  expect(filesWith("MARKER-ASKED")).toEqual([]);
+  for (const table of ["removals", "messages WHERE conversation_number > 0"])
+    expect(countRows("true", `(SELECT 1 FROM ${table})`)).toBe(0);
 });
 
 test("words of a conversation that was deleted just before are erased too", async () => {

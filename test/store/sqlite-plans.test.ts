@@ -11,6 +11,7 @@ import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueriesOf } from "../../src/store/sqlite/metadata-index.ts";
+import { turnQueries } from "../../src/store/sqlite/turns.ts";
 import { usageQueries } from "../../src/store/sqlite/usage.ts";
 import { labelQueries } from "../../src/store/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/store/sqlite/visitor-days.ts";
@@ -156,6 +157,15 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the next day with visitors",
     visitorDayQueries.nextDay,
     ["SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day>?)"],
+  ],
+  [
+    "the newest messages of a conversation",
+    turnQueries.history,
+    [
+      "SEARCH messages USING INDEX messages_conversation (conversation_number=? AND created_at<?)",
+      "SCALAR SUBQUERY 1",
+      "SEARCH conversations USING COVERING INDEX conversations_key (companion_id=? AND session_id=? AND visitor_id=?)",
+    ],
   ],
   [
     "usage of companions, one by one",

@@ -24,7 +24,9 @@ function count(directory: TemporaryDirectory, from: string): number {
 
 async function openAt(directory: TemporaryDirectory) {
   const commits: number[] = [];
-  const store = await openStoreAt(directory.path, { observer: { onCommit: (writes) => commits.push(writes) } });
+  const observer = { onCommit: (writes: number) => void commits.push(writes) };
+  // A server: a command would not end before all is gone.
+  const store = await openStoreAt(directory.path, { observer, settlesLeftAtMs: 0 });
   const world = await openWorld(async () => ({ store, arrivals: createErasureMarks(), close: () => store.close() }));
   return { world, commits };
 }

@@ -40,6 +40,11 @@ function recordLabels(day: string, count: number): void {
      SELECT account_id, companion_id, day, '', 1, number FROM usage_labels WHERE day = ?`,
     [day],
   );
+  database.run("INSERT INTO usage_account_daily (account_id, day, key_id, messages) VALUES (?, ?, '', ?)", [
+    account.id,
+    day,
+    count,
+  ]);
 }
 
 /** How often others get their turn meanwhile. */

@@ -52,13 +52,15 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
     async embed({ id: companionId, accountId, createdByKeyId: keyId, metadata }, texts, signal) {
       const place = { accountId, companionId, keyId, day: toUtcDay(clock.nowMs()) };
       const facts = spendingFactsOf({ companionId, keyId, metadata });
+      // A token has at least one byte.
+      const mostTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0);
 
       /** False: it must not be spent. Otherwise what is reserved, null where nothing is. */
       async function admit(): Promise<string | null | false> {
         if ((await spending.findStop(accountId)) !== null) return false;
         if ((await spending.listMatching(accountId, facts)).length === 0) return null;
         const nowMs = clock.nowMs();
-        const most = costOf(texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0));
+        const most = costOf(mostTokens);
         const asked = { ...place, id: ids.uuid(), ticketId: null, facts, answerer: answeredBy, isVoice: false };
         const micros = most && ceilToMicros(most);
         const verdict = await spending.reserve({ ...asked, micros, nowMs, dueAtMs: nowMs + dueMs });
@@ -81,8 +83,9 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         if (reservationId !== null) await releaseSpending(parts, reservationId);
         throw error;
       });
-      // The vectors are there and paid for, whatever becomes of the count.
-      await count(embedded.tokens, reservationId).catch((error: unknown) => {
+      // What is above that is no count, and would end the exactness of sums. The vectors are there and paid for, whatever
+      // becomes of the count.
+      await count(Math.min(embedded.tokens, mostTokens), reservationId).catch((error: unknown) => {
         log.error("embedding not counted", { companionId, error });
       });
       return embedded.vectors;

@@ -9,6 +9,7 @@ import { requireLinesContentType } from "../../http/json-body.ts";
 import { describeProblem, toAppError } from "../../http/problem.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { parseLine, type RawLine, splitLines } from "../../lib/json-lines.ts";
+import { pause } from "../../lib/pause.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { IdempotencySlot, NewCompanion, WriteContext } from "../../store/store.ts";
 import { toWireCompanion } from "./model.ts";
@@ -76,6 +77,8 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
         const kept = mayBeKept ? await findKept(part) : null;
         if (kept !== null) return kept;
         mayBeKept = false;
+        // The body has just been cut, or the part before committed.
+        await pause();
         return await makePart(call, parts[part] ?? [], slot === null ? null : { ...slotOf(slot, part), bodyHash });
       },
       fail(part, error) {

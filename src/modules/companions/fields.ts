@@ -134,7 +134,7 @@ function makeFields() {
     context_tokens: t.Integer({
       minimum: 1,
       maximum: 10_000_000,
-      description: `How much is sent to the model with each message: the instructions, the message, and as much of the conversation as still fits. A token counts as 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
+      description: `How much is sent to the model with each message: the instructions, the message, and as much of the conversation as still fits; at most the operator's limit. A token counts as 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
       examples: [8000],
     }),
     metadata: t.Unsafe<JsonObject>(

@@ -8,6 +8,13 @@ const mostBytes = 256 * 1024;
 
 const comma = 44;
 
+/** At most so many: between two values there is a comma. Those in texts count too, which only makes a portion smaller. */
+function countValues(line: Uint8Array): number {
+  let values = 1;
+  for (let at = 0; at < line.length; at++) if (line[at] === comma) values++;
+  return values;
+}
+
 /** Lines of JSON that are written together. Cuts the same lines always the same, so that a repetition finds what was made. */
 export class Portion {
   #lines = 0;
@@ -16,13 +23,9 @@ export class Portion {
 
   /** False if the line is too much for it. The first never is. Null has no bytes worth writing. */
   takes(line: Uint8Array | null): boolean {
-    const bytes = line?.length ?? 0;
-    // Between two values there is at least one comma: some of texts count too, which only makes the portion smaller.
-    let values = 1;
-    for (let at = 0; at < bytes; at++) if (line?.[at] === comma) values++;
     this.#lines++;
-    this.#values += values;
-    this.#bytes += bytes;
+    this.#values += line === null ? 0 : countValues(line);
+    this.#bytes += line?.length ?? 0;
     if (this.#lines === 1) return true;
     return this.#lines <= mostLines && this.#values <= mostValues && this.#bytes <= mostBytes;
   }

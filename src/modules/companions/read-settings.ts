@@ -22,6 +22,7 @@ export interface SettingRules {
   /** What the operator allows, since the operator pays. */
   models: readonly string[];
   maxOutputTokens: number;
+  maxContextTokens: number;
   /** Messages a day that the account's plan allows each companion. */
   dailyMessages: number;
   /** Decides which voice agents the account's companions may use. */
@@ -97,6 +98,9 @@ function listRuleErrors(sent: SentSettings, rules: SettingRules, current: Curren
   }
   if (sent.max_output_tokens != null && sent.max_output_tokens > rules.maxOutputTokens) {
     errors.push({ param: "max_output_tokens", detail: `Must be at most ${rules.maxOutputTokens}.` });
+  }
+  if (sent.context_tokens != null && sent.context_tokens > rules.maxContextTokens) {
+    errors.push({ param: "context_tokens", detail: `Must be at most ${rules.maxContextTokens}.` });
   }
   // A companion keeps what it has where the plan has become smaller: the smaller of both holds.
   const messages = sent.daily_messages ?? 0;

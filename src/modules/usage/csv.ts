@@ -7,17 +7,19 @@ const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "v
 const laterCounts = ["cached_tokens", "cost_micros", "reasoning_tokens", "cache_write_tokens"];
 
 /**
- * RFC 4180 with a header line. The columns depend only on the grouping, and keep their places: later ones, groups as
+ * RFC 4180, with a header line first. The columns depend only on the grouping, and keep their places: later ones, groups as
  * well, are behind those that there were before.
  */
-export function toCsv(rows: readonly WireRow[], groupBy: readonly UsageGroup[]): string {
+export function createCsv(groupBy: readonly UsageGroup[]) {
   const before = Object.entries(firstGroups).flatMap(([group, column]) =>
     groupBy.includes(group as UsageGroup) ? [column] : [],
   );
   const later = groupBy.filter((group) => !Object.hasOwn(firstGroups, group));
   const columns = [...before, ...firstCounts, ...later, ...laterCounts];
-  const lines = rows.map((row) => columns.map((column) => toCell(row[column] ?? "")).join(","));
-  return `${[columns.map(toCell).join(","), ...lines].join("\r\n")}\r\n`;
+  return {
+    header: `${columns.map(toCell).join(",")}\r\n`,
+    line: (row: WireRow) => `${columns.map((column) => toCell(row[column] ?? "")).join(",")}\r\n`,
+  };
 }
 
 /** Text that a spreadsheet would run as a formula gets an apostrophe in front. */

@@ -1,10 +1,12 @@
 /** `GET /api/usage/events`: usage as lines that a platform's meter takes, read from the store as they are sent. */
+
 import type { Services } from "../../dependencies.ts";
 import { firstOpenDay } from "../../domain/usage.ts";
 import { linesResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { pause } from "../../lib/pause.ts";
 import type { UsageEvent, UsageEventQuery, UsageEventSlice } from "../../store/store.ts";
 import { encodeEventCursor, eventDaysQuery, includeQuery, planEvents } from "./event-query.ts";
 import { toWireCounts } from "./model.ts";
@@ -87,7 +89,7 @@ class EventLines {
       if (slice.events.length > 0) {
         controller.enqueue(this.#encode(slice.events.splice(0, eventsPerPiece)));
         // The rest when the client takes it, and others have had their turn.
-        await new Promise((resolve) => setImmediate(resolve));
+        await pause();
         if (slice.events.length > 0) return;
       }
       if (slice.next === null) {

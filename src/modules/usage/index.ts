@@ -3,15 +3,18 @@ import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { JsonText } from "../../http/json-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
+import { addHeaders } from "../../http/stream-response.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { toCsv } from "./csv.ts";
+import { createCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
 import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
 import { encodeCursor, groupingQuery, maxWholeRows } from "./paging.ts";
 import { companionQuery, daysQuery, maxDays } from "./query.ts";
 import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
+import { writeRows } from "./written-rows.ts";
 
 export const usageRoutes: readonly Route[] = [
   route({
@@ -47,18 +50,21 @@ export const usageRoutes: readonly Route[] = [
           : await usage.queryPage(id, wanted, page);
       // Never a part of them unasked: who adds up rows would take it for the whole.
       if (page === null && found.length > maxWholeRows) throw tooManyRows();
-      const rows = found.map((row) => toWireUsage(row, groupBy));
       const cursor = next === null ? null : encodeCursor(next, groupBy);
 
       varyBy(set.headers, "Accept");
       // JSON for clients without a preference.
       if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) {
-        return page === null ? { data: rows } : { data: rows, next_cursor: cursor };
+        const rows = await writeRows(found, (row) => JSON.stringify(toWireUsage(row, groupBy)), ",");
+        const end = page === null ? "]}" : `],"next_cursor":${JSON.stringify(cursor)}}`;
+        return new JsonText(Buffer.concat([Buffer.from('{"data":['), ...rows, Buffer.from(end)]));
       }
       set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
       set.headers["content-disposition"] = `attachment; filename="usage-${days.fromDay}-${days.toDay}.csv"`;
       if (cursor !== null) set.headers["link"] = toNextLink(request.url, cursor);
-      return toCsv(rows, groupBy);
+      const csv = createCsv(groupBy);
+      const lines = await writeRows(found, (row) => csv.line(toWireUsage(row, groupBy)));
+      return addHeaders(new Response(Buffer.concat([Buffer.from(csv.header), ...lines])), set);
     },
   }),
   usageEventsRoute,

@@ -1,33 +1,21 @@
 /** Budgets and the operator's stops in PostgreSQL. */
-import {
-  type Budget,
-  type BudgetState,
-  factsOfSubject,
-  isReached,
-  mostBudgets,
-  startDayOf,
-} from "../../domain/budget.ts";
+import { type Budget, type BudgetState, type BudgetSubject, mostBudgets, startDayOf } from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
-import type { SpendingStore } from "../contract/spending.ts";
+import type { BudgetPatch, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import {
-  beforeAll,
-  countsAnew,
-  daysOfPeriod,
-  type PeriodRow,
-  toBudgetState,
-  toSubjectColumns,
-} from "../rows/budgets.ts";
+import { beforeAll, countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { budgets as budgetsTable } from "./schema/spending.ts";
+import { createSpendingChoices } from "./spending-choices.ts";
 import { readReached, spendingQueries } from "./spending-ledger.ts";
-import { listSubjectChoices, sumSubject } from "./spending-sums.ts";
+import { beginPeriod, type FoundLabels, findSubjectLabels, sumSubject } from "./spending-sums.ts";
 import type { Transaction } from "./transaction.ts";
+import { createLabelIndex } from "./usage-label-index.ts";
 
 const columns = mapColumns(budgetsTable, ["accountId", "fact", "facts"]);
 const read = columns.createReader();
@@ -36,13 +24,6 @@ const withPeriod = `SELECT ${columns.select("b")}, p.spent_micros::float8 AS "sp
     p.spent_picos::float8 AS "spentPicos", p.reserved_micros::float8 AS "reservedMicros", p.reached_at::float8 AS "reachedAt"
   FROM budgets b LEFT JOIN budget_periods p
     ON p.budget_id = b.id AND p.start_day = start_of_period(b.period, $2) WHERE b.account_id = $1`;
-// What calls under way hold, a budget holds from its beginning.
-const insertPeriod = `WITH held AS (
-    UPDATE spending_reservations r SET budget_ids = (r.budget_ids::jsonb || to_jsonb($1::text))::text
-    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND r.facts::jsonb @> $8::text::jsonb RETURNING r.micros
-  )
-  INSERT INTO budget_periods (budget_id, start_day, spent_micros, spent_picos, reached_at, reserved_micros)
-  SELECT $1, $2, $3, $4, $5, coalesce(sum(held.micros), 0) FROM held`;
 const reachAnew = `UPDATE budget_periods p
   SET reached_at = CASE WHEN p.spent_micros + p.spent_picos / 1000000 >= $3 THEN coalesce(p.reached_at, $4) END
   WHERE p.budget_id = $1 AND p.start_day = $2`;
@@ -60,7 +41,15 @@ const everybody = "";
 
 type StateRow = Parameters<typeof read>[0] & { [Field in keyof PeriodRow]: PeriodRow[Field] | null };
 
-export function createSpendingStore(engine: PostgresEngine, { changes, spending }: StoreParts): SpendingStore {
+export function createSpendingStore(
+  engine: PostgresEngine,
+  { changes, metadata, spending }: StoreParts,
+): SpendingStore {
+  const labelIndex = createLabelIndex(engine, changes);
+  const listChoices = createSpendingChoices(engine.heavy, { changes, metadata });
+  const findLabels = (accountId: string, subject: BudgetSubject) =>
+    findSubjectLabels(engine.heavy, labelIndex.walk, accountId, subject);
+
   async function find(queries: Queries, accountId: string, id: string, nowMs: number): Promise<BudgetState | null> {
     const row = await queries.get<StateRow>(`${withPeriod} AND b.id = $3`, [accountId, toUtcDay(nowMs), id]);
     return row === null ? null : toState(row);
@@ -73,15 +62,22 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
       return await work(transaction);
     });
 
-  /** For a budget that counts from its period's start. */
-  async function begin(queries: Queries, accountId: string, budget: Budget, nowMs: number): Promise<void> {
-    const { id, subject, period, limitMicros } = budget;
-    const spent = await sumSubject(queries, accountId, subject, period, nowMs);
-    const reachedAt = isReached(spent, limitMicros) ? nowMs : null;
-    const { fromDay, toDay } = daysOfPeriod(period, nowMs);
-    const facts = JSON.stringify(factsOfSubject(subject));
-    const counts = [spent.micros, spent.picos, reachedAt];
-    await queries.run(insertPeriod, [id, fromDay, ...counts, accountId, toDay, facts]);
+  async function update(
+    transaction: Transaction,
+    accountId: string,
+    { budget, labels }: { budget: Budget; labels: FoundLabels | null },
+    patch: BudgetPatch,
+  ): Promise<void> {
+    const { id, limitMicros, period, action, updatedAt } = budget;
+    const changed = { ...toSubjectColumns(budget.subject), limitMicros, period, action, updatedAt };
+    await columns.update(transaction, changed, "id = $1", [id]);
+    if (labels !== null) {
+      await transaction.run("DELETE FROM budget_periods WHERE budget_id = $1", [id]);
+      await transaction.run(forgetReserved, [accountId, id]);
+      await beginPeriod(transaction, accountId, { budget, labels });
+    } else if (patch.limitMicros !== undefined) {
+      await transaction.run(reachAnew, [id, startDayOf(period, toUtcDay(updatedAt)), limitMicros, updatedAt]);
+    }
   }
 
   async function recordStop(
@@ -97,8 +93,9 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
   }
 
   return {
-    createBudget: (accountId, made, context) =>
-      change(accountId, async (transaction) => {
+    async createBudget(accountId, made, context) {
+      const labels = await findLabels(accountId, made.subject);
+      return await change(accountId, async (transaction) => {
         await changes.requireAccount(transaction, accountId);
         const row = await transaction.get<{ budgets: number }>(
           "SELECT count(*)::int AS budgets FROM budgets WHERE account_id = $1",
@@ -108,12 +105,13 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
         const { nowMs } = context;
         const budget = { ...made, createdAt: nowMs, updatedAt: nowMs };
         await columns.insert(transaction, [{ ...budget, accountId, ...toSubjectColumns(budget.subject) }]);
-        await begin(transaction, accountId, budget, nowMs);
+        await beginPeriod(transaction, accountId, { budget, labels });
         const details = { period: budget.period, action: budget.action, limit_micros: budget.limitMicros };
         const entry = { accountId, action: "budget.create", targetId: budget.id, details };
         await changes.record(transaction, context, entry);
         return (await find(transaction, accountId, budget.id, nowMs)) ?? toBudgetState(budget, null);
-      }),
+      });
+    },
 
     listBudgets: async (accountId, { limit, afterId, order = "desc" }, nowMs) => {
       const text = `${withPeriod} AND b.id ${order === "asc" ? "> $3 ORDER BY b.id" : "< $3 ORDER BY b.id DESC"} LIMIT $4`;
@@ -124,26 +122,27 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
 
     findBudget: (accountId, id, nowMs) => find(engine.quick, accountId, id, nowMs),
 
-    updateBudget: (accountId, id, patch, context) =>
-      change(accountId, async (transaction) => {
-        const { nowMs } = context;
-        const before = await find(transaction, accountId, id, nowMs);
-        if (before === null) return null;
-        const budget = { ...before, ...patch, updatedAt: nowMs };
-        const { limitMicros, period, action, updatedAt } = budget;
-        const changed = { ...toSubjectColumns(budget.subject), limitMicros, period, action, updatedAt };
-        await columns.update(transaction, changed, "id = $1", [id]);
-        if (countsAnew(patch)) {
-          await transaction.run("DELETE FROM budget_periods WHERE budget_id = $1", [id]);
-          await transaction.run(forgetReserved, [accountId, id]);
-          await begin(transaction, accountId, budget, nowMs);
-        } else if (patch.limitMicros !== undefined) {
-          await transaction.run(reachAnew, [id, startDayOf(period, toUtcDay(nowMs)), limitMicros, nowMs]);
-        }
-        const details = { changed: Object.keys(patch) };
-        await changes.record(transaction, context, { accountId, action: "budget.update", targetId: id, details });
-        return await find(transaction, accountId, id, nowMs);
-      }),
+    async updateBudget(accountId, id, patch, context) {
+      const { nowMs } = context;
+      for (;;) {
+        const known = await find(engine.quick, accountId, id, nowMs);
+        if (known === null) return null;
+        const subject = patch.subject ?? known.subject;
+        const labels = countsAnew(patch) ? await findLabels(accountId, subject) : null;
+        const changed = await change(accountId, async (transaction) => {
+          const before = await find(transaction, accountId, id, nowMs);
+          if (before === null) return null;
+          const budget = { ...before, ...patch, updatedAt: nowMs };
+          // Changed meanwhile: these would be the labels of something else.
+          if (labels !== null && JSON.stringify(budget.subject) !== JSON.stringify(subject)) return "outdated";
+          await update(transaction, accountId, { budget, labels }, patch);
+          const details = { changed: Object.keys(patch) };
+          await changes.record(transaction, context, { accountId, action: "budget.update", targetId: id, details });
+          return await find(transaction, accountId, id, nowMs);
+        });
+        if (changed !== "outdated") return changed;
+      }
+    },
 
     deleteBudget: (accountId, id, context) =>
       change(accountId, async (transaction) => {
@@ -154,7 +153,10 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
         return true;
       }),
 
-    sumSpent: (accountId, subject, period, nowMs) => sumSubject(engine.heavy, accountId, subject, period, nowMs),
+    sumSpent: async (accountId, subject, period, nowMs) => {
+      const labels = await findLabels(accountId, subject);
+      return await sumSubject(engine.heavy, accountId, { subject, period, nowMs }, labels);
+    },
 
     listMatching: async (accountId, facts) => {
       const text = `SELECT ${columns.select("b")} FROM budgets b JOIN (${spendingQueries.match}) m ON m.id = b.id`;
@@ -165,7 +167,7 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
     hasStopBudgets: async () =>
       (await engine.quick.get("SELECT id FROM budgets WHERE action = 'stop' LIMIT 1", [])) !== null,
 
-    listChoices: (accountId, subject) => listSubjectChoices(engine.heavy, accountId, subject),
+    listChoices,
 
     reserve: (call) => spending.reserve(engine.quickPool.once, call),
 

@@ -1,4 +1,5 @@
 /** Usage in PostgreSQL: sums of the daily counts, never of messages. */
+import { pause } from "../../lib/pause.ts";
 import type { FailureRow, UsageStore } from "../contract/usage.ts";
 import { createUsageEvents } from "../rows/usage-events.ts";
 import type { UsageDimension } from "../rows/usage-groups.ts";
@@ -14,7 +15,7 @@ import { createLabelIndex } from "./usage-label-index.ts";
 const companionsPerQuery = 500;
 const labelsPerQuery = 500;
 /** Rows taken on at once: some milliseconds. */
-const rowsPerSlice = 2_000;
+const rowsPerSlice = 1_000;
 
 const sumOf = (column: string) => `sum(${column})::float8`;
 const numberOf = (column: string) => `${column}::float8`;
@@ -130,7 +131,7 @@ function createUsageSource(engine: PostgresEngine, changes: Pick<ChangeRecorder,
 /** Others get their turn between two of them. */
 async function* inSlices<Row>(rows: readonly Row[]): AsyncGenerator<Row[]> {
   for (let at = 0; at < rows.length; at += rowsPerSlice) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at > 0) await pause();
     yield rows.slice(at, at + rowsPerSlice);
   }
 }

@@ -12,6 +12,7 @@ import {
 import type { JsonObject } from "../../domain/json.ts";
 import { noCost } from "../../domain/money.ts";
 import { toUtcDay } from "../../lib/clock.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
 import type { BudgetPatch } from "../contract/spending.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
 
@@ -54,6 +55,11 @@ export const beforeAll = { asc: "", desc: "~" } as const;
 export function toSubjectColumns(subject: BudgetSubject) {
   const facts = factsOfSubject(subject);
   return { subject, facts, fact: facts[0] ?? "" };
+}
+
+/** The metadata that calls have, or usage was recorded under, if they are the subject's. */
+export function filtersOfSubject(metadata: JsonObject): MetadataFilter[] {
+  return listSubjectValues(metadata);
 }
 
 /**

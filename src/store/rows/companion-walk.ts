@@ -2,7 +2,9 @@
  * Lists of companions that no index serves alone: in ascending order, by last change, of enabled or disabled ones, each
  * also with metadata and a name. An engine reads; what is read next is decided here.
  */
+
 import type { Companion } from "../../domain/companion.ts";
+import { pause } from "../../lib/pause.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import type { ListOrder, Page, PageRequest } from "../contract/page.ts";
 import { foldName } from "./companion.ts";
@@ -89,7 +91,7 @@ export async function walkCompanions(
     passed = places.at(-1) ?? passed;
     read += places.length;
     if (found.length > limit || read >= placesPerPage) break;
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause();
   }
   const shown = found.slice(0, limit);
   const companions = await reader.readCompanions(shown.map(({ number }) => number));

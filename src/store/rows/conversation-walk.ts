@@ -2,7 +2,9 @@
  * Lists of conversations by their last change. No index has them so, since every turn would have to write it: they are
  * found by the ten minutes of their last change, and sorted here.
  */
+
 import type { Conversation } from "../../domain/conversation.ts";
+import { pause } from "../../lib/pause.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../contract/page.ts";
 
@@ -64,7 +66,7 @@ export async function walkConversations(
       const nextAfterId = (await reader.findId(passed.number)) ?? last?.id ?? null;
       return { items, nextAfterId, nextUpdatedAt: passed.updatedAt };
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause();
   }
   return { items: found, nextAfterId: null };
 }
@@ -126,7 +128,7 @@ async function* readPeriod(reader: ConversationReader, period: number): AsyncGen
     yield facts;
     if (facts.length < factsPerSlice) return;
     after = facts.at(-1)?.number ?? Number.MAX_SAFE_INTEGER;
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause();
   }
 }
 

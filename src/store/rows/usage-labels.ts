@@ -4,11 +4,16 @@ import type { MetadataFilter } from "../contract/companions.ts";
 import type { UsageGroup } from "../contract/usage.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
 import { isMetadata, readFields } from "./usage-groups.ts";
-import type { UsageSource } from "./usage-reader.ts";
 import type { SumRow } from "./usage-sums.ts";
 
 /** Sums with the values of the groups `metadata.…`. */
 export type Summed = readonly (readonly [row: SumRow, fields: readonly (string | null)[]])[];
+
+/** The metadata of a label, as JSON text. */
+export interface LabelText {
+  number: number;
+  metadata: string;
+}
 
 interface Asked {
   groupBy: readonly UsageGroup[];
@@ -24,7 +29,7 @@ interface Label {
 /** What a query remembers of labels: they occur again in the next part of the same companions. */
 const mostKnown = 10_000;
 
-export function createLabelJoin(source: Pick<UsageSource, "readLabels">) {
+export function createLabelJoin(source: { readLabels(numbers: readonly number[]): AsyncGenerator<LabelText[]> }) {
   async function readNew(rows: readonly SumRow[], known: Map<number, Label>, { groupBy, filters }: Asked) {
     const missing = [...new Set(rows.map(({ label }) => label))].filter((number) => !known.has(number));
     if (missing.length === 0) return;

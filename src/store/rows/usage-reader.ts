@@ -4,7 +4,7 @@ import type { MetadataFilter } from "../contract/companions.ts";
 import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../contract/usage.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
 import { dimensionsOf, isMetadata, orderGroups, type UsageDimension } from "./usage-groups.ts";
-import { createLabelJoin, type Summed } from "./usage-labels.ts";
+import { createLabelJoin, type LabelText, type Summed } from "./usage-labels.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
 import { createTotal, type SumRow } from "./usage-sums.ts";
 
@@ -17,12 +17,6 @@ export interface UsageLabel {
 export interface UsageScope {
   companionIds: readonly string[];
   labels?: readonly number[];
-}
-
-/** The metadata of a label, as JSON text. */
-export interface LabelText {
-  number: number;
-  metadata: string;
 }
 
 /**
@@ -56,7 +50,7 @@ export interface UsageSource {
 const fewLabels = 5_000;
 const labelsPerSum = 500;
 /** With 16 KiB each, what is looked for in them takes some milliseconds. */
-export const labelsPerRead = 16;
+export const labelsPerRead = 4;
 
 /** The first text behind an id: ids have no blanks. */
 export const behind = (id: string) => `${id} `;
@@ -187,7 +181,7 @@ export function createUsageReader(source: UsageSource) {
         for (const [row, fields] of part) total.add(row, fields);
         if (total.size > maxRows) break;
       }
-      return total.sorted().map(({ row }) => row);
+      return (await total.sorted()).map(({ row }) => row);
     },
 
     async queryPage(accountId: string, asked: UsageQuery, { limit, after }: UsagePageRequest): Promise<UsagePage> {
@@ -200,7 +194,7 @@ export function createUsageReader(source: UsageSource) {
         for await (const part of parts) for (const [row, fields] of part) total.add(row, fields);
         if (total.size > limit) break;
       }
-      const groups = total.sorted();
+      const groups = await total.sorted();
       const rows = groups.slice(0, limit).map(({ row }) => row);
       return { rows, next: groups.length > limit ? (groups[limit - 1]?.position ?? null) : null };
     },

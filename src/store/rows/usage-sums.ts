@@ -1,5 +1,6 @@
 /** Adds up rows of usage by the groups that were asked for. */
 import type { UsageCounts } from "../../domain/usage.ts";
+import { sortInSlices } from "../../lib/sort-in-slices.ts";
 import type { UsageGroup, UsagePosition, UsageRow } from "../contract/usage.ts";
 import { counterColumns, counters } from "./usage-counters.ts";
 import { comparePositions, isMetadata, shortenValue, type UsageDimension } from "./usage-groups.ts";
@@ -59,6 +60,8 @@ export interface TotalOptions {
   atMost?: number;
 }
 
+const byPosition = (one: Group, other: Group) => comparePositions(one.position, other.position);
+
 /** Rows of the same groups become one. `groupBy` in its order. */
 export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMost }: TotalOptions = {}) {
   const groups = new Map<string, Group>();
@@ -67,7 +70,7 @@ export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMo
   let last: UsagePosition | null = null;
 
   function sort(): Group[] {
-    return [...groups.values()].sort((one, other) => comparePositions(one.position, other.position));
+    return [...groups.values()].sort(byPosition);
   }
 
   /** What is dropped once never comes back: the first ones only become fewer places before it. */
@@ -104,7 +107,7 @@ export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMo
     },
 
     /** In order, with their places. */
-    sorted: sort,
+    sorted: () => sortInSlices([...groups.values()], byPosition),
   };
 }
 

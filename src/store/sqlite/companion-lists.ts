@@ -1,6 +1,7 @@
 /** Lists of companions: all, by metadata, by name. */
 
 import type { Companion } from "../../domain/companion.ts";
+import { pause } from "../../lib/pause.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
@@ -9,7 +10,6 @@ import { createAccountNumberFinder } from "./account-number.ts";
 import { createCompanionReaders } from "./companion-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */
@@ -111,7 +111,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     }
     const folded = foldName(q);
     const found: number[] = [];
-    for (let below = start; found.length <= page.limit; await yieldToEventLoop()) {
+    for (let below = start; found.length <= page.limit; await pause()) {
       const names = await engine.snapshot(() => readNames(accountId, query, below));
       const last = names.at(-1);
       if (last === undefined) break;
@@ -132,7 +132,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
   return {
     countByModel: async (): Promise<Map<string | null, number>> => {
       const counts = new Map<string | null, number>();
-      for (let after = 0; ; await yieldToEventLoop()) {
+      for (let after = 0; ; await pause()) {
         const rows = await engine.read(() => selectModels.all(after, modelsPerSlice));
         for (const { model } of rows) counts.set(model, (counts.get(model) ?? 0) + 1);
         const last = rows.at(-1);

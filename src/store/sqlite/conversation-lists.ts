@@ -1,13 +1,13 @@
 /** Lists of conversations, newest first by creation. */
 import type { Conversation } from "../../domain/conversation.ts";
 import { later } from "../../lib/later.ts";
+import { pause } from "../../lib/pause.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../contract/page.ts";
 import { findPlace, mostBefore, toConversation } from "../rows/conversation.ts";
 import { walkConversations } from "../rows/conversation-walk.ts";
 import { createConversationReaders } from "./conversation-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
 
 interface ListedRow extends ConversationRow {
@@ -151,7 +151,7 @@ export function createConversationLists(engine: SqliteEngine) {
       const { limit, order = "desc" } = page;
       const found: ListedRow[] = [];
       let after = await engine.read(() => startOf(query, page));
-      for (let read = 0; ; await yieldToEventLoop()) {
+      for (let read = 0; ; await pause()) {
         const slice = await engine.snapshot(() => readSlice(accountId, query, after, limit + 1 - found.length, order));
         found.push(...slice.found);
         read += slice.read;

@@ -1,9 +1,9 @@
 /** What lists of conversations by their last change read; `rows/conversation-walk.ts` decides what is read. */
 import type { SQLQueryBindings } from "bun:sqlite";
+import { pause } from "../../lib/pause.ts";
 import { toConversation } from "../rows/conversation.ts";
 import type { ConversationFacts, ConversationReader } from "../rows/conversation-walk.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
 
 /** About two milliseconds, after which streams continue. */
@@ -56,7 +56,7 @@ export function createConversationReaders(
         textOfSlice += read;
         if (textOfSlice < textPerSlice) continue;
         textOfSlice = 0;
-        await yieldToEventLoop();
+        await pause();
       }
       return { found: found.map(toConversation), cost: rows.length + Math.ceil(text / 1_000) };
     },

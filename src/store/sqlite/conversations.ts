@@ -1,6 +1,7 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
 import { isVerifiedId } from "../../domain/visitor.ts";
+import { pause } from "../../lib/pause.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
 import { toConversation } from "../rows/conversation.ts";
 import { createConversationLists } from "./conversation-lists.ts";
@@ -8,7 +9,6 @@ import type { SqliteEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations } from "./schema/conversations.ts";
 
@@ -139,7 +139,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       });
       if (!isOwn) return false;
       while ((await engine.write(() => eraseSome(accountId, companionId, visitorIds))) >= erasedPerCommit) {
-        await yieldToEventLoop();
+        await pause();
       }
       await engine.emptyLog();
       return true;

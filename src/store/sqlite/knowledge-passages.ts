@@ -1,10 +1,10 @@
 /** Passages by their name in the index, with where they come from. */
 import type { PassageRef } from "../../domain/knowledge.ts";
+import { pause } from "../../lib/pause.ts";
 import type { IndexedPassage, StoredChunk } from "../contract/editions.ts";
 import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, toPassage } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./retry.ts";
 
 /** Parts that are read and decoded before others get their turn: a few milliseconds. */
 const partsPerSlice = 8;
@@ -97,7 +97,7 @@ export function createPassageReader(engine: SqliteEngine) {
       const passages = await engine.read(() => readOfEdition(companionId, edition, ordinals));
       for (const passage of passages) found.set(keyOf(passage), passage);
       at += slice.length;
-      if (at < sorted.length) await yieldToEventLoop();
+      if (at < sorted.length) await pause();
     }
     return found;
   }

@@ -78,7 +78,8 @@ function tellDifferences(database: StoreDatabase, log: Log): void {
   if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
 }
 
-function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions): Store {
+function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: SqliteStoreOptions): Store {
+  const isServer = settlesLeftAtMs !== null;
   const holdings = createHoldingsKeeper(engine);
   const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
@@ -110,7 +111,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
-  removals.start();
+  removals.resume();
   return {
     accounts: createAccountStore(engine, shared),
     apiKeys: createApiKeyStore(engine, shared),
@@ -137,7 +138,8 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
       engine.requireFile();
     },
     async close() {
-      await removals.stop();
+      // A command that has deleted something says so only when nothing is left of it: a server beside it would take a minute.
+      await (isServer ? removals.stop() : removals.finish());
       await engine.close();
     },
   };

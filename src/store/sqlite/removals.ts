@@ -1,11 +1,11 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
+import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../rows/removals.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -30,8 +30,12 @@ export interface Removals {
   add(kind: RemovalRow["kind"], targetId: string, targetNumber: number, nowMs: number): void;
   /** Starts unless it is already running; returns at once. */
   start(): void;
+  /** Continues what an earlier process left unfinished; returns at once. */
+  resume(): void;
   /** Stops after the current chunk; the next start does the rest. */
   stop(): Promise<void>;
+  /** Stops as well, but does the rest first if it was started here. */
+  finish(): Promise<void>;
 }
 
 export interface RemovalDependencies {
@@ -52,6 +56,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
   let emptyTimer: ReturnType<typeof setTimeout> | null = null;
   let emptying: Promise<void> | null = null;
+  let isStarted = false;
   let isStopped = false;
   let isAskedAgain = false;
   /** Whether the log may contain what is deleted from the tables; an earlier process may have ended in between. */
@@ -67,7 +72,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
           await engine.write(removeChunk);
           // Not before: the log may be emptied while the chunk waits for its commit.
           isLogStale = true;
-          await yieldToEventLoop();
+          await pause();
         }
         emptyLogSoon();
       } while (isAskedAgain && !isStopped);
@@ -106,24 +111,38 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
     });
   }
 
-  /** Also if nothing is left in the tables: an erasure deletes the remains too, but may fail to empty the log. */
-  function start(): void {
+  function resume(): void {
     isLogStale = true;
     look();
+  }
+
+  /** Also if nothing is left in the tables: an erasure deletes the remains too, but may fail to empty the log. */
+  function start(): void {
+    isStarted = true;
+    resume();
   }
 
   const timer = setInterval(look, lookAgainMs);
   timer.unref();
 
+  async function stop(): Promise<void> {
+    isStopped = true;
+    if (emptyTimer !== null) clearTimeout(emptyTimer);
+    clearInterval(timer);
+    await running;
+    await emptying;
+  }
+
   return {
     add,
     start,
-    async stop() {
-      isStopped = true;
-      if (emptyTimer !== null) clearTimeout(emptyTimer);
-      clearInterval(timer);
+    resume,
+    stop,
+    async finish() {
       await running;
-      await emptying;
+      await stop();
+      // Last: the process at whose start the log is emptied otherwise may be far away.
+      if (isStarted) await emptyLog();
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Finds conversations past their companion's retention and deletes them, in slices. */
 import { dayMs } from "../../lib/instant.ts";
+import { pause } from "../../lib/pause.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Removals } from "./removals.ts";
-import { yieldToEventLoop } from "./retry.ts";
 
 /** Companions checked before streams get their turn: a millisecond if nothing has expired. */
 const companionsPerSlice = 500;
@@ -56,7 +56,7 @@ export function createRetention(engine: SqliteEngine, removals: Removals) {
 
   return async (nowMs: number, limit: number): Promise<number> => {
     let deleted = 0;
-    for (let at = { retention_days: 0, number: 0 }; deleted < limit; await yieldToEventLoop()) {
+    for (let at = { retention_days: 0, number: 0 }; deleted < limit; await pause()) {
       const companions = await engine.read(() =>
         selectCompanions.all(at.retention_days, at.number, companionsPerSlice),
       );

@@ -1,4 +1,4 @@
-/** Gives way without blocking: short sleeps while another process holds a lock, and turns for others in long work. */
+/** Waits without blocking while another process holds a lock. */
 import { isBusy, toStoreError } from "./failures.ts";
 
 /** How long a read or write waits for a lock before it gives up. */
@@ -20,9 +20,4 @@ export async function retryWhileBusy<T>(work: () => T, limitMs = defaultLockLimi
     }
     await Bun.sleep(sleepBeforeTry(attempt));
   }
-}
-
-/** Lets everything else that is ready run first, so that streams can continue between two slices. */
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }

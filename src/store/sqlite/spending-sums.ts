@@ -1,20 +1,28 @@
-/** What a budget's subject has cost so far, and what its companions may call, read from usage and companions in SQLite. */
+/** What a budget's subject has cost so far, read from usage in SQLite. */
 import type { BudgetPeriod, BudgetSubject } from "../../domain/budget.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Cost } from "../../domain/money.ts";
-import type { CompanionChoice } from "../contract/spending.ts";
-import { daysOfPeriod, hasSubject, textsOfSubject } from "../rows/budgets.ts";
+import { daysOfPeriod, filtersOfSubject, hasSubject } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { createLabelIndex } from "./usage-label-index.ts";
+import type { UsageWriter } from "./usage-writer.ts";
 
 const summed = "coalesce(sum(cost_micros), 0) AS micros, coalesce(sum(cost_picos), 0) AS picos";
-const choice = "model, voice_id IS NOT NULL OR voice_agent_id IS NOT NULL AS hasVoice";
 
-interface ChoiceRow {
-  model: string | null;
-  hasVoice: number;
+/** A sum that stays right while more is counted. */
+export interface RunningSum {
+  /** Call it inside the write that begins to count by itself. */
+  total(): Cost;
+  close(): void;
 }
 
-/** Call it inside reads and writes. */
-export function createSpendingSums(engine: SqliteEngine) {
+interface Days {
+  fromDay: string;
+  toDay: string;
+}
+
+export function createSpendingSums(engine: SqliteEngine, usage: Pick<UsageWriter, "watch">) {
+  const labels = createLabelIndex(engine);
   const sumAccount = engine.query<Cost, [string, string, string]>(
     `SELECT ${summed} FROM usage_account_daily WHERE account_id = ? AND day >= ? AND day < ?`,
   );
@@ -24,66 +32,71 @@ export function createSpendingSums(engine: SqliteEngine) {
   const sumCompanion = engine.query<Cost, [string, string, string, string]>(
     `SELECT ${summed} FROM usage_daily WHERE account_id = ? AND companion_id = ? AND day >= ? AND day < ?`,
   );
-  const sumLabel = engine.query<Cost, [string, string, string, string, number]>(
-    `SELECT ${summed} FROM usage_daily
-     WHERE account_id = ? AND companion_id = ? AND day >= ? AND day < ? AND label = ?`,
+  const sumLabels = engine.query<Cost, [string, string, string, string, string]>(
+    `SELECT ${summed} FROM json_each(?) AS wanted CROSS JOIN usage_daily
+     WHERE account_id = ? AND companion_id = wanted.value AND day >= ? AND day < ?
+       AND label IN (SELECT value FROM json_each(?))`,
   );
-  const selectLabels = engine.query<{ number: number; companionId: string; metadata: string }, [string, string]>(
-    `SELECT number, companion_id AS companionId, metadata FROM usage_labels
-     WHERE account_id = ? AND NOT EXISTS (SELECT 1 FROM json_each(?) AS part WHERE instr(metadata, part.value) = 0)`,
-  );
-  const accountChoices = engine.query<ChoiceRow, [string]>(
-    `SELECT DISTINCT ${choice} FROM companions WHERE account_id = ?`,
-  );
-  const keyChoices = engine.query<ChoiceRow, [string, string]>(
-    `SELECT DISTINCT ${choice} FROM companions WHERE account_id = ? AND created_by_key_id = ?`,
-  );
-  const companionChoices = engine.query<ChoiceRow, [string, string]>(
-    `SELECT ${choice} FROM companions WHERE account_id = ? AND id = ?`,
-  );
-  const metadataChoices = engine.query<ChoiceRow & { metadata: string }, [string, string]>(
-    `SELECT ${choice}, metadata FROM companions
-     WHERE account_id = ? AND NOT EXISTS (SELECT 1 FROM json_each(?) AS part WHERE instr(metadata, part.value) = 0)`,
-  );
+  const selectNewest = engine.query<{ number: number | null }>("SELECT max(number) AS number FROM usage_labels");
 
-  function sumRows(rows: readonly (Cost | null)[]): Cost {
-    let micros = 0;
-    let picos = 0;
-    for (const row of rows) {
-      micros += row?.micros ?? 0;
-      picos += row?.picos ?? 0;
-    }
-    return { micros, picos };
+  function sumPlain(accountId: string, subject: BudgetSubject, { fromDay, toDay }: Days): Cost | null {
+    if ("keyId" in subject) return sumKey.get(accountId, fromDay, toDay, subject.keyId);
+    if ("companionId" in subject) return sumCompanion.get(accountId, subject.companionId, fromDay, toDay);
+    return sumAccount.get(accountId, fromDay, toDay);
   }
 
-  function selectChoices(accountId: string, subject: BudgetSubject): ChoiceRow[] {
-    if ("keyId" in subject) return keyChoices.all(accountId, subject.keyId);
-    if ("companionId" in subject) return companionChoices.all(accountId, subject.companionId);
-    if (!("metadata" in subject)) return accountChoices.all(accountId);
-    const found = metadataChoices.all(accountId, JSON.stringify(textsOfSubject(subject.metadata)));
-    return found.filter(({ metadata }) => hasSubject(JSON.parse(metadata), subject.metadata));
+  /**
+   * Slice by slice, since there may be thousands of labels. What is counted meanwhile under a label that was summed
+   * already, or that is new, is added as it comes; all else is found by a later slice.
+   */
+  async function sumMetadata(accountId: string, metadata: JsonObject, { fromDay, toDay }: Days): Promise<RunningSum> {
+    const sum = { micros: 0, picos: 0 };
+    const add = (cost: Cost | null) => {
+      sum.micros += cost?.micros ?? 0;
+      sum.picos += cost?.picos ?? 0;
+    };
+    const isSummed = new Set<number>();
+    const newLabels = new Map<number, boolean>();
+    function isNewMatch(label: number): boolean {
+      const known = newLabels.get(label);
+      if (known !== undefined) return known;
+      const [row] = labels.read([label]);
+      const isMatch = row !== undefined && hasSubject(JSON.parse(row.metadata), metadata);
+      newLabels.set(label, isMatch);
+      return isMatch;
+    }
+    const { newest, close } = await engine.read(() => {
+      const last = selectNewest.get()?.number ?? 0;
+      const unwatch = usage.watch((counted) => {
+        if (counted.accountId !== accountId || counted.day < fromDay || counted.day >= toDay) return;
+        const { label, cost } = counted;
+        if (label > last ? isNewMatch(label) : isSummed.has(label)) add(cost);
+      });
+      return { newest: last, close: unwatch };
+    });
+    try {
+      for await (const found of labels.walk(accountId, filtersOfSubject(metadata))) {
+        const known = found.filter(({ number }) => number <= newest);
+        const companionIds = JSON.stringify([...new Set(known.map(({ companionId }) => companionId))]);
+        const numbers = known.map(({ number }) => number);
+        await engine.read(() => {
+          add(sumLabels.get(companionIds, accountId, fromDay, toDay, JSON.stringify(numbers)));
+          for (const number of numbers) isSummed.add(number);
+        });
+      }
+    } catch (error) {
+      close();
+      throw error;
+    }
+    return { total: () => sum, close };
   }
 
   return {
-    sum(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Cost {
-      const { fromDay, toDay } = daysOfPeriod(period, nowMs);
-      if ("keyId" in subject) return sumRows([sumKey.get(accountId, fromDay, toDay, subject.keyId)]);
-      if ("companionId" in subject) {
-        return sumRows([sumCompanion.get(accountId, subject.companionId, fromDay, toDay)]);
-      }
-      if (!("metadata" in subject)) return sumRows([sumAccount.get(accountId, fromDay, toDay)]);
-      const labels = selectLabels
-        .all(accountId, JSON.stringify(textsOfSubject(subject.metadata)))
-        .filter(({ metadata }) => hasSubject(JSON.parse(metadata), subject.metadata));
-      return sumRows(
-        labels.map(({ companionId, number }) => sumLabel.get(accountId, companionId, fromDay, toDay, number)),
-      );
-    },
-
-    listChoices(accountId: string, subject: BudgetSubject): CompanionChoice[] {
-      const rows = selectChoices(accountId, subject);
-      const choices = rows.map(({ model, hasVoice }) => ({ model, hasVoice: hasVoice === 1 }));
-      return [...new Map(choices.map((one) => [JSON.stringify(one), one])).values()];
+    /** Close it when it is needed no longer. */
+    async open(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<RunningSum> {
+      const days = daysOfPeriod(period, nowMs);
+      if ("metadata" in subject) return await sumMetadata(accountId, subject.metadata, days);
+      return { total: () => sumPlain(accountId, subject, days) ?? { micros: 0, picos: 0 }, close: () => undefined };
     },
   };
 }

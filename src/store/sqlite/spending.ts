@@ -2,7 +2,7 @@
 import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
-import type { SpendingStop, SpendingStore } from "../contract/spending.ts";
+import type { BudgetPatch, SpendingStop, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll, countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
@@ -10,14 +10,16 @@ import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { budgets as budgetsTable } from "./schema/spending.ts";
-import { createSpendingSums } from "./spending-sums.ts";
+import { createSpendingChoices } from "./spending-choices.ts";
+import { createSpendingSums, type RunningSum } from "./spending-sums.ts";
 
 type BudgetRow = Omit<StoredRow<typeof budgetsTable>, "accountId" | "fact" | "facts">;
 
 /** Of the empty id of all accounts. */
 const everybody = "";
 
-export function createSpendingStore(engine: SqliteEngine, { changes, spending }: StoreParts): SpendingStore {
+export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): SpendingStore {
+  const { changes, spending } = parts;
   const columns = mapColumns(budgetsTable, ["accountId", "fact", "facts"]);
   const insert = columns.createInsert(engine);
   const select = engine.query<BudgetRow, [string, string]>(
@@ -62,7 +64,8 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
   const selectOperator = engine.query<{ id: string }>(
     "SELECT id FROM accounts WHERE role = 'operator' ORDER BY number LIMIT 1",
   );
-  const sums = createSpendingSums(engine);
+  const sums = createSpendingSums(engine, parts.usage);
+  const listChoices = createSpendingChoices(engine, parts.metadata);
   const read = columns.createReader();
 
   function toState(budget: Budget, nowMs: number): BudgetState {
@@ -75,9 +78,19 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
     return row === null ? null : read(row);
   }
 
-  /** For a budget that counts from its period's start. */
-  function begin(accountId: string, budget: Budget, nowMs: number): void {
-    spending.beginPeriod(accountId, budget, sums.sum(accountId, budget.subject, budget.period, nowMs), nowMs);
+  /** With what a subject has cost since its period began, which is exact inside the write that counts from then on. */
+  async function withSum<T>(
+    accountId: string,
+    { subject, period }: Pick<Budget, "subject" | "period">,
+    nowMs: number,
+    work: (sum: RunningSum) => Promise<T>,
+  ): Promise<T> {
+    const sum = await sums.open(accountId, subject, period, nowMs);
+    try {
+      return await work(sum);
+    } finally {
+      sum.close();
+    }
   }
 
   /** Reached or not by another limit. */
@@ -89,6 +102,37 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
     setReached.run(hasReached ? (row.reachedAt ?? nowMs) : null, id, startDay);
   }
 
+  /** `sum` where it counts anew: what was summed must be what it counts, whatever else was changed meanwhile. */
+  function change(
+    accountId: string,
+    {
+      id,
+      patch,
+      sum,
+      subject,
+      period,
+    }: Pick<Budget, "id" | "subject" | "period"> & { patch: BudgetPatch; sum: RunningSum | null },
+    context: WriteContext,
+  ): BudgetState | null | "outdated" {
+    const before = find(accountId, id);
+    if (before === null) return null;
+    const { nowMs } = context;
+    const budget: Budget = { ...before, ...patch, updatedAt: nowMs };
+    if (budget.period !== period || JSON.stringify(budget.subject) !== JSON.stringify(subject)) return "outdated";
+    const columns = toSubjectColumns(budget.subject);
+    const { limitMicros, action } = budget;
+    const facts = JSON.stringify(columns.facts);
+    update.run(JSON.stringify(subject), facts, columns.fact, limitMicros, period, action, nowMs, id);
+    if (sum !== null) {
+      forgetPeriods.run(id);
+      forgetReserved.run(id, accountId, id);
+      spending.beginPeriod(accountId, budget, sum.total(), nowMs);
+    } else if (patch.limitMicros !== undefined) reachAnew(budget, nowMs);
+    const details = { changed: Object.keys(patch) };
+    changes.record(context, { accountId, action: "budget.update", targetId: id, details });
+    return toState(budget, nowMs);
+  }
+
   function recordStop(action: string, accountId: string | null, context: WriteContext): void {
     const details = { account_id: accountId };
     const seenBy = accountId ?? selectOperator.get()?.id ?? everybody;
@@ -97,16 +141,18 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
 
   return {
     createBudget: (accountId, made, context) =>
-      engine.write(() => {
-        changes.requireAccount(accountId);
-        if ((count.get(accountId)?.budgets ?? 0) >= mostBudgets) throw tooManyBudgets();
-        const budget = { ...made, createdAt: context.nowMs, updatedAt: context.nowMs };
-        insert({ ...budget, accountId, ...toSubjectColumns(budget.subject) });
-        begin(accountId, budget, context.nowMs);
-        const details = { period: budget.period, action: budget.action, limit_micros: budget.limitMicros };
-        changes.record(context, { accountId, action: "budget.create", targetId: budget.id, details });
-        return toState(budget, context.nowMs);
-      }),
+      withSum(accountId, made, context.nowMs, (sum) =>
+        engine.write(() => {
+          changes.requireAccount(accountId);
+          if ((count.get(accountId)?.budgets ?? 0) >= mostBudgets) throw tooManyBudgets();
+          const budget = { ...made, createdAt: context.nowMs, updatedAt: context.nowMs };
+          insert({ ...budget, accountId, ...toSubjectColumns(budget.subject) });
+          spending.beginPeriod(accountId, budget, sum.total(), context.nowMs);
+          const details = { period: budget.period, action: budget.action, limit_micros: budget.limitMicros };
+          changes.record(context, { accountId, action: "budget.create", targetId: budget.id, details });
+          return toState(budget, context.nowMs);
+        }),
+      ),
 
     listBudgets: (accountId, { limit, afterId, order = "desc" }, nowMs) =>
       engine.snapshot(() => {
@@ -123,24 +169,18 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
         return budget === null ? null : toState(budget, nowMs);
       }),
 
-    updateBudget: (accountId, id, patch, context) =>
-      engine.write(() => {
-        const before = find(accountId, id);
-        if (before === null) return null;
-        const { nowMs } = context;
-        const budget: Budget = { ...before, ...patch, updatedAt: nowMs };
-        const { subject, facts, fact } = toSubjectColumns(budget.subject);
-        const { limitMicros, period, action } = budget;
-        update.run(JSON.stringify(subject), JSON.stringify(facts), fact, limitMicros, period, action, nowMs, id);
-        if (countsAnew(patch)) {
-          forgetPeriods.run(id);
-          forgetReserved.run(id, accountId, id);
-          begin(accountId, budget, nowMs);
-        } else if (patch.limitMicros !== undefined) reachAnew(budget, nowMs);
-        const details = { changed: Object.keys(patch) };
-        changes.record(context, { accountId, action: "budget.update", targetId: id, details });
-        return toState(budget, nowMs);
-      }),
+    async updateBudget(accountId, id, patch, context) {
+      const { nowMs } = context;
+      for (;;) {
+        const known = await engine.read(() => find(accountId, id));
+        if (known === null) return null;
+        const expected = { ...known, ...patch };
+        const attempt = (sum: RunningSum | null) =>
+          engine.write(() => change(accountId, { ...expected, patch, sum }, context));
+        const changed = countsAnew(patch) ? await withSum(accountId, expected, nowMs, attempt) : await attempt(null);
+        if (changed !== "outdated") return changed;
+      }
+    },
 
     deleteBudget: (accountId, id, context) =>
       engine.write(() => {
@@ -149,14 +189,15 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
         return true;
       }),
 
-    sumSpent: (accountId, subject, period, nowMs) => engine.snapshot(() => sums.sum(accountId, subject, period, nowMs)),
+    sumSpent: (accountId, subject, period, nowMs) =>
+      withSum(accountId, { subject, period }, nowMs, (sum) => engine.read(() => sum.total())),
 
     listMatching: (accountId, facts) =>
       engine.read(() => spending.match(accountId, facts).flatMap(({ id }) => find(accountId, id) ?? [])),
 
     hasStopBudgets: () => engine.read(() => selectStopBudget.get() !== null),
 
-    listChoices: (accountId, subject) => engine.read(() => sums.listChoices(accountId, subject)),
+    listChoices,
 
     reserve: (call) => engine.append(() => spending.reserve(call)),
 

@@ -1,30 +1,40 @@
 /** Turns in SQLite: the hot path of the program. */
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import { costCounts } from "../../domain/usage.ts";
+import { pause } from "../../lib/pause.ts";
 import type { SettledTurn, TurnStore, UnkeptTurn } from "../contract/turns.ts";
 import type { UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 
-/** How many messages the first read of a history takes; each further one takes as many as were read so far. */
+/**
+ * How many messages the first read of a history takes; each further one takes as many as were read so far, or fewer where
+ * they are long.
+ */
 const firstHistoryRead = 32;
+const bytesPerRead = 1024 * 1024;
 
 interface HistoryRow {
+  number: number;
+  createdAt: number;
   role: MessageRole;
   text: string;
 }
 
-const historyQuery = (condition = "") => `SELECT role, text FROM messages
+const historyQuery = (condition = "") => `SELECT number, created_at AS createdAt, role, text FROM messages
   WHERE conversation_number =
-    (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) ${condition}
-  ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+    (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?)
+    AND (created_at, number) < (?, ?) ${condition}
+  ORDER BY created_at DESC, number DESC LIMIT ?`;
+
+export const turnQueries = { history: historyQuery() };
 
 export function createTurnStore(
   engine: SqliteEngine,
   { conversations, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
 ): TurnStore {
-  const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(historyQuery());
-  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(
+  const selectHistory = engine.query<HistoryRow, [string, string, string, number, number, number]>(turnQueries.history);
+  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, number, number, string, number]>(
     historyQuery("AND client_id IS NOT ?"),
   );
 
@@ -55,25 +65,31 @@ export function createTurnStore(
   }
 
   return {
-    listHistory: ({ companionId, sessionId, visitorId }, maxBytes, exceptId) =>
-      engine.read(() => {
-        const visitor = visitorId ?? "";
-        const history: HistoryMessage[] = [];
-        let leftBytes = maxBytes;
-        for (;;) {
-          const limit = Math.max(firstHistoryRead, history.length);
-          const rows =
-            exceptId === undefined
-              ? selectHistory.all(companionId, sessionId, visitor, limit, history.length)
-              : selectHistoryExcept.all(companionId, sessionId, visitor, exceptId, limit, history.length);
-          for (const { role, text } of rows) {
-            history.push({ role, parts: textParts(text) });
-            leftBytes -= Buffer.byteLength(text, "utf8");
-            if (leftBytes < 0) return history;
-          }
-          if (rows.length < limit) return history;
+    async listHistory({ companionId, sessionId, visitorId }, maxBytes, exceptId) {
+      const key = [companionId, sessionId, visitorId ?? ""] as const;
+      const history: HistoryMessage[] = [];
+      let leftBytes = maxBytes;
+      let above = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+      for (let limit = firstHistoryRead; ; ) {
+        const rows = await engine.read(() =>
+          exceptId === undefined
+            ? selectHistory.all(...key, ...above, limit)
+            : selectHistoryExcept.all(...key, ...above, exceptId, limit),
+        );
+        let bytes = 0;
+        for (const { role, text } of rows) {
+          history.push({ role, parts: textParts(text) });
+          bytes += Buffer.byteLength(text, "utf8");
+          if (bytes > leftBytes) return history;
         }
-      }),
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < limit) return history;
+        leftBytes -= bytes;
+        above = [last.createdAt, last.number];
+        limit = Math.max(1, Math.min(history.length, Math.floor((bytesPerRead * rows.length) / Math.max(1, bytes))));
+        if (bytes > bytesPerRead / 2) await pause();
+      }
+    },
 
     settle: (turn) =>
       engine.append(() => {

@@ -1,13 +1,13 @@
 /** What turns found in knowledge, and unanswered questions, in SQLite. */
 import type { UnansweredQuestion } from "../../domain/knowledge.ts";
 import { maxAskings } from "../../domain/knowledge.ts";
+import { pause } from "../../lib/pause.ts";
 import type { IndexedPassage } from "../contract/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeParts } from "./knowledge.ts";
 import type { StoreParts } from "./parts.ts";
-import { yieldToEventLoop } from "./retry.ts";
 
 /** Questions whose words are read before others get their turn. */
 const questionsPerSlice = 200;
@@ -140,7 +140,7 @@ export function createUnansweredStore(
       const page = found.slice(0, limit);
       const items: UnansweredQuestion[] = [];
       for (let at = 0; at < page.length; at += questionsPerSlice) {
-        if (at > 0) await yieldToEventLoop();
+        if (at > 0) await pause();
         const slice = page.slice(at, at + questionsPerSlice);
         const questions = await engine.read(() => slice.map((group) => read(companionId, group)));
         items.push(...questions.filter((question) => question !== null));

@@ -1,12 +1,12 @@
 /** Finds labels of usage by metadata. What is new gets into the index when somebody asks, not while turns settle. */
 import type { JsonObject } from "../../domain/companion.ts";
+import { pause } from "../../lib/pause.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import { cutSlice, mostLabelsPerSlice } from "../rows/label-slices.ts";
 import type { UsageLabel } from "../rows/usage-reader.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./retry.ts";
 
 export const labelQueries = {
   unindexed: `SELECT number, length(metadata) AS size FROM usage_labels
@@ -49,7 +49,7 @@ export function createLabelIndex(engine: SqliteEngine) {
   async function catchUp(accountId: string): Promise<void> {
     const newest = (await engine.read(() => selectNewest.get(accountId)))?.number ?? null;
     if (newest === null) return;
-    while (await engine.write(() => indexSlice(accountId, newest))) await yieldToEventLoop();
+    while (await engine.write(() => indexSlice(accountId, newest))) await pause();
   }
 
   function readNext(accountId: string, filters: readonly MetadataFilter[], below: number) {
@@ -71,7 +71,7 @@ export function createLabelIndex(engine: SqliteEngine) {
         if (found === null) return;
         below = found.numbers.at(-1) ?? 0;
         yield found.labels;
-        await yieldToEventLoop();
+        await pause();
       }
     },
   };

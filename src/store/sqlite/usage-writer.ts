@@ -1,4 +1,6 @@
 /** Adds to usage: by day, by month, and by day for the whole account. */
+
+import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { Answerer, UsageCounts } from "../../domain/usage.ts";
 import { counterColumns, counters, type UsagePlace } from "../rows/usage-counters.ts";
@@ -6,6 +8,15 @@ import type { SqliteEngine } from "./engine.ts";
 import { createUsageLabels } from "./usage-labels.ts";
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
+
+/** What was just counted of a place in usage. */
+export interface CountedUsage {
+  accountId: string;
+  companionId: string;
+  day: string;
+  label: number;
+  cost: Cost;
+}
 
 const nobody: Answerer = { model: "", provider: "" };
 
@@ -31,7 +42,15 @@ export function createUsageWriter(engine: SqliteEngine) {
      ON CONFLICT DO UPDATE SET replies = replies + 1`,
   );
 
+  const watchers = new Set<(counted: CountedUsage) => void>();
+
   return {
+    /** Calls `see` with all that is counted from now on, inside the write, until the returned function is called. */
+    watch(see: (counted: CountedUsage) => void): () => void {
+      watchers.add(see);
+      return () => watchers.delete(see);
+    },
+
     /** Keeps the metadata of a companion that is about to go: its last turns may not have ended. Call it inside a write. */
     keepLabel: (companionId: string): void => void labels.find(companionId, ""),
 
@@ -50,6 +69,9 @@ export function createUsageWriter(engine: SqliteEngine) {
       addDay.run(accountId, companionId ?? "", day, keyId ?? "", label, model, provider, ...counts);
       addMonth.run(accountId, companionId ?? "", month, keyId ?? "", label, model, provider, ...counts);
       addSum.run(accountId, day, keyId ?? "", model, provider, ...counts);
+      if (companionId === null) return;
+      const cost = { micros: added.costMicros ?? 0, picos: added.costPicos ?? 0 };
+      for (const see of watchers) see({ accountId, companionId, day, label, cost });
     },
   };
 }

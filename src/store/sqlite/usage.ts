@@ -1,6 +1,7 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
 import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs } from "../../lib/instant.ts";
+import { pause } from "../../lib/pause.ts";
 import type { FailureRow, UsageStore } from "../contract/usage.ts";
 import { createUsageEvents } from "../rows/usage-events.ts";
 import type { UsageDimension } from "../rows/usage-groups.ts";
@@ -8,13 +9,12 @@ import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
 import { behind, createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./retry.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 
 /** Companions summed before other requests get their turn, unless there are too many rows. */
 const companionsPerSlice = 50;
 /** Rows summed before others get their turn: some milliseconds. A day of one companion is never cut. */
-const rowsPerSlice = 2_000;
+const rowsPerSlice = 1_000;
 const labelsPerSlice = 200;
 
 const sumOf = (column: string) => `sum(${column})`;
@@ -107,7 +107,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
       });
       if (rows.length > 0) yield rows;
       from = next;
-      await yieldToEventLoop();
+      await pause();
     }
   }
 
@@ -125,7 +125,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
       const rows = query<{ count: number }>(countQuery(period)).get(ids, accountId, period.from, period.to);
       return (rows?.count ?? 0) > rowsPerSlice ? null : sumOfIds.all(ids, accountId, period.from, period.to, ...limits);
     });
-    await yieldToEventLoop();
+    await pause();
     if (whole !== null) {
       if (whole.length > 0) yield whole;
       return;
@@ -192,7 +192,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
     async *readLabels(numbers) {
       for (let at = 0; at < numbers.length; at += labelsPerRead) {
         yield await engine.read(() => labels.read(numbers.slice(at, at + labelsPerRead)));
-        await yieldToEventLoop();
+        await pause();
       }
     },
   };

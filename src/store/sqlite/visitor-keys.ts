@@ -1,11 +1,11 @@
 /** The keys with which websites sign tokens for their visitors, in SQLite. */
 import { mostVisitorKeys } from "../../domain/visitor.ts";
+import { pause } from "../../lib/pause.ts";
 import type { VisitorKey, VisitorKeyStore } from "../contract/visitor-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { tooManyVisitorKeys } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./retry.ts";
 
 /** Conversations per commit while what is sealed is deleted: a few milliseconds of work. */
 const conversationsPerCommit = 500;
@@ -85,7 +85,7 @@ export function createVisitorKeyStore(engine: SqliteEngine, changes: ChangeRecor
 
     reset: async (accountId, context) => {
       // The keys last: as long as one is there, the account is still among those that hold sealed text.
-      for (let after: Position | null = { number: 0, createdAt: -1 }; after !== null; await yieldToEventLoop()) {
+      for (let after: Position | null = { number: 0, createdAt: -1 }; after !== null; await pause()) {
         const from: Position = after;
         after = await engine.write(() => forgetSome(accountId, from));
       }

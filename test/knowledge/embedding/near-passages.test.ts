@@ -36,9 +36,10 @@ beforeEach(async () => {
   mock.requests.length = 0;
 });
 
-function openEmbedder() {
+const openProvider = () => createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log });
+
+function openEmbedder(provider = openProvider()) {
   const { store, clock } = world;
-  const provider = createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log });
   const price = { input: 2_000_000, cachedInput: 2_000_000, cacheWrite: 2_000_000, output: 0 };
   const prices = createPrices({ tokens: [{ provider: null, model, price }], minutes: [] });
   return createCountedEmbedder({ provider, prices, store, clock, ids: systemIds, log, measurements });
@@ -70,6 +71,20 @@ test("ranks by both messages, counts as near by the last alone, and its tokens a
   const sent = mock.requests.flatMap(({ body }) => body.input as string[]).join("");
   expect(row?.inputTokens).toBe(sent.length);
   expect(row?.costMicros).toBe(sent.length * 2);
+});
+
+test("a count that cannot be true is cut to what can be: a token has at least one byte", async () => {
+  const provider = openProvider();
+  const embed: typeof provider.embed = async (...asked) => {
+    return { ...(await provider.embed(...asked)), tokens: Number.MAX_SAFE_INTEGER };
+  };
+  const embedder = openEmbedder({ ...provider, maxTexts: 1, embed });
+  for (let time = 0; time < 3; time++) await embedder.embed(companion, ["chairs"], new AbortController().signal);
+  const [row] = await readUsage();
+  // With 16 for what providers put around a text.
+  const chairsTokens = "chairs".length + 16;
+  expect(row?.inputTokens).toBe(3 * chairsTokens);
+  expect(row?.costMicros).toBe(2 * 3 * chairsTokens);
 });
 
 test("asks nobody without vectors of the model, for a stopped account, or beyond a budget", async () => {
