@@ -1228,7 +1228,8 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- Holds what a call may cost in all budgets that count it, or refuses it and holds nothing: JSON with "isReserved", the
--- periods of the budgets in "refusing", and those in "reached". "amount": null where nobody knows.
+-- periods of the budgets that have too little left in "refusing" (empty where only what others hold is in the way), and
+-- those in "reached". "amount": null where nobody knows.
 CREATE FUNCTION "reserve_spending"(
 	"reservation" text, "account" text, "companion" text, "key" text, "call_facts" text, "on_day" text, "by_model" text,
 	"by_provider" text, "amount" bigint, "ticket" text, "outlives" boolean, "now_ms" bigint, "due_ms" bigint
@@ -1236,8 +1237,8 @@ CREATE FUNCTION "reserve_spending"(
 DECLARE
 	"ids" text[];
 	"refusing" jsonb;
-	"full_ids" text[];
-	"full_days" text[];
+	"spent_ids" text[];
+	"spent_days" text[];
 BEGIN
 	IF current_setting('synchronous_commit') IN ('off', 'local') THEN
 		PERFORM set_config('synchronous_commit', 'on', true);
@@ -1252,18 +1253,23 @@ BEGIN
 		RETURN jsonb_build_object('isReserved', false, 'refusing', "refusing");
 	END IF;
 	PERFORM FROM "budgets" AS b WHERE b."id" = ANY ("ids") ORDER BY b."id" FOR NO KEY UPDATE;
-	SELECT jsonb_agg(b."period"), array_agg(b."id"), array_agg("start_of_period"(b."period", "on_day"))
-	INTO "refusing", "full_ids", "full_days"
-	FROM "budgets" AS b
-	LEFT JOIN "budget_periods" AS p
-		ON p."budget_id" = b."id" AND p."start_day" = "start_of_period"(b."period", "on_day")
-	WHERE b."id" = ANY ("ids") AND b."action" = 'stop' AND "amount" + coalesce(p."reserved_micros", 0)
-		+ coalesce(p."spent_micros", 0) + (coalesce(p."spent_picos", 0) + 999999) / 1000000 > b."limit_micros";
+	SELECT coalesce(jsonb_agg(f."period") FILTER (WHERE f."is_spent"), '[]'), array_agg(f."id") FILTER (WHERE f."is_spent"),
+		array_agg(f."start_day") FILTER (WHERE f."is_spent")
+	INTO "refusing", "spent_ids", "spent_days"
+	FROM (
+		SELECT b."id", b."period", "start_of_period"(b."period", "on_day") AS "start_day", "amount"
+			+ coalesce(p."spent_micros", 0) + (coalesce(p."spent_picos", 0) + 999999) / 1000000 > b."limit_micros" AS "is_spent"
+		FROM "budgets" AS b
+		LEFT JOIN "budget_periods" AS p
+			ON p."budget_id" = b."id" AND p."start_day" = "start_of_period"(b."period", "on_day")
+		WHERE b."id" = ANY ("ids") AND b."action" = 'stop' AND "amount" + coalesce(p."reserved_micros", 0)
+			+ coalesce(p."spent_micros", 0) + (coalesce(p."spent_picos", 0) + 999999) / 1000000 > b."limit_micros"
+	) AS f HAVING count(*) > 0;
 	IF "refusing" IS NOT NULL THEN
 		INSERT INTO "budget_periods" ("budget_id", "start_day")
-		SELECT * FROM unnest("full_ids", "full_days") AS f("id", "day") ORDER BY 1 ON CONFLICT DO NOTHING;
+		SELECT * FROM unnest("spent_ids", "spent_days") AS f("id", "day") ORDER BY 1 ON CONFLICT DO NOTHING;
 		RETURN jsonb_build_object('isReserved', false, 'refusing', "refusing",
-			'reached', "reach_budgets"("full_ids", "full_days", "now_ms"));
+			'reached', "reach_budgets"("spent_ids", "spent_days", "now_ms"));
 	END IF;
 	INSERT INTO "budget_periods" AS p ("budget_id", "start_day", "reserved_micros")
 	SELECT b."id", "start_of_period"(b."period", "on_day"), "amount" FROM "budgets" AS b WHERE b."id" = ANY ("ids")

@@ -45,7 +45,7 @@ export class Measurements {
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
   /** Before any provider was asked, by reason. */
-  readonly refusedCalls = { stopped: 0, budget: 0, unpriced: 0 };
+  readonly refusedCalls = { stopped: 0, budget: 0, reserved: 0, unpriced: 0 };
   /** By what the budget does. */
   readonly reachedBudgets = { stop: 0, notify: 0 };
   /** Calls by provider: one for each reply that it was asked for. */

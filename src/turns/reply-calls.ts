@@ -57,7 +57,7 @@ export class ReplyCalls implements CallGate {
       await this.#reserve(spending, () => [next]);
       return true;
     } catch (error) {
-      if (error instanceof AppError && error.code === "budget_exceeded") return false;
+      if (error instanceof AppError && /^(budget_exceeded|rate_limited)$/.test(error.code)) return false;
       throw error;
     }
   }

@@ -35,7 +35,8 @@ const voiceDueMs = 2 * 60 * 60_000;
 
 /**
  * Resolves with the id of what is reserved in budgets, null where nothing is. Rejects with `unavailable` where the
- * operator has stopped the account, and with `budget_exceeded`; then nothing is held. Without budgets nothing is asked.
+ * operator has stopped the account, with `budget_exceeded`, and with `rate_limited` where only what calls under way hold
+ * is in the way; then nothing is held. Without budgets nothing is asked.
  */
 export async function admitSpending(
   services: SpendingServices,
@@ -67,9 +68,18 @@ export async function admitSpending(
   });
   if (verdict.isAdmitted) return verdict.isReserved ? asked.id : null;
   noteReached(services, verdict.reached);
-  measurements.refusedCalls[asked.micros === null ? "unpriced" : "budget"]++;
-  const retryAfterSeconds = Math.max(1, Math.ceil((endOfPeriodMs(verdict.period, day) - nowMs) / 1000));
-  const until = verdict.period === "day" ? "today" : "this month";
+  const { period } = verdict;
+  const reason = asked.micros === null ? "unpriced" : period === null ? "reserved" : "budget";
+  measurements.refusedCalls[reason]++;
+  if (period === null) {
+    // Not all of them at the same moment again.
+    const retryAfterSeconds = 1 + ((ids.bytes(1)[0] ?? 0) % 5);
+    throw new AppError("rate_limited", "This companion is giving many replies at once. Try again in a few seconds.", {
+      retryAfterSeconds,
+    });
+  }
+  const retryAfterSeconds = Math.max(1, Math.ceil((endOfPeriodMs(period, day) - nowMs) / 1000));
+  const until = period === "day" ? "today" : "this month";
   const sentence = `This companion has used up its budget for ${until}. Try again later.`;
   throw new AppError("budget_exceeded", sentence, { retryAfterSeconds });
 }

@@ -131,11 +131,10 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(admitted).toHaveLength(10);
     expect(await spentAndReserved(tight.id)).toEqual([0, 0, 3_000]);
     expect(await spentAndReserved(watched.id)).toEqual([0, 0, 3_000]);
-    const refused = verdicts.filter(({ isAdmitted }) => !isAdmitted);
-    expect(refused[0]).toMatchObject({ period: "month" });
-    const reached = refused.flatMap((verdict) => (verdict.isAdmitted ? [] : verdict.reached));
-    expect(reached).toEqual([{ id: tight.id, accountId: account.id, action: "stop", period: "month" }]);
-    expect((await read(tight.id))?.reachedAt).not.toBeNull();
+    // There is enough, and calls under way hold it.
+    const inTheWay = { isAdmitted: false, period: null, reached: [] } as const;
+    expect(verdicts.filter(({ isAdmitted }) => !isAdmitted)).toEqual(Array(190).fill(inTheWay));
+    expect((await read(tight.id))?.reachedAt).toBeNull();
 
     const ended = await Promise.all(admitted.slice(0, 5).map(({ id }) => settle(id)));
     expect(ended.flat()).toEqual([{ id: watched.id, accountId: account.id, action: "notify", period: "day" }]);
@@ -143,9 +142,16 @@ export function spendingStoreContract(open: OpenStore): void {
     await spending().release("never there");
     expect(await spentAndReserved(tight.id)).toEqual([500, 2_000_000, 0]);
     expect(await spentAndReserved(watched.id)).toEqual([500, 2_000_000, 0]);
-    // 502 of 3299 are spent.
-    expect(await spending().reserve(callOf({ micros: 2_798 }))).toMatchObject({ isAdmitted: false });
+    // 502 of 3299 are spent: that alone leaves too little.
+    const reached = [{ id: tight.id, accountId: account.id, action: "stop", period: "month" }] as const;
+    const tooLittle = await Promise.all([1, 2].map(() => spending().reserve(callOf({ micros: 2_798 }))));
+    expect(tooLittle.map((verdict) => verdict.isAdmitted || verdict.period)).toEqual(["month", "month"]);
+    expect(tooLittle.flatMap((verdict) => (verdict.isAdmitted ? [] : verdict.reached))).toEqual([...reached]);
+    expect((await read(tight.id))?.reachedAt).not.toBeNull();
     expect(await spending().reserve(callOf({ micros: 2_797 }))).toEqual({ isAdmitted: true, isReserved: true });
+    // Of several budgets those count that have too little left, and not those that are merely held.
+    const small = await create({ limitMicros: 503 });
+    expect(await spending().reserve(callOf({ micros: 2 }))).toMatchObject({ period: "day", reached: [{ id: small.id }] });
   });
 
   test("hold what calls under way have reserved, where they are made or changed meanwhile", async () => {

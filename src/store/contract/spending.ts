@@ -48,8 +48,11 @@ export type SpendingVerdict =
     }
   | {
       readonly isAdmitted: false;
-      /** Of the budgets that refuse it, the one whose period ends last. */
-      readonly period: BudgetPeriod;
+      /**
+       * Of the budgets that have too little left for it, the one whose period ends last; null where only what calls under
+       * way hold is in the way, which leaves again when they end.
+       */
+      readonly period: BudgetPeriod | null;
       readonly reached: readonly ReachedBudget[];
     };
 
@@ -107,8 +110,9 @@ export interface SpendingStore {
 
   /**
    * Holds what the call may cost in every budget that counts it, or refuses it and holds nothing: where a `stop` budget
-   * would be exceeded by what is spent, reserved and asked for together, or where nobody knows what the call costs. Exact,
-   * however many calls come at once, at however many servers. Resolves once durable.
+   * would be exceeded by what is spent, reserved and asked for together, or where nobody knows what the call costs. A limit
+   * is reached by what is spent alone, or by a call for which that leaves too little. Exact, however many calls come at
+   * once, at however many servers. Resolves once durable.
    */
   reserve(call: SpendingCall): Promise<SpendingVerdict>;
   /** Nothing was spent. It does not matter if the reservation is gone, or never was. */

@@ -132,7 +132,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "release_spending()": "e0e469ef76a2",
   removals: "1364877ad58d",
   "removals removals_pkey": "17016353a133",
-  "reserve_spending()": "a6118bb91810",
+  "reserve_spending()": "e24ba91fcd1b",
   server_secrets: "f3c58132858c",
   "server_secrets server_secrets_pkey": "7f31f910f13c",
   sessions: "85d0add65adf",

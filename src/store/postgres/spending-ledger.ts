@@ -1,6 +1,8 @@
 /** What calls reserve and cost in budgets, in PostgreSQL: the functions of the database that turns settle with, too. */
+import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
+import { latestPeriod } from "../rows/budgets.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { toArrays } from "./rows/arrays.ts";
 
@@ -36,7 +38,7 @@ export const readReached = (row: { reached: string } | null): ReachedBudget[] =>
 
 interface VerdictRow {
   isReserved: boolean;
-  refusing?: ("day" | "month")[] | null;
+  refusing?: BudgetPeriod[] | null;
   reached?: ReachedBudget[];
 }
 
@@ -54,7 +56,7 @@ export function createSpendingLedger() {
       ]);
       const { isReserved, refusing, reached = [] }: VerdictRow = JSON.parse(row?.verdict ?? "");
       if (!refusing) return { isAdmitted: true, isReserved };
-      return { isAdmitted: false, period: refusing.includes("month") ? "month" : "day", reached };
+      return { isAdmitted: false, period: latestPeriod(refusing), reached };
     },
 
     /** Before what a call has cost is counted in usage. */

@@ -43,6 +43,11 @@ export function daysOfPeriod(period: BudgetPeriod, nowMs: number): { fromDay: st
   return { fromDay: startDayOf(period, day), toDay: toUtcDay(endOfPeriodMs(period, day)) };
 }
 
+/** Of these periods the one that ends last; null for none. */
+export function latestPeriod(periods: readonly BudgetPeriod[]): BudgetPeriod | null {
+  return periods.includes("month") ? "month" : (periods[0] ?? null);
+}
+
 /** Whether a change makes the budget count anew. */
 export function countsAnew({ subject, period }: BudgetPatch): boolean {
   return subject !== undefined || period !== undefined;

@@ -1,9 +1,9 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
-import { type Budget, type BudgetPeriod, factsOfSubject, isReached, startDayOf } from "../../domain/budget.ts";
+import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, daysOfPeriod, type PeriodRow } from "../rows/budgets.ts";
+import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { spendingReservations } from "./schema/spending.ts";
@@ -73,9 +73,10 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     return { id, accountId, action, period };
   }
 
-  function refuse(call: SpendingCall, refusing: readonly { budget: Matched; isFirst: boolean }[]): SpendingVerdict {
-    const period: BudgetPeriod = refusing.some(({ budget }) => budget.period === "month") ? "month" : "day";
-    const reached = refusing.flatMap(({ budget, isFirst }) => {
+  /** `spent`: those that have too little left. */
+  function refuse(call: SpendingCall, spent: readonly { budget: Matched; isFirst: boolean }[]): SpendingVerdict {
+    const period = latestPeriod(spent.map(({ budget }) => budget.period));
+    const reached = spent.flatMap(({ budget, isFirst }) => {
       if (!isFirst) return [];
       const startDay = startDayOf(budget.period, call.day);
       addToPeriod.get(budget.id, startDay, 0, 0, 0);
@@ -140,9 +141,15 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
         const row = selectPeriod.get(budget.id, startDayOf(budget.period, day));
         const spent = row === null ? 0 : ceilToMicros({ micros: row.spentMicros, picos: row.spentPicos });
         if (spent + (row?.reservedMicros ?? 0) + micros <= budget.limitMicros) return [];
-        return [{ budget, isFirst: (row?.reachedAt ?? null) === null }];
+        const isFirst = (row?.reachedAt ?? null) === null;
+        return [{ budget, isFirst, isSpent: spent + micros > budget.limitMicros }];
       });
-      if (refusing.length > 0) return refuse(call, refusing);
+      if (refusing.length > 0) {
+        return refuse(
+          call,
+          refusing.filter(({ isSpent }) => isSpent),
+        );
+      }
       if (budgets.length === 0) return { isAdmitted: true, isReserved: false };
       for (const { id, period } of budgets) addToPeriod.get(id, startDayOf(period, day), 0, 0, micros);
       const { id, companionId, answerer, isVoice, dueAtMs: dueAt } = call;
