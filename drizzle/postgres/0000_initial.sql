@@ -235,7 +235,8 @@ CREATE TABLE "messages" (
 	"text" text COLLATE "C" NOT NULL,
 	"client_id" text COLLATE "C",
 	"end_code" text COLLATE "C",
-	"finish_reason" text COLLATE "C"
+	"finish_reason" text COLLATE "C",
+	"repeats" integer
 );
 --> statement-breakpoint
 CREATE TABLE "removals" (
@@ -428,6 +429,7 @@ CREATE TABLE "spending_stops" (
 CREATE TABLE "spent_challenges" (
 	"signature" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"use" text COLLATE "C" NOT NULL,
+	"repeats_left" bigint NOT NULL,
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -1432,12 +1434,12 @@ BEGIN
 	RETURN "added";
 END $$;
 --> statement-breakpoint
--- Notes why exchanges ended that were run again and left nothing this time either.
+-- Notes why exchanges ended that were run again and left nothing this time either, and how often they were, up to three.
 CREATE FUNCTION "note_ends"(
 	"companion_ids" text[], "session_ids" text[], "visitor_ids" text[], "client_ids" text[], "codes" text[]
 ) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-	UPDATE "messages" AS m SET "end_code" = e."code"
+	UPDATE "messages" AS m SET "end_code" = e."code", "repeats" = least(3, coalesce(m."repeats", 0) + 1)
 	FROM unnest("companion_ids", "session_ids", "visitor_ids", "client_ids", "codes")
 		AS e("companion", "session", "visitor", "client", "code")
 	CROSS JOIN LATERAL (

@@ -206,7 +206,8 @@ CREATE TABLE `messages` (
 	`text` text NOT NULL,
 	`client_id` text,
 	`end_code` text,
-	`finish_reason` text
+	`finish_reason` text,
+	`repeats` integer
 );
 --> statement-breakpoint
 CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
@@ -363,6 +364,7 @@ CREATE TABLE `spending_stops` (
 CREATE TABLE `spent_challenges` (
 	`signature` text PRIMARY KEY NOT NULL,
 	`use` text NOT NULL,
+	`repeats_left` integer NOT NULL,
 	`expires_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -73,6 +73,9 @@ export const uncounted = {
   provider: null,
 } as const;
 
+/** How often a message that has reached a provider, and has no reply, runs again without counting again. */
+export const freeRepeats = 3;
+
 /** The parts of a message that is nothing but text. */
 export function textParts(text: string): readonly MessagePart[] {
   return [{ type: "text", text }];

@@ -3,7 +3,7 @@
  * words.
  */
 import { AppError } from "./errors.ts";
-import type { CountedCall } from "./usage.ts";
+import type { ChargedCall } from "./usage.ts";
 
 /** What each kind means, in the order in which lists show them. */
 export const failureMeanings = {
@@ -48,13 +48,13 @@ export const failureKinds = Object.keys(failureMeanings) as FailureKind[];
 /** A provider's failure with its kind; the message is private, for the log. */
 export class ReplyFailure extends Error {
   readonly kind: FailureKind;
-  /** What the provider counted of the call all the same: it charges for it. An estimate of thoughts without a count; or null. */
-  readonly counted: CountedCall | null;
+  /** The call, where the provider had taken it, and so may charge for it; or null. */
+  readonly charged: ChargedCall | null;
 
-  constructor(message: string, kind: FailureKind, counted: CountedCall | null = null) {
+  constructor(message: string, kind: FailureKind, charged: ChargedCall | null = null) {
     super(message);
     this.kind = kind;
-    this.counted = counted;
+    this.charged = charged;
   }
 }
 
@@ -81,10 +81,10 @@ export function toExplainedError(error: unknown): unknown {
   });
 }
 
-/** What a provider counted of the call that failed, which it may charge for; null if nothing. */
-export function findCounted(failure: unknown): CountedCall | null {
+/** The call that failed, if the provider may charge for it; null if not. */
+export function findCharged(failure: unknown): ChargedCall | null {
   const cause = failure instanceof AppError ? failure.cause : failure;
-  return cause instanceof ReplyFailure ? cause.counted : null;
+  return cause instanceof ReplyFailure ? cause.charged : null;
 }
 
 /** Where a provider is, and where the operator has set it. */

@@ -38,10 +38,15 @@ export const noTokens: CountedTokens = {
   reasoningTokens: 0,
 };
 
-/** A call that a provider counted, and may charge for, whatever came of it. */
-export interface CountedCall {
+/** A call that a provider may charge for, whatever came of it. */
+export interface ChargedCall {
   readonly answeredBy: Answerer;
-  readonly usage: CountedTokens;
+  /** What the provider counted; null if it was left, broke or was refused before that. Nothing if nobody was asked. */
+  readonly usage: CountedTokens | null;
+  /** UTF-8 bytes of streamed thoughts, which nobody sees: part of the estimate where `usage` is null. None unless given. */
+  readonly reasoningBytes?: number;
+  /** The bound that was sent, with the room for thinking; the request's own unless given. */
+  readonly sentOutputTokens?: number;
 }
 
 export interface UsageCounts extends CountedTokens {

@@ -12,6 +12,7 @@ import { unverified } from "../domain/visitor.ts";
 import type { Place, Verdict } from "../limits/limiter.ts";
 import type { CompanionStore, EmbedTarget } from "../store/store.ts";
 import type { TurnRight } from "../turns/turn-start.ts";
+import type { RepeatableUse } from "../visitors/challenges.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
@@ -34,7 +35,7 @@ export interface Embedded {
 /** A solved challenge, which the request has. */
 export interface Work {
   /** As `Challenges.spend`: called when something is about to begin that costs money. */
-  spend(use: string | null): Promise<void>;
+  spend(use: RepeatableUse | null): Promise<void>;
 }
 
 /** What a route asks of visitors. */

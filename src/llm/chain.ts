@@ -130,9 +130,9 @@ async function passGate(gate: CallGate, request: ReplyRequest, next: ChainEntry,
   const { answerer, engine } = next;
   const { maxOutputTokens } = engine.foresee({ ...request, model: answerer.model });
   const failure = error.cause instanceof ProviderFailure ? error.cause : null;
-  if (await gate.permit({ answerer, maxOutputTokens, before: failure?.counted ?? null })) return;
+  if (await gate.permit({ answerer, maxOutputTokens, before: failure?.charged ?? null })) return;
   // What it cost is told to the gate alone.
-  throw new AppError("upstream_error", error.message, { cause: failure?.with({ counted: null }) ?? error.cause });
+  throw new AppError("upstream_error", error.message, { cause: failure?.with({ charged: null }) ?? error.cause });
 }
 
 /** Whether the provider is at fault: not where a bound was too small, which requests bring about. */

@@ -2,9 +2,6 @@
  * The calls of one reply: what each asks for, and whether a refusal, or a bound that thoughts used up, is worth one more
  * call. What a refusal teaches is kept once a request succeeds that heeds it.
  */
-import { estimateTokens, textOf } from "../domain/conversation.ts";
-import type { FailureKind } from "../domain/reply-failure.ts";
-import { noTokens } from "../domain/usage.ts";
 import type { Log } from "../lib/log.ts";
 import { type CallRules, type PlannedCall, planCall } from "./call-plan.ts";
 import { chatWire } from "./chat-wire.ts";
@@ -23,9 +20,6 @@ const wires: Readonly<Record<Wire["name"], Wire>> = {
   chat: chatWire,
   responses: createResponsesWire(leastOutputTokens),
 };
-
-/** What the model has brought about, and not an error of the provider's. */
-const chargedKinds: ReadonlySet<FailureKind> = new Set(["no_room", "empty", "filtered", "timed_out"]);
 
 export interface CallTerms {
   readonly provider: string;
@@ -82,17 +76,6 @@ export class ReplyCalls {
   /** Its response is over, well or not. */
   noteEnd({ plan }: NextReplyCall, { reasoningBytes, usage }: ReplyStream): void {
     if (reasoningBytes > 0 || (usage?.reasoningTokens ?? 0) > 0) this.#known.noteReasoning(plan.effort);
-  }
-
-  /** Adds an estimate where thoughts came to nothing and no count came: they are charged for all the same. */
-  estimate(failure: ProviderFailure, { plan }: NextReplyCall, { reasoningBytes }: ReplyStream): ProviderFailure {
-    if (failure.counted !== null || reasoningBytes === 0 || !chargedKinds.has(failure.kind)) return failure;
-    const { systemPrompt, messages, model } = this.#request;
-    const tokens = Math.min(Math.ceil(reasoningBytes / 4), plan.maxOutputTokens);
-    let inputTokens = estimateTokens(systemPrompt ?? "");
-    for (const message of messages) inputTokens += estimateTokens(textOf(message));
-    const usage = { ...noTokens, inputTokens, outputTokens: tokens, reasoningTokens: tokens };
-    return failure.with({ counted: { answeredBy: { provider: this.#terms.provider, model }, usage } });
   }
 
   /** Whether there is one more call, which is none of the retries: for what was refused, or for room to think. */

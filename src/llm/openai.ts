@@ -4,9 +4,10 @@ import { AppError } from "../domain/errors.ts";
 import type { LlmApi } from "../domain/llm-api.ts";
 import { plainProviderName } from "../domain/model-routes.ts";
 import type { ReasoningEffort } from "../domain/reasoning.ts";
-import type { CountedCall } from "../domain/usage.ts";
+import { noTokens } from "../domain/usage.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
+import { ConnectionError } from "../lib/http/connection.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
@@ -128,30 +129,36 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const clean = (text: string) => removePrivateWords(text, secrets, request);
     const calls = findCalls(request);
     let retries = 0;
-    /** Of the call before; the gate has not been told of what it cost. */
+    /** Of the call before, and what is charged for it as long as the gate has not been told. */
     let failure: ProviderFailure | null = null;
     let { maxOutputTokens: sentOutputTokens } = request;
     try {
       while (!watch.isOver) {
         const call = calls.next();
         if (failure !== null && request.gate !== undefined) {
-          const next = { answerer: answeredBy, maxOutputTokens: call.plan.maxOutputTokens, before: failure.counted };
+          const next = { answerer: answeredBy, maxOutputTokens: call.plan.maxOutputTokens, before: failure.charged };
           const isPermitted: boolean = await request.gate.permit(next);
-          failure = failure.with({ counted: null });
+          failure = failure.with({ charged: null });
           if (!isPermitted) throw new AppError("upstream_error", publicSentence, { cause: failure });
           if (watch.isOver) break;
         }
         sentOutputTokens = call.plan.maxOutputTokens;
         const stream = new ReplyStream(call.wire.createReader(), call.plan.ownStops);
+        let body: HttpBody | null = null;
         try {
-          const body = await openWatched(request, call, watch);
+          body = await openWatched(request, call, watch);
           const outcome = await relayReply({ answeredBy, body, stream }, calls.noteIn(sink, call), watch);
           calls.noteEnd(call, stream);
           const cause = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
-          return { ...outcome, sentOutputTokens, failure: cause };
+          return { ...outcome, sentOutputTokens, wasCut: stream.isStopped, failure: cause };
         } catch (error) {
           calls.noteEnd(call, stream);
-          failure = calls.estimate(toProviderFailure(error, clean), call, stream);
+          failure = toProviderFailure(error, clean);
+          // Whoever has left, or waited too long, does not know what the provider goes on with.
+          if (body !== null || watch.isOver || (error instanceof ConnectionError && error.wasOpen)) {
+            const { usage, reasoningBytes } = stream;
+            failure = failure.with({ charged: { answeredBy, usage, reasoningBytes, sentOutputTokens } });
+          }
           if (watch.isOver) break;
         }
         if (calls.grantsExtra(failure, call)) continue;
@@ -163,12 +170,12 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         log.info("provider failed, trying again", { requestId, retry: retries, delayMs, error: failure });
         await watch.sleep(delayMs);
       }
-      const counted: CountedCall | null = failure?.counted ?? null;
+      const charged = failure?.charged ?? null;
       if (watch.hasLeft) {
-        const usage = counted?.usage ?? null;
-        return { complete: false, usage, sentOutputTokens, answeredBy, finishReason: null, failure: null };
+        const call = charged ?? { answeredBy, usage: noTokens };
+        return { ...call, complete: false, finishReason: null, failure: null };
       }
-      const cause = watch.expired?.with({ counted });
+      const cause = watch.expired?.with({ charged });
       throw new AppError("upstream_error", publicSentenceInTime, { cause });
     } finally {
       watch.stop();

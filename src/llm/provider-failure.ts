@@ -1,6 +1,6 @@
 /** Why a provider's reply failed or stayed incomplete: private, for the log; only its kind is public. */
 import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
-import type { CountedCall } from "../domain/usage.ts";
+import type { ChargedCall } from "../domain/usage.ts";
 import { ConnectionError } from "../lib/http/connection.ts";
 
 export interface ProviderFailureOptions {
@@ -12,7 +12,7 @@ export interface ProviderFailureOptions {
   /** What it blames, in the words of the API. */
   param?: string | null;
   code?: string | null;
-  counted?: CountedCall | null;
+  charged?: ChargedCall | null;
 }
 
 export class ProviderFailure extends ReplyFailure {
@@ -28,7 +28,7 @@ export class ProviderFailure extends ReplyFailure {
 
   constructor(message: string, options: ProviderFailureOptions = {}) {
     const status = options.status ?? null;
-    super(message, options.kind ?? (status === null ? "malformed" : kindOfStatus(status)), options.counted ?? null);
+    super(message, options.kind ?? (status === null ? "malformed" : kindOfStatus(status)), options.charged ?? null);
     this.name = "ProviderFailure";
     this.isTransient = options.isTransient ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
@@ -37,9 +37,9 @@ export class ProviderFailure extends ReplyFailure {
     this.code = options.code ?? null;
   }
 
-  /** The same in other words, or with another count. */
-  with({ message = this.message, counted = this.counted }: { message?: string; counted?: CountedCall | null }) {
-    return new ProviderFailure(message, { ...this, counted });
+  /** The same in other words, or of another call. */
+  with({ message = this.message, charged = this.charged }: { message?: string; charged?: ChargedCall | null }) {
+    return new ProviderFailure(message, { ...this, charged });
   }
 }
 

@@ -7,7 +7,7 @@
 import type { HistoryMessage } from "../domain/conversation.ts";
 import type { ReasoningEffort } from "../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
-import type { Answerer, CountedCall, CountedTokens } from "../domain/usage.ts";
+import type { Answerer, ChargedCall } from "../domain/usage.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
 export interface ReplyRequest {
@@ -40,7 +40,8 @@ export interface ReplyRequest {
 export interface CallGate {
   /**
    * Resolves with false if the next call would cost more than budgets leave: the reply then ends with what the call
-   * before came to. Rejects with the public error if no call may begin any more, whatever it costs.
+   * before came to. Rejects with the public error if no call may begin any more, whatever it costs. Where the reply was
+   * stopped meanwhile, it resolves with true, and the signal has fired.
    */
   permit(next: NextCall): Promise<boolean>;
 }
@@ -53,8 +54,8 @@ export interface AnswererBound {
 }
 
 export interface NextCall extends AnswererBound {
-  /** What the provider counted of the call before, which is over and will be told nowhere else; null if nothing. */
-  readonly before: CountedCall | null;
+  /** The call before, which is over and will be told nowhere else, if its provider may charge for it; null if not. */
+  readonly before: ChargedCall | null;
 }
 
 /**
@@ -82,17 +83,13 @@ export interface ReplySink {
 }
 
 /** How a reply ended that had begun, or was stopped before it began. */
-export interface ReplyOutcome {
+export interface ReplyOutcome extends ChargedCall {
   /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
-  /** What the provider counted, or null if it sent no usage. */
-  usage: CountedTokens | null;
-  /** UTF-8 bytes of streamed thoughts, which nobody sees: part of the estimate where `usage` is null. None unless given. */
-  reasoningBytes?: number;
-  /** The bound that was sent, with the room for thinking; the request's own unless given. */
-  sentOutputTokens?: number;
-  /** Who replied; of one that was stopped before that, who was being asked. */
-  answeredBy: Answerer;
+  /** Of one that was stopped before its first event, who was being asked. */
+  readonly answeredBy: Answerer;
+  /** Whether a whole reply was cut off before its provider could count: at a stop text that only we know. Not unless given. */
+  wasCut?: boolean;
   /** Why the model stopped, in the provider's words (`stop`, `length`); null if it did not say. */
   finishReason: string | null;
   /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */

@@ -151,7 +151,7 @@ class Relay implements BodyReader {
     }
     const cause = failure ?? reason ?? describeEnd(this.#stream);
     if (hasContent) this.#resolve({ complete: false, failure: cause, ...end });
-    else this.#reject(usage === null ? cause : cause.with({ counted: { answeredBy, usage } }));
+    else this.#reject(cause);
   }
 }
 

@@ -129,7 +129,6 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     settle: "write",
     settleUnkept: "write",
     recordCall: "write",
-    recordFailure: "write",
     countDay: "read",
     countMonthTokens: "read",
     countVisitorDay: "read",

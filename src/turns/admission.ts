@@ -9,6 +9,7 @@ import type { Answerer } from "../domain/usage.ts";
 import { secondsToNextMonth } from "../lib/clock.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import type { CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
+import { countsAgain } from "./conversation-keeper.ts";
 import { type CallServices, ReplyCalls } from "./reply-calls.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
 
@@ -25,7 +26,7 @@ export async function enterTurn(
   signal: StopSignal,
 ): Promise<TurnTicket> {
   const { coordination, settings } = services;
-  const isCounted = named?.isRerun !== true;
+  const isCounted = named === null || countsAgain(named);
   const byPlan = settings.dailyMessages[plan];
   const messagesPerDay = Math.min(byPlan, companion.dailyMessages ?? byPlan);
   const entry: TurnEntry = {
@@ -124,7 +125,9 @@ export class AskedReply implements CallGate {
    */
   async admit(isAsked: boolean): Promise<void> {
     const { signal } = this.#right;
-    const spending = await this.confirmRight();
+    // It may have been lost during a long wait, and each call costs.
+    const spending = await this.readRight();
+    if (spending === null) throw signal.reason;
     if (isAsked && (spending.isStopped || spending.hasBudgets)) await this.#openCalls().admit(spending);
     try {
       if (signal.aborted) throw signal.reason;
@@ -144,15 +147,12 @@ export class AskedReply implements CallGate {
     await this.#calls?.release();
   }
 
-  /**
-   * What may be spent at the moment. Rejects with the public error if the turn must not go on: the token may have been
-   * revoked during a long wait, and each call costs.
-   */
-  async confirmRight(): Promise<SpendingState> {
+  /** What may be spent at the moment; null if the turn has been stopped. Rejects with the public error if its right is lost. */
+  async readRight(): Promise<SpendingState | null> {
     const { signal, read } = this.#right;
     const spending = await read();
-    if (spending === null || signal.aborted) throw signal.reason;
-    return spending;
+    if (spending === null) throw signal.reason;
+    return signal.aborted ? null : spending;
   }
 
   #openCalls(): ReplyCalls {

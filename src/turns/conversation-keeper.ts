@@ -4,6 +4,7 @@ import type { Services } from "../dependencies.ts";
 import type { Companion } from "../domain/companion.ts";
 import {
   type ConversationKey,
+  freeRepeats,
   type HistoryMessage,
   type Message,
   textParts,
@@ -24,7 +25,7 @@ export interface KeptMessage {
   /** Taken when it arrived: an erasure from then on includes it. */
   readonly arrivalMark: ArrivalMark;
   /** Null unless the client gave the message a name. */
-  readonly named: Pick<NamedStart, "messageId" | "isRerun"> | null;
+  readonly named: Pick<NamedStart, "messageId" | "repeats"> | null;
   /** Null unless the visitor is verified. */
   readonly visitor: VerifiedVisitor | null;
 }
@@ -32,6 +33,11 @@ export interface KeptMessage {
 /** Turns of one conversation run one at a time, whatever else they are. */
 export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
   return `${companionId} ${sessionId} ${visitorId}`;
+}
+
+/** Whether the message counts in quotas, and needs a proof of work of its own: it did when it was new. */
+export function countsAgain({ repeats }: Pick<NamedStart, "repeats">): boolean {
+  return repeats === null || repeats >= freeRepeats;
 }
 
 /** Whether the same message runs anew: nothing of a reply was stored, and nobody cancelled it. */
@@ -90,7 +96,8 @@ export class ConversationKeeper implements TurnKeeper {
 
   #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
     const { named } = this.message;
-    const messageId = named === null || !result.isKept ? null : named.messageId;
+    // That it failed once more is noted with a message that is stored already.
+    const messageId = named !== null && (result.isKept || named.repeats !== null) ? named.messageId : null;
     return this.services.store.turns.settle({
       accountId: this.companion.accountId,
       key: this.key,
@@ -98,7 +105,7 @@ export class ConversationKeeper implements TurnKeeper {
       messages: result.isKept ? this.#toMessages(result) : [],
       messageId,
       endCode: messageId === null ? null : result.endCode,
-      isCounted: named?.isRerun !== true,
+      isCounted: result.isCounted && (named === null || countsAgain(named)),
       visitor,
       arrivalMark: this.message.arrivalMark,
       usage: result.usage,
@@ -113,13 +120,13 @@ export class ConversationKeeper implements TurnKeeper {
   }
 
   /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
-  async #beginNamed({ messageId, isRerun }: Pick<NamedStart, "messageId" | "isRerun">, maxBytes: number) {
+  async #beginNamed({ messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">, maxBytes: number) {
     const { turns } = this.services.store;
     const [stored, earlier] = await Promise.all([
       turns.findExchange(this.key, messageId),
-      isRerun ? turns.listHistory(this.key, maxBytes, messageId) : turns.listHistory(this.key, maxBytes),
+      repeats === null ? turns.listHistory(this.key, maxBytes) : turns.listHistory(this.key, maxBytes, messageId),
     ]);
-    const isAsBefore = isRerun ? stored !== null && runsAgain(stored) : stored === null;
+    const isAsBefore = stored === null ? repeats === null : runsAgain(stored) && stored.repeats === repeats;
     if (!isAsBefore) throw new RunsElsewhere();
     this.#questionId = stored?.questionId ?? null;
     return earlier;
@@ -129,7 +136,7 @@ export class ConversationKeeper implements TurnKeeper {
     const { clock, ids } = this.services;
     const messages: Message[] = [];
     // That of a turn that runs again is stored already.
-    if (this.message.named?.isRerun !== true) {
+    if ((this.message.named?.repeats ?? null) === null) {
       const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message.text) } as const;
       messages.push({ ...asked, ...uncounted, complete: true, createdAt: this.#sentAt });
       this.#questionId = asked.id;

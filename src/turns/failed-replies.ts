@@ -3,12 +3,12 @@
  */
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
-import { type FailureKind, findCounted, findFailureKind } from "../domain/reply-failure.ts";
+import { type FailureKind, findCharged, findFailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { noTokens } from "../domain/usage.ts";
 import type { AskedReply } from "./admission.ts";
 import type { TurnEnd } from "./events.ts";
-import type { CallServices } from "./reply-calls.ts";
+import { type CallServices, isAnswer } from "./reply-calls.ts";
 import { toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
@@ -66,7 +66,7 @@ export function logRefusal({ log }: Pick<Services, "log">, turn: LoggedTurn, err
 }
 
 /**
- * Counts the failure in usage, with what the provider counted of it, and ends what was reserved; stores nothing else.
+ * Counts the failure in usage, with what the provider charges for it, and ends what was reserved; stores nothing else.
  * Resolves with the public error; never rejects.
  */
 export async function countFailedReply(
@@ -91,25 +91,22 @@ async function countFailure(
   { request, ticket, reservationId, countedBefore: before }: AskedReply,
   { kind, failure }: { kind: FailureKind; failure: unknown },
 ): Promise<void> {
-  const { companion, keyId, keeper } = start;
   start.noteFailure?.(kind);
-  const counted = findCounted(failure) ?? (before && { answeredBy: before, usage: noTokens });
-  if (counted === null) {
-    const { id: companionId, accountId } = companion;
-    await services.store.turns.recordFailure({ accountId, companionId, keyId, day: ticket.day, kind, reservationId });
-    return;
-  }
-  // The provider has answered, if not in words: it is one of the day's messages.
+  const failed = findCharged(failure) ?? (before && { answeredBy: before, usage: noTokens });
+  // A provider that has answered, if not in words, makes it one of the day's messages.
+  const isCounted = before !== null || (failed !== null && isAnswer(failed));
+  const hasCost = failed !== null && (isCounted || services.settings.prices.findTokenPrice(failed.answeredBy) !== null);
+  const charged = hasCost ? failed : { answeredBy: null, usage: noTokens };
   const result = toTurnResult(services, start, {
-    ...{ request, ticket, reservationId, text: "", firstTextMs: null, isTooLong: false, isKept: false },
-    outcome: { complete: false, ...counted, finishReason: null, failure },
+    ...{ request, ticket, reservationId, text: "", firstTextMs: null, isTooLong: false, isKept: false, isCounted },
+    outcome: { complete: false, ...charged, finishReason: null, failure },
     end: { type: "end", outcome: "broken", code: "upstream_error" },
   });
   services.measurements.countTokens(result.usage);
   try {
-    noteReached(services, await keeper.settle(result));
+    noteReached(services, await start.keeper.settle(result));
   } finally {
     // Even if it is unknown whether it was counted.
-    ticket.settle();
+    if (isCounted) ticket.settle();
   }
 }

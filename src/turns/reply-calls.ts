@@ -3,28 +3,32 @@ import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { type SpendingState, spendingFactsOf } from "../domain/budget.ts";
 import { AppError } from "../domain/errors.ts";
-import { costOfTokens } from "../domain/prices.ts";
-import type { Answerer, CountedCall } from "../domain/usage.ts";
+import { type Answerer, type ChargedCall, noTokens } from "../domain/usage.ts";
 import type { AnswererBound, CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
-import { boundOfReply } from "./reply-cost.ts";
-import { countCall } from "./reply-request.ts";
+import { boundOfReply, costOfCall } from "./reply-cost.ts";
+import { countReply } from "./reply-request.ts";
 import { admitSpending, type CallBound, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
 import type { TurnStart } from "./turn-start.ts";
 
 export type CallServices = SpendingServices & Pick<Services, "llm" | "settings">;
 
+/** Whether a provider has answered, if not in words: with a count, or with thoughts. */
+export function isAnswer({ usage, reasoningBytes = 0 }: ChargedCall): boolean {
+  return usage !== null || reasoningBytes > 0;
+}
+
 /** What of a turn its calls are about. */
 interface AskingTurn {
   readonly ticket: TurnTicket;
   readonly request: ReplyRequest;
-  /** What may be spent at the moment. Rejects with the public error if the turn must not go on. */
-  confirmRight(): Promise<SpendingState>;
+  /** What may be spent at the moment; null if the turn has been stopped. Rejects if its right is lost. */
+  readRight(): Promise<SpendingState | null>;
 }
 
 export class ReplyCalls implements CallGate {
   /** Of what budgets hold for the call under way; null for nothing. */
   reservationId: string | null = null;
-  /** Whom a call before this one went to that is counted already; null for none. */
+  /** Who answered a call before this one, which is counted already; null for none. */
   countedBefore: Answerer | null = null;
   readonly #services: CallServices;
   readonly #start: Pick<TurnStart, "companion" | "keyId" | "requestId">;
@@ -45,7 +49,9 @@ export class ReplyCalls implements CallGate {
   async permit(next: NextCall): Promise<boolean> {
     // First of all: it is spent, whatever happens now.
     if (next.before !== null) await this.#count(next.before);
-    const spending = await this.#turn.confirmRight();
+    const spending = await this.#turn.readRight();
+    // Whoever makes the calls knows that there is no further one; the message has reached a provider, and counts.
+    if (spending === null) return true;
     if (!spending.isStopped && !spending.hasBudgets) return true;
     const { micros } = this.#bound([next]);
     if (!spending.isStopped && this.reservationId !== null && micros !== null) {
@@ -85,22 +91,25 @@ export class ReplyCalls implements CallGate {
   }
 
   /** In usage, without a message of its own, and in budgets, in one commit. */
-  async #count({ answeredBy, usage: counted }: CountedCall): Promise<void> {
+  async #count(call: ChargedCall): Promise<void> {
     const { store, clock, settings, measurements } = this.#services;
     const { ticket, request } = this.#turn;
     const { companion, keyId } = this.#start;
     const { id: companionId, accountId, metadata } = companion;
+    const { answeredBy } = call;
+    const price = settings.prices.findTokenPrice(answeredBy);
+    // Nothing came that could be counted, and nobody knows what it costs: what is held is for the next call.
+    if (price === null && !isAnswer(call)) return;
     const { reservationId } = this;
     // Of one that cannot be counted now, what is held is settled at its worst case when it is due.
     this.reservationId = null;
-    this.countedBefore = answeredBy;
-    const usage = countCall(request, counted);
-    const price = settings.prices.findTokenPrice(answeredBy);
+    if (isAnswer(call)) this.countedBefore = answeredBy;
+    const { estimated, ...usage } = isAnswer(call) ? countReply(request, "", call) : { ...noTokens, estimated: true };
     const facts = spendingFactsOf({ companionId, keyId, metadata });
     const spend = price === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
-    const cost = price === null ? null : costOfTokens(price, usage);
+    const cost = price && costOfCall(price, request, call, { tokens: usage, text: "", isWhole: false });
     const place = { accountId, companionId, keyId, day: ticket.day };
-    measurements.countTokens({ ...usage, estimated: false });
+    measurements.countTokens({ ...usage, estimated });
     noteReached(this.#services, await store.turns.recordCall({ ...place, answeredBy, usage, cost, spend }));
   }
 }

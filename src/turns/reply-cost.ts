@@ -1,7 +1,8 @@
-/** What a call costs at most, before it is made. */
+/** What a call costs at most, before it is made, and what it has cost. */
 import { textOf } from "../domain/conversation.ts";
-import { ceilToMicros } from "../domain/money.ts";
-import { type Prices, worstCostOfTokens } from "../domain/prices.ts";
+import { type Cost, ceilToMicros } from "../domain/money.ts";
+import { costOfTokens, type Prices, type TokenPrice, worstCostOfTokens } from "../domain/prices.ts";
+import type { ChargedCall, CountedTokens } from "../domain/usage.ts";
 import type { AnswererBound, ReplyRequest } from "../llm/provider.ts";
 import type { CallBound } from "./spending.ts";
 
@@ -28,4 +29,20 @@ export function boundOfReply(prices: Prices, request: ReplyRequest, bounds: read
     if (dearest === null || dearest.micros === null || micros > dearest.micros) dearest = { answerer, micros };
   }
   return dearest ?? { answerer: { provider: "", model: request.model }, micros: null };
+}
+
+/**
+ * What the provider counted, or what is estimated of a whole reply. Without a count, one that was left, broke or was refused
+ * is the most that it can have been, for what was sent and what has come.
+ */
+export function costOfCall(
+  price: TokenPrice,
+  request: ReplyRequest,
+  { usage, reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens }: Omit<ChargedCall, "answeredBy">,
+  { tokens, text, isWhole }: { tokens: CountedTokens; text: string; isWhole: boolean },
+): Cost {
+  if (usage !== null || isWhole) return costOfTokens(price, tokens);
+  // A token has at least one byte.
+  const outputTokens = Math.min(Buffer.byteLength(text) + reasoningBytes, sentOutputTokens);
+  return worstCostOfTokens(price, { inputTokens: boundOfInput(request), outputTokens });
 }

@@ -10,12 +10,11 @@ import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
 import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
-import { costOfTokens } from "../domain/prices.ts";
-import { type CountedTokens, noTokens, type TokenUsage } from "../domain/usage.ts";
+import { type ChargedCall, type CountedTokens, noTokens, type TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
-import { boundOfInput } from "./reply-cost.ts";
+import { boundOfInput, costOfCall } from "./reply-cost.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
@@ -96,7 +95,7 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
 const unseenTokens = 1024 * 1024;
 
 /** The provider's count of a call, as far as it can be one. */
-export function countCall(request: ReplyRequest, counted: CountedTokens): CountedTokens {
+function countCall(request: ReplyRequest, counted: CountedTokens): CountedTokens {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = counted;
   const input = inputTokens <= unseenTokens ? inputTokens : Math.min(inputTokens, boundOfInput(request) + unseenTokens);
   const output = Math.min(outputTokens, 2 * request.maxOutputTokens + unseenTokens);
@@ -114,11 +113,11 @@ export function countCall(request: ReplyRequest, counted: CountedTokens): Counte
  * The provider's count of a reply. If it sent none, an estimate of what was sent and of what has come, seen or not: at most
  * what it was asked for, which budgets hold.
  */
-export function countReply(request: ReplyRequest, text: string, outcome: TurnOutcome): TokenUsage {
-  if (outcome.usage) return { ...countCall(request, outcome.usage), estimated: false };
+export function countReply(request: ReplyRequest, text: string, call: Omit<ChargedCall, "answeredBy">): TokenUsage {
+  if (call.usage) return { ...countCall(request, call.usage), estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  const { reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens } = outcome;
+  const { reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens } = call;
   const thoughtTokens = Math.ceil(reasoningBytes / 4);
   const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
   const reasoningTokens = Math.min(thoughtTokens, outputTokens);
@@ -136,6 +135,7 @@ export interface EndedReply {
   isTooLong: boolean;
   /** As in `TurnResult`. */
   isKept: boolean;
+  isCounted: boolean;
   /** Of what budgets hold for it; null for nothing. */
   reservationId: string | null;
   firstTextMs: number | null;
@@ -145,12 +145,15 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { request, outcome, end, ticket, text, isTooLong, isKept, reservationId, firstTextMs }: EndedReply,
+  { request, outcome, end, ticket, text, isTooLong, isKept, isCounted, reservationId, firstTextMs }: EndedReply,
 ): TurnResult {
   const { complete, answeredBy, finishReason } = outcome;
-  const usage = countReply(request, text, outcome);
+  const usage = isCounted ? countReply(request, text, outcome) : { ...noTokens, estimated: true };
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
-  const cost = answeredBy === null ? noCost : price === null ? null : costOfTokens(price, usage);
+  const cost =
+    answeredBy === null
+      ? noCost
+      : price && costOfCall(price, request, outcome, { tokens: usage, text, isWhole: complete && !outcome.wasCut });
   let spend: Spend | null = null;
   // Nothing is worked out for operators without prices: metadata, which is parsed where it is read, may be long.
   if (price !== null || reservationId !== null) {
@@ -158,7 +161,7 @@ export function toTurnResult(
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }
   return {
-    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept },
+    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept, isCounted },
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,

@@ -56,8 +56,8 @@ export interface GivenPrompt {
 export interface NamedStart {
   /** Lower case. */
   readonly messageId: string;
-  /** Whether it ran before, without a reply: it was counted then, and is not again. */
-  readonly isRerun: boolean;
+  /** How often it ran again without a reply, as it is stored; null if it is new. */
+  readonly repeats: number | null;
   /** Holds the reply for clients that come back. */
   readonly text: TurnText;
 }
@@ -102,8 +102,8 @@ export interface TurnKeeper {
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /**
-   * Called once, unless the provider failed before its first text, and counted nothing. Resolves once durable, with the budgets whose limit
-   * the turn was the first to reach.
+   * Called once, unless the turn is refused before a provider answers or fails. Resolves once durable, with the budgets
+   * whose limit the turn was the first to reach.
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
   /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
@@ -123,8 +123,10 @@ export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answered
 
 /** A turn as it is stored. */
 export interface TurnResult {
-  /** False if the provider failed before its first text: stored is only what it counted all the same. */
+  /** False if the provider failed before its first text: stored is only what it charges for all the same. */
   readonly isKept: boolean;
+  /** False if it failed without an answer of any kind: then it is none of the day's messages, and has no tokens. */
+  readonly isCounted: boolean;
   /** What the model was asked. */
   readonly request: ReplyRequest;
   /** What the model said, well-formed; empty if the turn was stopped before that. */

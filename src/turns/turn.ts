@@ -186,7 +186,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const result = toTurnResult(this.#services, this.#start, {
-      ...{ request, outcome, end, ticket, reservationId, isKept: true },
+      ...{ request, outcome, end, ticket, reservationId, isKept: true, isCounted: true },
       ...{ text: this.#text.toString(), firstTextMs: this.#firstTextMs },
       isTooLong: this.#ending?.code === "too_long",
     });

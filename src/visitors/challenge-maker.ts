@@ -39,7 +39,8 @@ export function createChallenges({ store, sealing, clock, ids }: ChallengeServic
 
     async spend(companionId, { signature, expiresAt }, use) {
       // Hashed: it would name the visitor.
-      const spent = { signature, use: use === null ? null : sha256Hex(use), expiresAt };
+      const begun = use && { ...use, name: sha256Hex(use.name) };
+      const spent = { signature, use: begun, expiresAt };
       if (!(await store.challenges.spend(spent))) throw await challenges.refusal(companionId);
     },
   };

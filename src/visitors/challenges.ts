@@ -9,9 +9,16 @@ export interface Challenges {
   isUsedUp(solution: Solution): Promise<boolean>;
   /**
    * Lets the solution begin something, and nothing else from then on; `use` says what, and null that it cannot be
-   * repeated. Rejects with `challenge_required` if it began something else before. Of several at once, one wins.
+   * repeated. Rejects with `challenge_required` if it began something else before, or this as often as it may. Of several
+   * at once, one wins.
    */
-  spend(companionId: string, solution: Solution, use: string | null): Promise<void>;
+  spend(companionId: string, solution: Solution, use: RepeatableUse | null): Promise<void>;
+}
+
+export interface RepeatableUse {
+  readonly name: string;
+  /** How often it may begin again with the same solution. */
+  readonly repeats: number;
 }
 
 export interface Solution {

@@ -99,7 +99,7 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
     test("emits nothing for a visitor who has left before", async () => {
       const reply = collectReply();
       const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, AbortSignal.abort());
-      expect(outcome).toMatchObject({ complete: false, usage: null, failure: null });
+      expect(outcome).toMatchObject({ complete: false, failure: null });
       expect(reply.writes).toEqual([]);
     });
 

@@ -11,17 +11,21 @@ export function challengeStoreContract(open: OpenStore): void {
     afterEach(() => world.close());
 
     const spend = (signature: string, use: string | null, expiresAt = 1_000) =>
-      world.store.challenges.spend({ signature, use, expiresAt });
+      world.store.challenges.spend({ signature, use: use === null ? null : { name: use, repeats: 3 }, expiresAt });
 
-    test("begin one thing, and that again where it has a name", async () => {
+    test("begin one thing, and that again as often as it says where it has a name", async () => {
       const { challenges } = world.store;
       expect(await challenges.isUsedUp("s1")).toBe(false);
       expect(await spend("s1", "one")).toBe(true);
       expect(await spend("s1", "one")).toBe(true);
       expect(await spend("s1", "other")).toBe(false);
       expect(await spend("s1", null)).toBe(false);
-      expect(await spend("s1", "one")).toBe(true);
+      const [twice, third] = await Promise.all([spend("s1", "one"), spend("s1", "one")]);
+      expect([twice, third]).toEqual([true, true]);
+      expect(await spend("s1", "one")).toBe(false);
       expect(await challenges.isUsedUp("s1")).toBe(false);
+      const once = { signature: "s9", use: { name: "one", repeats: 0 }, expiresAt: 1_000 };
+      expect([await challenges.spend(once), await challenges.spend(once)]).toEqual([true, false]);
     });
 
     test("are used up by what has no name", async () => {

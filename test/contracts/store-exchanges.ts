@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { type ConversationKey, textOf } from "../../src/domain/conversation.ts";
+import { type ConversationKey, freeRepeats, textOf } from "../../src/domain/conversation.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { SettledTurn } from "../../src/store/store.ts";
@@ -53,6 +53,7 @@ export function exchangeStoreContract(open: OpenStore): void {
         questionId: whole.messages[0]?.id ?? "",
         replyId: whole.messages[1]?.id ?? "",
         endedAtMs: whole.messages[1]?.createdAt ?? 0,
+        repeats: 0,
       });
 
       const cutId = systemIds.randomUuid();
@@ -72,6 +73,7 @@ export function exchangeStoreContract(open: OpenStore): void {
         isComplete: false,
         endCode: "cancelled",
         endedAtMs: left.messages[0]?.createdAt ?? 0,
+        repeats: 0,
       });
       expect(await turns.findExchange(key, messageId)).toMatchObject(complete);
     });
@@ -113,20 +115,23 @@ export function exchangeStoreContract(open: OpenStore): void {
       ]);
     });
 
-    test("that run again for nothing change how they ended, and nothing else", async () => {
+    test("that run again for nothing change how they ended and how often they did, and nothing else", async () => {
       const { turns } = world.store;
       const atMs = world.clock.nowMs();
       await settleNamed({ said: "one", answered: null, endCode: "abandoned", atMs });
       await turns.settle(world.turnOf(companion, { key, said: "two", answered: "three" }));
-      for (const endCode of ["cancelled", null, "unavailable"] as const) {
-        await settleAgain({ answered: null, endCode });
-        const ended = { question: "one", reply: null, isComplete: false, endCode, endedAtMs: atMs };
+      for (const [index, endCode] of (["cancelled", null, "unavailable", "unavailable", null] as const).entries()) {
+        // A failure is noted, too, and it counts no message.
+        await settleAgain({ answered: null, endCode, isCounted: false });
+        const repeats = Math.min(freeRepeats, index + 1);
+        const ended = { question: "one", reply: null, isComplete: false, endCode, endedAtMs: atMs, repeats };
         expect(await turns.findExchange(key, messageId)).toMatchObject(ended);
         expect(await listTexts()).toEqual(["one", "two", "three"]);
       }
-      await settleAgain({ answered: "four" });
+      // Another time than the first ones, which counts.
+      await settleAgain({ answered: "four", isCounted: true });
       expect(await turns.findExchange(key, messageId)).toMatchObject({ reply: "four", endCode: null });
-      expect(await turns.countDay(companion.id, day)).toBe(2);
+      expect(await turns.countDay(companion.id, day)).toBe(3);
     });
 
     test("that are settled twice, as by a server that others had given up, are stored once", async () => {
@@ -139,6 +144,7 @@ export function exchangeStoreContract(open: OpenStore): void {
 
     test("whose question has gone meanwhile leave no reply behind", async () => {
       await settleAgain({ answered: "Too late." });
+      await settleAgain({ answered: "Too late.", isCounted: true });
       expect(await listTexts()).toEqual([]);
       expect(await world.store.turns.findExchange(key, messageId)).toBeNull();
     });

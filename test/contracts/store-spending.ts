@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { noCost } from "../../src/domain/money.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewBudget, SpendingCall } from "../../src/store/store.ts";
-import { answeredBy } from "../support/answered.ts";
+import { answeredBy, unanswered } from "../support/answered.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const price = { micros: 100, picos: 400_000 };
@@ -151,7 +151,10 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(await spending().reserve(callOf({ micros: 2_797 }))).toEqual({ isAdmitted: true, isReserved: true });
     // Of several budgets those count that have too little left, and not those that are merely held.
     const small = await create({ limitMicros: 503 });
-    expect(await spending().reserve(callOf({ micros: 2 }))).toMatchObject({ period: "day", reached: [{ id: small.id }] });
+    expect(await spending().reserve(callOf({ micros: 2 }))).toMatchObject({
+      period: "day",
+      reached: [{ id: small.id }],
+    });
   });
 
   test("hold what calls under way have reserved, where they are made or changed meanwhile", async () => {
@@ -181,13 +184,20 @@ export function spendingStoreContract(open: OpenStore): void {
     expect((await read(budget.id))?.reachedAt).toBeNull();
   });
 
-  test("give back what was reserved for a reply that failed, in the commit that counts the failure", async () => {
+  test("give back what was reserved for a reply that failed, in the commit that counts the failure and what it cost", async () => {
     const budget = await create();
-    const call = callOf();
-    await spending().reserve(call);
-    const place = { accountId: account.id, companionId: companion.id, keyId: null, day };
-    await world.store.turns.recordFailure({ ...place, kind: "empty", reservationId: call.id });
+    const place = { ticketId: null, accountId: account.id, companionId: companion.id, keyId: null, day };
+    const fail = async (cost: typeof price) => {
+      const call = callOf();
+      await spending().reserve(call);
+      const spend = { facts: factsOf(), reservationId: call.id, atMs: nowMs() };
+      await world.store.turns.settleUnkept({ ...place, ...unanswered, failure: "empty", cost, spend });
+    };
+    await fail(noCost);
     expect(await spentAndReserved(budget.id)).toEqual([0, 0, 0]);
+    await fail(price);
+    expect(await spentAndReserved(budget.id)).toEqual([100, 400_000, 0]);
+    expect(await spending().sumSpent(account.id, { account: true }, "day", nowMs())).toEqual(price);
   });
 
   test("count a call in the period of the day on which it was admitted", async () => {

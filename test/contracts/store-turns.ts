@@ -4,7 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf, textParts } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { answered, noUsage } from "../support/answered.ts";
+import { answered, noUsage, unanswered } from "../support/answered.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const dayUsage = { fromDay: day, toDay: day, groupBy: [], companionId: null, metadata: [] } as const;
@@ -175,6 +175,7 @@ export function turnStoreContract(open: OpenStore): void {
       };
       const unkept = {
         ticketId: null,
+        isCounted: true,
         accountId: account.id,
         companionId: companion.id,
         keyId: "k1",
@@ -196,11 +197,14 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await store.turns.countMonthTokens(account.id, systemIds.uuid(), month)).toBe(0);
     });
 
-    test("that failed before they began are counted as errors, and cost nothing", async () => {
+    test("that failed without an answer are counted as errors, with what they cost, and are no messages of the day", async () => {
       const { store } = world;
-      const failed = { accountId: account.id, companionId: companion.id, keyId: "k1", day };
-      await store.turns.recordFailure({ ...failed, kind: "refused_key", reservationId: null });
-      const counted = { messages: 0, inputTokens: 0, outputTokens: 0, errors: 1 };
+      const place = { ticketId: null, accountId: account.id, companionId: companion.id, keyId: "k1", day };
+      await store.turns.settleUnkept({ ...place, ...unanswered, failure: "refused_key" });
+      const cost = { micros: 12, picos: 0 };
+      const failed = { ...world.turnOf(companion), ...unanswered, messages: [], failure: "timed_out", cost } as const;
+      await store.turns.settle({ ...failed, answeredBy: answered.answeredBy });
+      const counted = { messages: 0, inputTokens: 0, outputTokens: 0, errors: 2, costMicros: 12, unpriced: 0 };
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
       expect(await store.turns.countDay(companion.id, day)).toBe(0);
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);

@@ -4,7 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import type { FailureKind } from "../../src/domain/reply-failure.ts";
 import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
-import { answered, noUsage } from "../support/answered.ts";
+import { answered, noUsage, unanswered } from "../support/answered.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const january: UsageQuery = {
@@ -146,13 +146,10 @@ export function usageStoreContract(open: OpenStore): void {
     test("reports failed replies by kind, the most frequent first, and the last day of each", async () => {
       const { turns, usage } = world.store;
       const failed = (companion: Companion, day: string, kind: FailureKind) =>
-        turns.recordFailure({
-          accountId: account.id,
-          companionId: companion.id,
-          keyId: null,
-          day,
-          kind,
-          reservationId: null,
+        turns.settleUnkept({
+          ...{ ticketId: null, accountId: account.id, companionId: companion.id, keyId: null, day },
+          ...unanswered,
+          failure: kind,
         });
       await failed(pro, "2026-01-31", "refused_key");
       await failed(pro, "2026-01-01", "refused_key");
@@ -161,6 +158,7 @@ export function usageStoreContract(open: OpenStore): void {
       await failed(free, "2026-02-01", "timed_out");
       await turns.settleUnkept({
         ticketId: null,
+        isCounted: true,
         accountId: account.id,
         companionId: free.id,
         keyId: null,

@@ -306,12 +306,12 @@ test("a reply without a word is asked of the next one, one that a filter kept ba
   ]);
 });
 
-test("before the next one the gate is asked, with what the provider counted of the one before", async () => {
+test("before the next one the gate is asked, with what the provider charges for the one before", async () => {
   const usage = { inputTokens: 10, outputTokens: 20, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 20 };
-  const counted = { answeredBy: { provider: "first", model: "m" }, usage };
+  const charged = { answeredBy: { provider: "first", model: "m" }, usage };
   const told: NextCall[] = [];
   const askWith = (isPermitted: boolean) => {
-    const entries = [scripted("first", refuse({ kind: "no_room", counted })), scripted("second", answer("second"))];
+    const entries = [scripted("first", refuse({ kind: "no_room", charged })), scripted("second", answer("second"))];
     const permit = async (next: NextCall) => {
       told.push(next);
       return isPermitted;
@@ -319,8 +319,8 @@ test("before the next one the gate is asked, with what the provider counted of t
     return chainOf(entries).llm.streamReply(replyRequest("Hi", { gate: { permit } }), collectReply(), alive());
   };
   expect(await askWith(true)).toMatchObject({ answeredBy: { provider: "second" } });
-  await expect(askWith(false)).rejects.toMatchObject({ cause: { kind: "no_room", counted: null } });
-  const next = { answerer: { provider: "second", model: "model-of-second" }, maxOutputTokens: 256, before: counted };
+  await expect(askWith(false)).rejects.toMatchObject({ cause: { kind: "no_room", charged: null } });
+  const next = { answerer: { provider: "second", model: "model-of-second" }, maxOutputTokens: 256, before: charged };
   expect(told).toEqual([next, next]);
 });
 

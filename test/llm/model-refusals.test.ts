@@ -267,7 +267,7 @@ describe("room to think", () => {
     expect(mock.requests.map(({ body }) => body.max_tokens ?? body.max_completion_tokens)).toEqual([40, 40, 1040]);
   });
 
-  test("thoughts that came to nothing are estimated where no count came, of every call", async () => {
+  test("thoughts that came to nothing are charged where no count came, of every call", async () => {
     mock.respond(async (_, response) => {
       await response.write(
         chunk({ delta: { reasoning_content: "x".repeat(400) } }) + chunk({ finishReason: "length" }),
@@ -277,9 +277,9 @@ describe("room to think", () => {
     const told: NextCall[] = [];
     const gate = { permit: async (next: NextCall) => told.push(next) > 0 };
     const failed = await ask(open(), "m", { gate }).catch((error: Error) => error.cause);
-    const counted = { usage: { inputTokens: 4, outputTokens: 100, reasoningTokens: 100 } };
-    expect(failed).toMatchObject({ kind: "no_room", counted });
-    expect(told).toMatchObject([{ before: counted }]);
+    const charged = (sentOutputTokens: number) => ({ usage: null, reasoningBytes: 400, sentOutputTokens });
+    expect(failed).toMatchObject({ kind: "no_room", charged: charged(1200) });
+    expect(told).toMatchObject([{ before: charged(200) }]);
   });
 
   test("where a model takes no bound with room, it is asked without, then and later unless its context was too small", async () => {
@@ -315,12 +315,12 @@ describe("room to think", () => {
       response.end();
     });
     const failed = await ask(open({ reasoningTokens: 0 }), "m").catch((error: Error) => error.cause);
-    expect(failed).toMatchObject({ kind: "no_room", counted: { usage: { inputTokens: 10, outputTokens: 200 } } });
+    expect(failed).toMatchObject({ kind: "no_room", charged: { usage: { inputTokens: 10, outputTokens: 200 } } });
     const refused = await ask(open(), "m", { gate: { permit: async () => false } }).catch(
       (error: Error) => error.cause,
     );
     // The gate has been told of it.
-    expect(refused).toMatchObject({ kind: "no_room", counted: null });
+    expect(refused).toMatchObject({ kind: "no_room", charged: null });
     expect(mock.requests).toHaveLength(2);
     const revoked = new Error("revoked");
     expect(ask(open(), "m", { gate: { permit: () => Promise.reject(revoked) } })).rejects.toBe(revoked);
@@ -339,6 +339,6 @@ test("a refused message and a reply that the filter kept back are filtered, and 
   });
   const empty = await ask(open(), "m").catch((error: Error) => error.cause);
   expect(empty).toBeInstanceOf(ReplyFailure);
-  expect(empty).toMatchObject({ kind: "filtered", counted: { usage: { inputTokens: 5, outputTokens: 1 } } });
+  expect(empty).toMatchObject({ kind: "filtered", charged: { usage: { inputTokens: 5, outputTokens: 1 } } });
   expect(mock.requests).toHaveLength(2);
 });

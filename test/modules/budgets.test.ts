@@ -12,7 +12,7 @@ import { postCallEvent, signDelivery } from "../support/elevenlabs-delivery.ts";
 import { isOnPostgres } from "../support/engine.ts";
 import type { Responder } from "../support/mock-llm.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
-import { sayOnCommand } from "../support/resumed-chat.ts";
+import { readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { startVoiceServer, type VoiceServer, webhookSecret } from "../support/voice-server.ts";
 
 /** A token costs one micro-dollar, a minute 100 000. */
@@ -170,6 +170,44 @@ test("what a reply cost is settled with it, a provider's failure gives all back,
   const trial = await api.call("POST", `/api/companions/${companion.id}/test-chat`, { message: "Hello" });
   expect(trial.status).toBe(200);
   expect(await readBudget(later)).toMatchObject({ spent_micros: 2 * costMicros });
+});
+
+test("a call that is left, breaks or is refused in its stream costs what its input can at most, and each attempt does", async () => {
+  const id = await makeBudget({ limit_micros: 100_000, period: "day" });
+  let spent = 0;
+  const costs = async (message: string, output: number, calls: number) => {
+    spent += calls * (message.length + 64) + output;
+    await server.services.openTurns.whenEnded();
+    expect([message, await readBudget(id)]).toMatchObject([message, { spent_micros: spent, reserved_micros: 0 }]);
+  };
+  const leave = async (message: string, text: string) => {
+    const lost = new AbortController();
+    const asked = sendChat(server.url, companion.embedToken, { message }, { signal: lost.signal });
+    if (text === "") await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
+    else await readUntil(await asked, (read) => read.text === text);
+    lost.abort();
+    await asked.catch(() => {});
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+  };
+  await leave("[[hang]] until somebody is here", "");
+  await costs("[[hang]] until somebody is here", 0, 1);
+  await leave("[[silence:3]] one two three", "You said: one ");
+  await costs("[[silence:3]] one two three", "You said: one ".length, 1);
+  for (const [message, calls, output] of [
+    ["[[reset:0]]", 3, 0],
+    ["[[error:0]]", 1, 0],
+    ["[[fail:500]]", 0, 0],
+    ["[[fail:400]]", 0, 0],
+    ["[[cut:2]] one two", 1, "You said: ".length],
+  ] as const) {
+    await chat(server.url, companion.embedToken, { message });
+    await costs(message, output, calls);
+  }
+  // Failures are none of the day's messages, and what is spent is what usage says.
+  expect(await countUsed()).toBe(3);
+  expect(await readBudget(await makeBudget({ period: "day", limit_micros: 1_000_000 }))).toMatchObject({
+    spent_micros: spent,
+  });
 });
 
 test("a reply that the provider did not count never costs more than was held for it", async () => {

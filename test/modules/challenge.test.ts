@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createChallenge, solveChallenge as solveAsAltcha, verifySolution } from "altcha-lib/v1";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
+import { toUtcDay } from "../../src/lib/clock.ts";
 import { Stop } from "../../src/lib/stop-signal.ts";
 import { readStream, sendChat } from "../support/chat.ts";
+import { eventually } from "../support/eventually.ts";
 import { encodeSolution, readChallenge, solve } from "../support/solve.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
@@ -140,6 +142,36 @@ describe("a solution", () => {
     expect((await post(message, solution)).status).toBe(502);
     expect((await post(message, solution)).status).toBe(502);
     await readChallenge(await post({ ...message, message_id: crypto.randomUUID() }, solution));
+  });
+
+  test("is good for three repetitions of a message that is left; each further one counts, and needs its own", async () => {
+    const { companion, post, work } = await open({ dailyMessages: 3 });
+    const message = named();
+    server.mockLlm.respond((_, response) => response.closed);
+    const leave = async (solution: string) => {
+      const lost = new AbortController();
+      const headers = { "content-type": "application/json", "x-challenge": solution };
+      const asked = sendChat(server.url, companion.embedToken, message, { headers, signal: lost.signal });
+      await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
+      lost.abort();
+      await expect(asked).rejects.toThrow();
+      await eventually(() => server.services.openTurns.size === 0);
+    };
+    const count = () => server.services.store.turns.countDay(companion.id, toUtcDay(server.services.clock.nowMs()));
+    const asked = server.mockLlm.requests.length;
+    const solution = await work();
+    for (let run = 0; run < 4; run++) await leave(solution);
+    expect(await count()).toBe(1);
+    await readChallenge(await post(message, solution));
+    const own = await work();
+    await leave(own);
+    expect(await count()).toBe(2);
+    await readChallenge(await post(message, own));
+    await leave(await work());
+    const refused = await post(message, await work());
+    expect([refused.status, (await refused.json()).code]).toEqual([429, "quota_exceeded"]);
+    expect(server.mockLlm.requests.length - asked).toBe(6);
+    server.mockLlm.respond(null);
   });
 
   test("of two requests at once begins exactly one", async () => {

@@ -76,10 +76,10 @@ function answerWith(script: Script): void {
   Object.assign(server.services, { llm });
 }
 
-const failAs = (kind: FailureKind, counted: ReplyFailure["counted"]): Script => {
+const failAs = (kind: FailureKind, charged: ReplyFailure["charged"]): Script => {
   return async () => {
     const sentence = "The language model could not answer. Try again in a moment.";
-    throw new AppError("upstream_error", sentence, { cause: new ReplyFailure("private words", kind, counted) });
+    throw new AppError("upstream_error", sentence, { cause: new ReplyFailure("private words", kind, charged) });
   };
 };
 const thinkItAway = failAs("no_room", { answeredBy: first, usage: thoughts() });

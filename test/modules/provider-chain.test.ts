@@ -148,6 +148,21 @@ test("a budget has room for a chain only if it has room for the dearest of its e
   expect((await chat(server.url, companion.embedToken, { message: "Hello" })).isDone).toBe(true);
 });
 
+test("what each entry may charge for is spent, also where the next one answers", async () => {
+  const { spending } = server.services.store;
+  const budget = { id: systemIds.uuid(), subject: { companionId: companion.id }, limitMicros: 1_000_000 };
+  const context = testContext(clock.nowMs());
+  await spending.createBudget(companion.accountId, { ...budget, period: "day", action: "stop" }, context);
+  await owner.call("PATCH", `/api/companions/${companion.id}`, { system_prompt: null });
+  server.mockLlm.respond(closing);
+  expect((await chat(server.url, companion.embedToken, { message: "Hello" })).isDone).toBe(true);
+  // 5 bytes and 64 of the first one, at 1 micro-dollar; of the one that answered what it counted.
+  const found = await spending.findBudget(companion.accountId, budget.id, clock.nowMs());
+  expect(found).toMatchObject({ spent: { micros: 69 + 97, picos: 500_000 }, reservedMicros: 0 });
+  const { data } = (await owner.call("GET", "/api/usage?group_by=provider")).json;
+  expect(data.find(({ provider }) => provider === "default")).toMatchObject({ messages: 0, cost_micros: 69 });
+});
+
 test("where both fail it is a 502, and one failed reply of the last one's kind", async () => {
   server.mockLlm.respond(refusing(401));
   backup.respond(refusing(404));

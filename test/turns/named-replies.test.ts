@@ -182,7 +182,7 @@ test("what all replies hold is bounded: those that ended longest ago are given u
 
 test("a stored reply is held only as long as somebody reads it", async () => {
   const replies = createNamedReplies();
-  const stored = { question: "hello", isComplete: true, endCode: null, endedAtMs: 0 };
+  const stored = { question: "hello", isComplete: true, endCode: null, endedAtMs: 0, repeats: 0 };
   const ids = { conversationId: "conversation-1", questionId: "message-1", replyId: "message-2" };
   const reply = replies.open({ ...stored, ...ids, reply: "x".repeat(100_000) }, null);
   const reader = listen();

@@ -110,7 +110,7 @@ function createWorld(seed: number) {
   };
   const clock = createManualClock();
   const services: TurnServices = {
-    store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
+    store: {} as Store,
     llm: watchProvider(scripted, { measurements, calls: null }),
     clock,
     coordination: createMemoryCoordination({
@@ -158,8 +158,12 @@ function createWorld(seed: number) {
             failSometimes(0.03);
             return [];
           }),
-        settle: () =>
+        settle: ({ isKept }) =>
           work(queueKey, index, async () => {
+            if (!isKept) {
+              counts.recorded++;
+              return [];
+            }
             counts.settled++;
             await pause();
             failSometimes(0.05);

@@ -62,13 +62,7 @@ function createWorld() {
     }),
   };
   const services: TurnServices = {
-    store: {
-      turns: {
-        async recordFailure() {
-          world.failures++;
-        },
-      },
-    } as unknown as Store,
+    store: {} as Store,
     llm: {
       name: "scripted",
       streamReply(_, sink, signal) {
@@ -108,7 +102,8 @@ function createWorld() {
         begin: async () => [],
         async settle(result) {
           if (!world.canSettle) throw new Error("the disk is full");
-          world.settled.push(result);
+          if (result.isKept) world.settled.push(result);
+          else world.failures++;
           return [];
         },
       },

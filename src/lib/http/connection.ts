@@ -18,10 +18,13 @@ export interface Origin {
 /** A connection could not be made, or broke. */
 export class ConnectionError extends Error {
   readonly code: string | undefined;
+  /** Whether there was a connection, on which a request may have arrived. */
+  readonly wasOpen: boolean;
 
-  constructor(message: string, cause?: unknown) {
+  constructor(message: string, cause?: unknown, wasOpen = false) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ConnectionError";
+    this.wasOpen = wasOpen;
     this.code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
   }
 }
@@ -174,6 +177,7 @@ export class Connection implements Wire {
     const error = new ConnectionError(
       `the connection to ${hostname}:${port} ${this.#isOpen ? "broke off" : "could not be made"}${describe(reason)}`,
       reason,
+      this.#isOpen,
     );
     this.#opening?.reject(error);
     const exchange = this.#exchange;

@@ -2,6 +2,7 @@
 import type { TurnEntry } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
 import type { Companion } from "../../domain/companion.ts";
+import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
 import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
@@ -13,9 +14,10 @@ import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import { ConversationKeeper, queueKeyOf } from "../../turns/conversation-keeper.ts";
+import { ConversationKeeper, countsAgain, queueKeyOf } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
 import type { NamedStart, TurnStart } from "../../turns/turn-start.ts";
+import type { RepeatableUse } from "../../visitors/challenges.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
 import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
@@ -53,6 +55,12 @@ export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" 
   readonly work: Embedded["work"];
 }
 
+/** The same message may begin again with it, in this conversation, as often as it counts nothing. */
+function toUse(key: ConversationKey, named: NamedStart): RepeatableUse {
+  const isOwn = named.repeats !== null && countsAgain(named);
+  return { name: `${queueKeyOf(key)} ${named.messageId}`, repeats: isOwn ? 0 : freeRepeats };
+}
+
 /** Streams the reply to a visitor's message, whichever way it came. */
 export async function streamReply(
   services: Services,
@@ -72,8 +80,7 @@ export async function streamReply(
       keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
       named,
       visitor: limitOf(companion, visitor),
-      // The same message may begin again, in this conversation.
-      spendWork: work && (() => work.spend(named && `${queueKeyOf(key)} ${named.messageId}`)),
+      spendWork: work && (() => work.spend(named && toUse(key, named))),
     });
   if (!message_id) {
     const stream = new EventStream(request.signal, services.heartbeats, events === true);
@@ -101,7 +108,7 @@ export const chatRoutes: readonly Route[] = [
         "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.\n\n" +
         "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
         "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
-        "before its first text, the message runs anew. With another `message` it is 409, and so is a message that was cancelled.",
+        "before its first text, the message runs anew: three times without counting again, and then as a new one. With another `message` it is 409, and so is a message that was cancelled.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],

@@ -87,7 +87,7 @@ async function answerOrRun(
     // At once, so that of several requests for the message one runs it, and the others find it running.
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
-    const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
+    const turn = makeTurn({ messageId, repeats: stored?.repeats ?? null, text: reply.text });
     return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
   }
   if (stored.reply === null) throw wasCancelled();

@@ -32,10 +32,10 @@ export class TrialKeeper implements TurnKeeper {
 
   async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { accountId, id: companionId } = this.companion;
-    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure } = result;
-    const counted = { usage, answeredBy, cost, spend, failure };
+    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure, isCounted } = result;
+    const counted = { isCounted, usage, answeredBy, cost, spend, failure };
     const reached = await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
-    if (this.body.trace === true) {
+    if (this.body.trace === true && isCounted) {
       this.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - this.#startedMs))}`);
     }
     return reached;

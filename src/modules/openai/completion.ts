@@ -22,8 +22,8 @@ export class CompletionKeeper implements TurnKeeper {
 
   async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { accountId, id: companionId } = this.companion;
-    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure } = result;
-    const counted = { usage, answeredBy, cost, spend, failure };
+    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure, isCounted } = result;
+    const counted = { isCounted, usage, answeredBy, cost, spend, failure };
     const reached = await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
     this.result = result;
     return reached;

@@ -3,15 +3,16 @@
 export interface SpentChallenge {
   /** Names the challenge; made by the server. */
   readonly signature: string;
-  /** What it may begin again; null for nothing. */
-  readonly use: string | null;
+  /** What it may begin again, and how often; null for nothing. */
+  readonly use: { readonly name: string; readonly repeats: number } | null;
   readonly expiresAt: number;
 }
 
 export interface ChallengeStore {
   /**
-   * Remembers the challenge. False if it was spent before, for another use or for one that cannot be repeated: then
-   * nothing is written. Of several calls at once with different uses, at whichever servers, one gets true.
+   * Remembers the challenge. False if it was spent before, for another use, for one that cannot be repeated, or for this
+   * one as often as it said the first time: then nothing is written. Of several calls at once with different uses, at
+   * whichever servers, one gets true.
    */
   spend(challenge: SpentChallenge): Promise<boolean>;
   /** Whether it was spent for a use that cannot be repeated. One lookup by key. */

@@ -23,7 +23,10 @@ export interface SettledTurn {
   messageId: string | null;
   /** Why an exchange with a `messageId` ended without a complete reply, where the server ended it. */
   endCode: StreamErrorCode | null;
-  /** False for a turn that is run again: it was counted as a message, in usage and in quotas, when it ran first. */
+  /**
+   * Whether it is one of the day's messages, in usage and in quotas: neither a turn that is run again, which was counted
+   * when it ran first, nor one that failed without an answer of any kind.
+   */
   isCounted: boolean;
   /** Null unless the visitor is verified. */
   visitor: SettledVisitor | null;
@@ -68,11 +71,15 @@ export interface StoredExchange {
   endCode: StreamErrorCode | null;
   /** Of the reply; without one, when the message was sent. */
   endedAtMs: number;
+  /** How often it ran again without a reply: up to `freeRepeats`, which stands for more as well. */
+  repeats: number;
 }
 
-/** A turn without a conversation (`test-chat`): one message in usage and in the day's quota. */
+/** A turn without a conversation (`test-chat`). */
 export interface UnkeptTurn {
   ticketId: TicketId;
+  /** As in `SettledTurn`. */
+  isCounted: boolean;
   accountId: string;
   companionId: string;
   keyId: string | null;
@@ -99,17 +106,6 @@ export interface RecordedCall {
   spend: Spend | null;
 }
 
-/** A reply that failed before it began, and that no provider counted: nothing is stored, and it costs nothing. */
-export interface FailedTurn {
-  accountId: string;
-  companionId: string;
-  keyId: string | null;
-  day: string;
-  kind: FailureKind;
-  /** Ends in the same commit. */
-  reservationId: string | null;
-}
-
 export interface TurnStore {
   /**
    * Messages of the conversation, newest first, read until their text exceeds `maxBytes` of UTF-8 (the last one
@@ -125,7 +121,7 @@ export interface TurnStore {
    * settled, even if the clock is set back, and the messages of a turn in the order of the list. Resolves once durable.
    * The ticket ends in the same commit; it does not matter if it was gone before.
    *
-   * A turn that is run again updates `endCode` of the stored message if it produced nothing. An exchange that is stored
+   * A turn that is run again and produces nothing updates `endCode` and `repeats` of the stored message. An exchange that is stored
    * with its reply already, by an instance that others had given up, stays as it is: of the second turn only what it cost
    * is counted.
    *
@@ -139,8 +135,6 @@ export interface TurnStore {
   settleUnkept(turn: UnkeptTurn): Promise<readonly ReachedBudget[]>;
   /** Counts tokens under the answerer, and what they cost; resolves as `settleUnkept`. */
   recordCall(call: RecordedCall): Promise<readonly ReachedBudget[]>;
-  /** Counts an error in usage and under its kind; stores no message, and takes nothing from the day's quota. */
-  recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
   /** Input and output tokens of the account's companion that are counted in usage of the UTC month (`YYYY-MM`) so far. */

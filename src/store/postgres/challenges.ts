@@ -2,8 +2,10 @@
 import type { ChallengeStore } from "../contract/challenges.ts";
 import type { PostgresEngine } from "./engine.ts";
 
-const insert = `INSERT INTO spent_challenges (signature, use, expires_at) VALUES ($1, $2, $3)
-  ON CONFLICT (signature) DO NOTHING`;
+const insert = `INSERT INTO spent_challenges (signature, use, repeats_left, expires_at)
+  VALUES ($1, $2, $3, $4) ON CONFLICT (signature) DO NOTHING`;
+const repeat = `UPDATE spent_challenges SET repeats_left = repeats_left - 1
+  WHERE signature = $1 AND use = $2 AND repeats_left > 0`;
 const selectUse = "SELECT use FROM spent_challenges WHERE signature = $1";
 const deleteExpired = `DELETE FROM spent_challenges WHERE signature IN
   (SELECT signature FROM spent_challenges WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`;
@@ -13,8 +15,9 @@ export function createChallengeStore(engine: PostgresEngine): ChallengeStore {
     spend: ({ signature, use, expiresAt }) =>
       engine.write(async (transaction) => {
         // Waits for another server that is about to spend it.
-        if ((await transaction.run(insert, [signature, use ?? "", expiresAt])) > 0) return true;
-        return use !== null && (await transaction.get<{ use: string }>(selectUse, [signature]))?.use === use;
+        const begun = [signature, use?.name ?? "", use?.repeats ?? 0, expiresAt];
+        if ((await transaction.run(insert, begun)) > 0) return true;
+        return use !== null && (await transaction.run(repeat, [signature, use.name])) > 0;
       }),
 
     isUsedUp: async (signature) => (await engine.quick.get<{ use: string }>(selectUse, [signature]))?.use === "",

@@ -8,7 +8,7 @@ import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { messages } from "./schema/conversations.ts";
 
-const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode"]);
+const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
 
 interface ConversationFields {
   companionId: string;

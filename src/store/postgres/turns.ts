@@ -14,7 +14,7 @@ export const turnQueries = {
   history: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
   // Sorted by what no index has: in their order, one would be read for the whole conversation.
   exchange: `SELECT m.id, (SELECT o.id FROM conversations o WHERE o.number = m.conversation_number) AS "conversationId",
-    m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
+    m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt", m.repeats
     FROM messages m WHERE m.conversation_number = (
       SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
     ) AND m.client_id = $4 ORDER BY m.created_at + 0, m.number`,
@@ -59,21 +59,15 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     },
 
     settleUnkept(turn) {
-      const { ticketId, failure, accountId, companionId, keyId, day, answeredBy } = turn;
-      const usage = { accountId, companionId, keyId, day, answeredBy, ...countsOf(turn, 1) };
-      return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted: true, ticketId });
+      const { ticketId, failure, accountId, companionId, keyId, day, answeredBy, isCounted } = turn;
+      const usage = { accountId, companionId, keyId, day, answeredBy, ...countsOf(turn, isCounted ? 1 : 0) };
+      return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted, ticketId });
     },
 
     recordCall({ accountId, companionId, keyId, day, answeredBy, usage: tokens, cost, spend }) {
       const usage = { accountId, companionId, keyId, day, answeredBy, ...tokens, ...costCounts(cost) };
       const spent = spend === null ? null : { cost, spend };
       return settling.add({ ...unkept, usage, failure: null, spent, isCounted: false, ticketId: null });
-    },
-
-    async recordFailure({ kind, accountId, companionId, keyId, day, reservationId }) {
-      const usage = { accountId, companionId, keyId, day, answeredBy: null, errors: 1 };
-      const spent = reservationId === null ? null : { cost: null, spend: { facts: [], reservationId, atMs: 0 } };
-      await settling.add({ ...unkept, usage, failure: kind, spent, isCounted: false, ticketId: null });
     },
 
     countDay: (companionId, day) => quota.count(engine.quick, "messages", companionId, day),

@@ -11,6 +11,7 @@ export interface ExchangeRow {
   complete: boolean | number;
   endCode: StreamErrorCode | null;
   createdAt: number;
+  repeats: number | null;
 }
 
 /** `rows` in order of time; null if the question is not among them. */
@@ -28,5 +29,6 @@ export function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null 
     isComplete: Boolean(reply?.complete),
     endCode,
     endedAtMs: createdAt,
+    repeats: question.repeats ?? 0,
   };
 }

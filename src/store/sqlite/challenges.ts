@@ -3,8 +3,13 @@ import type { ChallengeStore } from "../contract/challenges.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export function createChallengeStore(engine: SqliteEngine): ChallengeStore {
-  const insert = engine.query<null, [string, string, number]>(
-    "INSERT INTO spent_challenges (signature, use, expires_at) VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING",
+  const insert = engine.query<null, [string, string, number, number]>(
+    `INSERT INTO spent_challenges (signature, use, repeats_left, expires_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (signature) DO NOTHING`,
+  );
+  const repeat = engine.query<null, [string, string]>(
+    `UPDATE spent_challenges SET repeats_left = repeats_left - 1
+     WHERE signature = ? AND use = ? AND repeats_left > 0`,
   );
   const selectUse = engine.query<{ use: string }, [string]>("SELECT use FROM spent_challenges WHERE signature = ?");
   const purge = engine.query<null, [number, number]>(
@@ -15,8 +20,8 @@ export function createChallengeStore(engine: SqliteEngine): ChallengeStore {
   return {
     spend: ({ signature, use, expiresAt }) =>
       engine.write(() => {
-        if (insert.run(signature, use ?? "", expiresAt) > 0) return true;
-        return use !== null && selectUse.get(signature)?.use === use;
+        if (insert.run(signature, use?.name ?? "", use?.repeats ?? 0, expiresAt) > 0) return true;
+        return use !== null && repeat.run(signature, use.name) > 0;
       }),
 
     isUsedUp: (signature) => engine.read(() => selectUse.get(signature)?.use === ""),

@@ -1,5 +1,5 @@
 /** Exchanges that a client has named: stored once however often they run, and found again by that name. */
-import type { ConversationKey } from "../../domain/conversation.ts";
+import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
 import type { SettledTurn, StoredExchange } from "../contract/turns.ts";
 import { type ExchangeRow, toExchange } from "../rows/exchange.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
@@ -9,7 +9,7 @@ import type { MessageEraser } from "./message-eraser.ts";
 export type Exchanges = ReturnType<typeof createExchanges>;
 
 // Named, since SQLite would choose the index of all messages, which has the order.
-export const exchangeQuery = `SELECT number, id, role, text, complete, end_code AS endCode, created_at AS createdAt,
+export const exchangeQuery = `SELECT number, id, role, text, complete, end_code AS endCode, created_at AS createdAt, repeats,
     (SELECT id FROM conversations WHERE conversations.number = conversation_number) AS conversationId
   FROM messages INDEXED BY messages_client WHERE conversation_number =
     (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) AND client_id = ?
@@ -30,18 +30,20 @@ export function createExchanges(engine: SqliteEngine, conversations: Conversatio
      * question is gone; and of one that is stored with its reply nothing, whoever sends it.
      */
     add(turn: SettledTurn, messageId: string): void {
-      const { key, conversationId, messages, endCode, isCounted } = turn;
+      const { key, conversationId, messages, endCode } = turn;
       const facts = { clientId: messageId, endCode, sealedVisitor: turn.visitor?.sealed ?? null };
       const rows = selectRows(key, messageId);
       if (rows.some(({ role }) => role !== "user")) return;
       const [question] = rows;
       if (question === undefined) {
-        if (isCounted) conversations.add(key, conversationId, messages, facts);
+        if (messages[0]?.role === "user") conversations.add(key, conversationId, messages, facts);
         return;
       }
       const reply = messages.filter(({ role }) => role !== "user");
       if (reply.length > 0) conversations.add(key, conversationId, reply, facts);
-      else if (question.endCode !== endCode) eraser.replaceEndCode(question.number, endCode);
+      else if (question.endCode !== endCode || (question.repeats ?? 0) < freeRepeats) {
+        eraser.noteRepeat(question.number, endCode);
+      }
     },
   };
 }

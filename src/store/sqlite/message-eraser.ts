@@ -8,6 +8,7 @@
  * rebalancing moves only erased rows. Short stretches of live rows in between are copied to the end, and then erased
  * too.
  */
+import { freeRepeats } from "../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -44,10 +45,11 @@ export function createMessageEraser(engine: SqliteEngine) {
   const kept = `conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
      text, client_id, model, provider, finish_reason`;
   const copyRow = engine.query<null, [number]>(
-    `INSERT INTO messages (${kept}, end_code) SELECT ${kept}, end_code FROM messages WHERE number = ?`,
+    `INSERT INTO messages (${kept}, end_code, repeats) SELECT ${kept}, end_code, repeats FROM messages WHERE number = ?`,
   );
-  const copyWithEndCode = engine.query<null, [string | null, number]>(
-    `INSERT INTO messages (${kept}, end_code) SELECT ${kept}, ? FROM messages WHERE number = ?`,
+  const copyRepeated = engine.query<null, [string | null, number]>(
+    `INSERT INTO messages (${kept}, end_code, repeats)
+     SELECT ${kept}, ?, min(${freeRepeats}, ifnull(repeats, 0) + 1) FROM messages WHERE number = ?`,
   );
   const selectBetween = engine.query<Row, [number, number]>(
     `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number`,
@@ -142,8 +144,8 @@ export function createMessageEraser(engine: SqliteEngine) {
     },
 
     /** Call it inside a write. A row that grows in its place could move others: it is copied to the end instead. */
-    replaceEndCode(number: number, endCode: StreamErrorCode | null): void {
-      copyWithEndCode.run(endCode, number);
+    noteRepeat(number: number, endCode: StreamErrorCode | null): void {
+      copyRepeated.run(endCode, number);
       eraseAll(selectBetween.all(number, number));
     },
   };

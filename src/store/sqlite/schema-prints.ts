@@ -68,7 +68,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "knowledge_turns knowledge_turns_unanswered": "e3a238c04400",
   knowledge_uploads: "9fdc1bce920a",
   knowledge_vectors: "7893a5dfa5d2",
-  messages: "f02e4fac0208",
+  messages: "ff729ad4a72b",
   "messages messages_client": "664949fc51e2",
   "messages messages_conversation": "e41c12613786",
   one_time_links: "6225e2766326",
@@ -82,7 +82,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   spending_reservations: "bf3b6869a3e5",
   "spending_reservations spending_reservations_due": "467a68c971bc",
   spending_stops: "11ca33c41f4c",
-  spent_challenges: "5b194c2d38a4",
+  spent_challenges: "8554423497c7",
   "spent_challenges spent_challenges_expiry": "7ecec5d0984c",
   usage_account_daily: "16c1f1c8949f",
   usage_daily: "5c15897ac356",
@@ -108,4 +108,4 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
-export const wholePrint = "83d0e4e65449866e949dc81dbe1aa81bae851ff41af8e254d2875f89d8cde3c5";
+export const wholePrint = "9ba46bd2383ff0197a618c95dc94ad0448caf7ee0aefa697be593833c9a1f49a";

@@ -103,8 +103,8 @@ export function createTurnStore(
 
     settleUnkept: (turn) =>
       engine.append(() => {
-        count(turn, 1, turn);
-        quota.add("messages", turn.companionId, turn.day);
+        count(turn, turn.isCounted ? 1 : 0, turn);
+        if (turn.isCounted) quota.add("messages", turn.companionId, turn.day);
         return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
@@ -112,13 +112,6 @@ export function createTurnStore(
       engine.append(() => {
         usage.add(place, { ...tokens, ...costCounts(cost) });
         return spend === null ? [] : spending.settle(place, cost, spend);
-      }),
-
-    recordFailure: ({ kind, reservationId, ...place }) =>
-      engine.append(() => {
-        usage.add({ ...place, answeredBy: null }, { errors: 1 });
-        usage.addFailure(place, kind);
-        if (reservationId !== null) spending.end(reservationId);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),

@@ -1,6 +1,6 @@
 /** Tables of conversations, their messages, and of pending deletions. */
 import { sql } from "drizzle-orm";
-import { boolean, index, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
 import type { FinishReason, MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import type { RemovalKind } from "../../rows/removals.ts";
@@ -55,6 +55,8 @@ export const messages = pgTable(
     endCode: textColumn("end_code").$type<StreamErrorCode>(),
     /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
     finishReason: textColumn("finish_reason").$type<FinishReason>(),
+    /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
+    repeats: integer("repeats"),
   },
   (table) => [
     // By time, not by number: a transcript arrives after turns that were written during the call.

@@ -122,6 +122,8 @@ export const spentChallenges = pgTable(
     signature: textColumn("signature").primaryKey(),
     /** What it may be used for again: the conversation and the client's name of the message; empty for nothing. */
     use: textColumn("use").notNull(),
+    /** How often it may begin that again. */
+    repeatsLeft: wholeColumn("repeats_left").notNull(),
     expiresAt: wholeColumn("expires_at").notNull(),
   },
   (table) => [index("spent_challenges_expiry").on(table.expiresAt)],

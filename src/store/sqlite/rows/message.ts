@@ -5,9 +5,12 @@ import type { SqliteEngine } from "../engine.ts";
 import { messages } from "../schema/conversations.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
 
-export const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode"]);
+export const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
 
-export type MessageRow = Omit<StoredRow<typeof messages>, "number" | "conversationNumber" | keyof ExchangeMark>;
+export type MessageRow = Omit<
+  StoredRow<typeof messages>,
+  "number" | "conversationNumber" | "repeats" | keyof ExchangeMark
+>;
 
 /** How a message shows which exchange it belongs to, where the client has named it. */
 export interface ExchangeMark {
@@ -27,6 +30,6 @@ export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
   return (conversationNumber: number, message: Message, delayMs: number, { clientId, endCode }: ExchangeMark): void => {
     const createdAt = message.createdAt + delayMs;
-    insert({ ...message, conversationNumber, createdAt, text: textOf(message), clientId, endCode });
+    insert({ ...message, conversationNumber, createdAt, text: textOf(message), clientId, endCode, repeats: null });
   };
 }

@@ -54,6 +54,8 @@ export const messages = lazyTable(
     endCode: text("end_code").$type<StreamErrorCode>(),
     /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
     finishReason: text("finish_reason").$type<FinishReason>(),
+    /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
+    repeats: integer("repeats"),
   }),
   (table) => [
     // By time, not by number: a transcript arrives after turns that were written during the call.

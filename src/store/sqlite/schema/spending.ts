@@ -104,6 +104,8 @@ export const spentChallenges = lazyTable(
     signature: text("signature").primaryKey(),
     /** What it may be used for again: the conversation and the client's name of the message; empty for nothing. */
     use: text("use").notNull(),
+    /** How often it may begin that again. */
+    repeatsLeft: integer("repeats_left").notNull(),
     expiresAt: integer("expires_at").notNull(),
   }),
   (table) => [index("spent_challenges_expiry").on(table.expiresAt)],
