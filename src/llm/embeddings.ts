@@ -11,6 +11,14 @@ export interface EmbeddedTexts {
   readonly tokens: number;
 }
 
+/** The calls of one `embed`: retries, and one more where a parameter is refused. */
+export interface EmbeddingCalls {
+  /** Asked before each but the first; false: there is none, and `embed` rejects with why the one before failed. */
+  permit(): Promise<boolean>;
+  /** One has ended without vectors, and the provider may charge for it. */
+  noteUncounted(): void;
+}
+
 export interface EmbeddingProvider {
   /** Under which usage counts its tokens, together with `model`. */
   readonly name: string;
@@ -28,13 +36,14 @@ export interface EmbeddingProvider {
    * - A failure (refused, 4xx, 5xx, malformed, the wrong number of vectors, different dimensions, no finite numbers, no
    *   response within 60 s) rejects with `AppError("upstream_error")`: public sentence, private cause without a word of
    *   the texts. Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known.
+   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known: `calls` is told
+   *   where it may charge for one.
    * - `signal` ends it at once, at any point: the provider's connection is closed, and the call rejects with the
    *   signal's reason.
    *
    * Any number of calls may run at once. Texts are never logged.
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts>;
+  embed(texts: readonly string[], signal: AbortSignal, calls?: EmbeddingCalls): Promise<EmbeddedTexts>;
   /** Closes idle connections. Callers abort running calls. */
   close(): void;
 }

@@ -5,9 +5,10 @@ import { startDeadline, waitFor } from "../lib/deadline.ts";
 import { readBody } from "../lib/http/body-bytes.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
+import { ConnectionError } from "../lib/http/connection.ts";
 import type { Log } from "../lib/log.ts";
 import { maxRetries } from "./attempt.ts";
-import { type EmbeddedTexts, type EmbeddingProvider, maxEmbeddedLength } from "./embeddings.ts";
+import { type EmbeddedTexts, type EmbeddingCalls, type EmbeddingProvider, maxEmbeddedLength } from "./embeddings.ts";
 import { openAiUrl } from "./openai-address.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { readVectors } from "./openai-vectors.ts";
@@ -58,47 +59,58 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingOptions): Embeddi
     return { target: http.prepare(head), readRefusal };
   }
 
-  async function ask(texts: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts> {
+  /** Resolves with why it was refused. */
+  async function send(body: { input: readonly string[] }, signal: AbortSignal, calls: EmbeddingCalls | undefined) {
     opening ??= open();
     const { target, readRefusal } = await opening;
+    let mayCharge = true;
+    try {
+      const response = await http.send(target, JSON.stringify(body), signal);
+      mayCharge = response.status >= 200 && response.status < 300;
+      if (!mayCharge) return readRefusal(response, await readBounded(response.body, signal));
+      const { bytes, isCut } = await readBody(response.body, maxResponseBytes, signal);
+      if (isCut) throw new ProviderFailure("the response is larger than 16 MiB");
+      const { areNumbers, ...embedded } = readVectors(bytes.toString("utf8"), body.input);
+      if (areNumbers) learnt.sendsNumbers = true;
+      return embedded;
+    } catch (error) {
+      if (mayCharge && !(error instanceof ConnectionError && !error.wasOpen)) calls?.noteUncounted();
+      throw error;
+    }
+  }
+
+  async function ask(texts: readonly string[], signal: AbortSignal, calls?: EmbeddingCalls): Promise<EmbeddedTexts> {
     for (;;) {
       const isBase64 = !learnt.refusesBase64;
       const body = { model, input: texts, ...(isBase64 ? { encoding_format: "base64" } : {}) };
-      const response = await http.send(target, JSON.stringify(body), signal);
-      const isSuccess = response.status >= 200 && response.status < 300;
-      if (isSuccess) {
-        const { bytes, isCut } = await readBody(response.body, maxResponseBytes, signal);
-        if (isCut) throw new ProviderFailure("the response is larger than 16 MiB");
-        const { areNumbers, ...embedded } = readVectors(bytes.toString("utf8"), texts);
-        if (areNumbers) learnt.sendsNumbers = true;
-        return embedded;
-      }
-      const refusal = readRefusal(response, await readBounded(response.body, signal));
+      const refusal = await send(body, signal, calls);
+      if (!(refusal instanceof ProviderFailure)) return refusal;
       signal.throwIfAborted();
       const isAboutRequest = refusal.status === 400 || refusal.status === 422;
       if (!isBase64 || !isAboutRequest || !refusal.message.includes("encoding_format")) throw refusal;
       learnt.refusesBase64 = true;
       log.info("provider refuses a parameter", { model, refusesBase64: true });
+      if (calls !== undefined && !(await calls.permit())) throw refusal;
     }
   }
 
-  async function embed(given: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts> {
+  async function embed(given: readonly string[], signal: AbortSignal, calls?: EmbeddingCalls): Promise<EmbeddedTexts> {
     const texts = given.map(cut);
     const late = new ProviderFailure(`no response within ${timeoutMs / 1000} s`, { kind: "timed_out" });
     const deadline = startDeadline(signal, timeoutMs, () => late);
     try {
       for (let retries = 0; ; retries++) {
         try {
-          return await ask(texts, deadline.signal);
+          return await ask(texts, deadline.signal, calls);
         } catch (error) {
           deadline.signal.throwIfAborted();
           const failure = toProviderFailure(error, (text) => removeWords(text, secrets, texts));
-          if (!failure.isTransient || retries === maxRetries) {
-            throw new AppError("upstream_error", publicSentence, { cause: failure });
-          }
+          const refused = new AppError("upstream_error", publicSentence, { cause: failure });
+          if (!failure.isTransient || retries === maxRetries) throw refused;
           const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, backoffMs);
           log.info("embedding failed, trying again", { model, retry: retries + 1, delayMs, error: failure });
           await waitFor(delayMs, deadline.signal);
+          if (calls !== undefined && !(await calls.permit())) throw refused;
         }
       }
     } catch (error) {

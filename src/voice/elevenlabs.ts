@@ -14,7 +14,7 @@ export interface ElevenLabsOptions {
 
 export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
   const { apiKey, baseUrl, deadlineMs = 10_000, retryDelaysMs = [200, 800] } = options;
-  type Request = Pick<ProviderCall, "method" | "isRepeatable" | "body"> & { path: string };
+  type Request = Pick<ProviderCall, "method" | "isRepeatable" | "body" | "permit"> & { path: string };
 
   function call({ path, ...request }: Request, signal: AbortSignal): Promise<ProviderResponse> {
     const url = `${baseUrl}/v1/convai/${path}`;
@@ -46,11 +46,11 @@ export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
       await call({ method: "DELETE", path: agentPath(agentId), isRepeatable: true }, signal);
     },
 
-    async createSession(agentId, signal) {
+    async createSession(agentId, signal, permit) {
       // With its conversation id, the URL opens one session only.
       const query = new URLSearchParams({ agent_id: agentId, include_conversation_id: "true" });
       const path = `conversation/get-signed-url?${query}`;
-      const response = await call({ method: "GET", path, isRepeatable: true }, signal);
+      const response = await call({ method: "GET", path, isRepeatable: true, permit }, signal);
       return response.status === 404 ? null : readSession(response);
     },
 

@@ -15,6 +15,8 @@ export interface ProviderCall {
   deadlineMs: number;
   /** The pause before each retry. */
   retryDelaysMs: readonly number[];
+  /** Asked before each attempt: what it rejects with ends the call. */
+  permit?: (() => Promise<void>) | undefined;
 }
 
 export interface ProviderResponse {
@@ -29,6 +31,7 @@ export async function callProvider(call: ProviderCall, signal: AbortSignal): Pro
   const deadline = AbortSignal.timeout(call.deadlineMs);
   const either = AbortSignal.any([signal, deadline]);
   for (let attempt = 0; ; attempt++) {
+    await call.permit?.();
     const result = await attemptCall(call, either);
     if ("response" in result) return result.response;
     const delayMs = call.retryDelaysMs[attempt];

@@ -46,8 +46,8 @@ export interface VoiceProvider {
   updateAgent(agentId: string, settings: AgentSettings, signal: AbortSignal): Promise<boolean>;
   /** Resolves when the agent no longer exists, including when it did not exist before. */
   deleteAgent(agentId: string, signal: AbortSignal): Promise<void>;
-  /** Null if the provider has no such agent. */
-  createSession(agentId: string, signal: AbortSignal): Promise<SignedSession | null>;
+  /** Null if the provider has no such agent. `permit` is asked before each call: what it rejects with ends the attempts. */
+  createSession(agentId: string, signal: AbortSignal, permit?: () => Promise<void>): Promise<SignedSession | null>;
   /** Resolves if the provider is reachable and accepts the key for work on agents. Changes nothing there. */
   check(signal: AbortSignal): Promise<void>;
 }

@@ -26,9 +26,10 @@ export interface Voice {
   hasVoice(companion: VoiceFields): boolean;
   /**
    * Opens a session with the companion's own agent, or with the one that the server keeps for it. Takes 10 s at most;
-   * rejects with `voice_not_configured`, `upstream_error` or `unavailable`. The caller counts the session.
+   * rejects with `voice_not_configured`, `upstream_error` or `unavailable`, and with what `permit` does, which is asked
+   * before each call that opens one. The caller counts the session.
    */
-  openSession(companion: Companion, signal: AbortSignal): Promise<OpenedSession>;
+  openSession(companion: Companion, signal: AbortSignal, permit?: () => Promise<void>): Promise<OpenedSession>;
   /** Stops the background work and waits for agents being created. */
   close(): Promise<void>;
 }
@@ -57,17 +58,15 @@ export function createVoice(options: VoiceDependencies): Voice {
     readers,
     hasVoice: ({ voiceId, voiceAgentId }) => provider !== null && (voiceId ?? voiceAgentId) !== null,
 
-    async openSession(companion, visitorSignal) {
+    async openSession(companion, visitorSignal, permit) {
       if (!provider || !keeper) throw notConfigured();
       const signal = AbortSignal.any([visitorSignal, AbortSignal.timeout(deadlineMs)]);
-      if (companion.voiceAgentId !== null) {
-        return { ...(await openOwn(provider, companion.voiceAgentId, signal)), agentId: companion.voiceAgentId };
-      }
+      const open = (agentId: string) => provider.createSession(agentId, signal, permit);
+      if (companion.voiceAgentId !== null) return await openOwn(open, companion.voiceAgentId);
       const agentId = await keeper.agentFor(companion, signal);
-      const session = await provider.createSession(agentId, signal);
+      const session = await open(agentId);
       if (session) return { ...session, agentId };
-      const newAgentId = await keeper.agentFor(companion, signal, agentId);
-      return { ...(await openOwn(provider, newAgentId, signal)), agentId: newAgentId };
+      return await openOwn(open, await keeper.agentFor(companion, signal, agentId));
     },
 
     async close() {
@@ -76,9 +75,12 @@ export function createVoice(options: VoiceDependencies): Voice {
   };
 }
 
-async function openOwn(provider: VoiceProvider, agentId: string, signal: AbortSignal): Promise<SignedSession> {
-  const session = await provider.createSession(agentId, signal);
-  if (session) return session;
+async function openOwn(
+  open: (agentId: string) => Promise<SignedSession | null>,
+  agentId: string,
+): Promise<OpenedSession> {
+  const session = await open(agentId);
+  if (session) return { ...session, agentId };
   throw new AppError("upstream_error", "The voice provider does not know this companion's agent.", {
     cause: new Error(`agent ${agentId} is not at the provider`),
   });

@@ -9,10 +9,10 @@ import { startTestServer, testContext } from "../support/app.ts";
 import { chat, sendChat } from "../support/chat.ts";
 import { openDashboard } from "../support/dashboard.ts";
 import { postCallEvent, signDelivery } from "../support/elevenlabs-delivery.ts";
-import { isOnPostgres } from "../support/engine.ts";
+import { isOnPostgres, openStoreBeside } from "../support/engine.ts";
 import type { Responder } from "../support/mock-llm.ts";
-import { wholeStream } from "../support/mock-llm-replies.ts";
-import { readUntil, sayOnCommand } from "../support/resumed-chat.ts";
+import { chunk, wholeStream } from "../support/mock-llm-replies.ts";
+import { newMessage, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { startVoiceServer, type VoiceServer, webhookSecret } from "../support/voice-server.ts";
 
 /** A token costs one micro-dollar, a minute 100 000. */
@@ -292,6 +292,44 @@ test("from a stop on no call begins: 503 for visitors, owners and voice, nothing
   await spending.start(account.id, testContext());
   server.mockLlm.respond(null);
   expect((await say()).status).toBe(200);
+});
+
+test("a stop beside this server ends the calls of a reply without text: no retry, lesson or room follows, no repetition", async () => {
+  const beside = await openStoreBeside(server.dataDir);
+  const { spending } = beside;
+  const wordless = [chunk({ delta: { reasoning_content: "Hm" } }), chunk({ finishReason: "length" })].join("");
+  const refusal = JSON.stringify({ error: { message: "Unsupported parameter", param: "temperature" } });
+  await server.updateCompanion(companion, { temperature: 0.5 });
+  const answers: [string, Responder][] = [
+    ["retry", (_, response) => response.send(500, {}, "no")],
+    ["lesson", (_, response) => response.send(400, {}, refusal)],
+    ["room", (_, response) => response.write(wordless).then(() => response.end())],
+  ];
+  for (const [what, answer] of answers) {
+    const asked = server.mockLlm.requests.length;
+    server.mockLlm.respond(async (request, response) => {
+      await spending.stop(account.id, testContext());
+      await answer(request, response);
+    });
+    const { status, raw } = await say();
+    expect([what, status, JSON.parse(raw).code]).toEqual([what, 503, "unavailable"]);
+    expect([what, server.mockLlm.requests.length - asked]).toEqual([what, 1]);
+    await spending.start(account.id, testContext());
+  }
+  server.mockLlm.respond((_, response) => response.closed);
+  const message = newMessage({ resume: false });
+  const lost = new AbortController();
+  const left = sendChat(server.url, companion.embedToken, message, { signal: lost.signal });
+  await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
+  lost.abort();
+  await expect(left).rejects.toThrow();
+  await server.services.openTurns.whenEnded();
+  await spending.stop(null, testContext());
+  const asked = server.mockLlm.requests.length;
+  const { status } = await sendChat(server.url, companion.embedToken, message);
+  expect([status, server.mockLlm.requests.length - asked]).toEqual([503, 0]);
+  await spending.start(null, testContext());
+  await beside.close();
 });
 
 test("a voice session holds ten minutes, and is settled by the second when its transcript comes", async () => {

@@ -169,7 +169,7 @@ describe("a solution", () => {
     await readChallenge(await post(message, own));
     await leave(await work());
     const refused = await post(message, await work());
-    expect([refused.status, (await refused.json()).code]).toEqual([429, "quota_exceeded"]);
+    expect(await refused.json()).toMatchObject({ status: 429, code: "quota_exceeded" });
     expect(server.mockLlm.requests.length - asked).toBe(6);
     server.mockLlm.respond(null);
   });

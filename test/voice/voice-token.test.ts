@@ -5,7 +5,8 @@ import { contextOf, noteContext } from "../../src/http/request-context.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
 import { createVoice } from "../../src/voice/voice.ts";
-import { startTestServer } from "../support/app.ts";
+import { startTestServer, testContext } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { leakMarker } from "../support/mock-elevenlabs.ts";
 import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
 
@@ -155,6 +156,24 @@ test("answers 502 after the deadline when the provider does not respond", async 
     server.voice.heal();
   }
   await voice.close();
+});
+
+test("asks the provider for nothing more once spending is stopped, in mid-attempt or before", async () => {
+  const { spending } = server.services.store;
+  for (const operation of ["create", "session"] as const) {
+    const companion = await server.createCompanion({ voiceId: "voice-1" });
+    const [before, attempts] = [server.voice.count(operation), server.voice.count("session")];
+    server.voice.fail({ kind: 500, operation: "session" });
+    const goOn = server.voice.hold(operation);
+    const asked = server.askVoiceToken(companion.embedToken);
+    await eventually(() => server.voice.count(operation) > before);
+    await spending.stop(companion.accountId, testContext());
+    goOn();
+    expect(await (await asked).json()).toMatchObject({ status: 503, code: "unavailable" });
+    expect(server.voice.count("session") - attempts).toBe(operation === "session" ? 1 : 0);
+    await spending.start(companion.accountId, testContext());
+    server.voice.heal();
+  }
 });
 
 test("holds the connection for longer than the provider may take", async () => {

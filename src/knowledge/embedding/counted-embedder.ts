@@ -6,7 +6,7 @@ import { type Cost, ceilToMicros, noCost } from "../../domain/money.ts";
 import { costOfTokens } from "../../domain/prices.ts";
 import { type Answerer, noTokens } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import type { EmbeddingProvider } from "../../llm/embeddings.ts";
+import type { EmbeddingCalls, EmbeddingProvider } from "../../llm/embeddings.ts";
 import { noteReached, releaseSpending } from "../../turns/spending.ts";
 
 export interface EmbedderParts extends Pick<Services, "store" | "clock" | "ids" | "log" | "measurements"> {
@@ -69,26 +69,52 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         return false;
       }
 
-      async function count(inputTokens: number, reservationId: string | null): Promise<void> {
+      /** The vectors are there and paid for, whatever becomes of the count. */
+      async function count(inputTokens: number): Promise<void> {
+        const reservationId = held;
+        held = null;
         const cost = costOf(inputTokens);
         const spend = cost === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
         // Messages keep their price beside texts that have none.
         const counted = { usage: { ...noTokens, inputTokens }, answeredBy, cost: cost ?? noCost };
-        noteReached(parts, await turns.recordCall({ ...place, ...counted, spend }));
+        try {
+          noteReached(parts, await turns.recordCall({ ...place, ...counted, spend }));
+        } catch (error) {
+          log.error("embedding not counted", { companionId, error });
+        }
       }
 
-      const reservationId = await admit();
-      if (reservationId === false) return null;
-      const embedded = await provider.embed(texts, signal).catch(async (error: unknown) => {
-        if (reservationId !== null) await releaseSpending(parts, reservationId);
+      const admitted = await admit();
+      if (admitted === false) return null;
+      let held = admitted;
+      let isUncounted = false;
+      /** A call that came to nothing, and may be charged for. */
+      async function countFailed(): Promise<void> {
+        if (isUncounted) await count(mostTokens);
+        isUncounted = false;
+      }
+      const calls: EmbeddingCalls = {
+        noteUncounted() {
+          isUncounted = true;
+        },
+        async permit() {
+          await countFailed();
+          if (held !== null) return (await spending.findStop(accountId)) === null;
+          const again = await admit();
+          if (again !== false) held = again;
+          return again !== false;
+        },
+      };
+      try {
+        const embedded = await provider.embed(texts, signal, calls);
+        // What is above that is no count, and would end the exactness of sums.
+        await count(Math.min(embedded.tokens, mostTokens));
+        return embedded.vectors;
+      } catch (error) {
+        await countFailed();
+        if (held !== null) await releaseSpending(parts, held);
         throw error;
-      });
-      // What is above that is no count, and would end the exactness of sums. The vectors are there and paid for, whatever
-      // becomes of the count.
-      await count(Math.min(embedded.tokens, mostTokens), reservationId).catch((error: unknown) => {
-        log.error("embedding not counted", { companionId, error });
-      });
-      return embedded.vectors;
+      }
     },
   };
 }

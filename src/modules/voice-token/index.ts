@@ -1,5 +1,6 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -28,14 +29,15 @@ export const voiceTokenRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
       errors: ["voice_not_configured", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, set, target, visitor, work, readBody }) {
+    async handle({ services, request, params, set, target, visitor, work, readBody }) {
       const body = await readBody();
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
       const sealedVisitor = visitor && (await services.visitors.seal(visitor));
       contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
-      const spoken = { target, sessionId, visitorId, sealedVisitor, work };
+      const right = rightOfToken(services.store.companions, params.token);
+      const spoken = { target, right, sessionId, visitorId, sealedVisitor, work };
       const response = await startVoiceSession(services, { ...spoken, signal: request.signal });
       // The URL opens a paid session: no cache may keep it.
       set.headers["cache-control"] = "no-store";

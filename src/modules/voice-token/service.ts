@@ -9,6 +9,7 @@ import { costOfSpeech, type Prices } from "../../domain/prices.ts";
 import type { EmbedTarget } from "../../store/store.ts";
 import { reserveVoiceSession } from "../../turns/admission.ts";
 import { admitSpending, type CallBound, releaseSpending, type SpendingServices } from "../../turns/spending.ts";
+import type { TurnRight } from "../../turns/turn-start.ts";
 import { longestSessionSeconds } from "../../voice/provider.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
@@ -16,6 +17,8 @@ import type { VoiceTokenResponse } from "./responses.ts";
 
 export interface SessionRequest {
   target: EmbedTarget;
+  /** Asked before each call of the provider. */
+  right: TurnRight;
   sessionId: string;
   visitorId: string | null;
   /** Of a verified visitor. */
@@ -29,8 +32,8 @@ export interface SessionRequest {
 type SessionServices = SpendingServices & Pick<Services, "voice" | "coordination" | "settings">;
 
 /**
- * Rejects with `voice_not_configured`, `quota_exceeded`, `budget_exceeded`, `challenge_required`, `upstream_error` or
- * `unavailable`; then no URL was handed out.
+ * Rejects with `voice_not_configured`, `quota_exceeded`, `budget_exceeded`, `rate_limited`, `challenge_required`,
+ * `upstream_error`, `unavailable` or the refusal of its right; then no URL was handed out.
  */
 export async function startVoiceSession(
   services: SessionServices,
@@ -56,7 +59,11 @@ export async function startVoiceSession(
 }
 
 /** With what budgets hold for it. */
-async function openSession(services: SessionServices, { target, work, signal }: SessionRequest, { day }: Reservation) {
+async function openSession(
+  services: SessionServices,
+  { target, right, work, signal }: SessionRequest,
+  { day }: Reservation,
+) {
   const { companion, spending } = target;
   const { settings, voice } = services;
   const keyId = companion.createdByKeyId;
@@ -64,9 +71,14 @@ async function openSession(services: SessionServices, { target, work, signal }: 
   const bound = () => boundOfSession(settings.prices, voice.pricedAs ?? "");
   const isAsked = spending.isStopped || spending.hasBudgets;
   const reservationId = isAsked ? await admitSpending(services, call, spending, bound) : null;
+  const permit = async () => {
+    const now = await right.check();
+    if (now === null) throw right.refusal();
+    if (now.isStopped) await admitSpending(services, call, now, bound);
+  };
   try {
     await work?.spend(null);
-    return { session: await voice.openSession(companion, signal), reservationId };
+    return { session: await voice.openSession(companion, signal, permit), reservationId };
   } catch (error) {
     if (reservationId !== null) await releaseSpending(services, reservationId);
     throw error;

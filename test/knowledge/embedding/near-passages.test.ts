@@ -36,7 +36,8 @@ beforeEach(async () => {
   mock.requests.length = 0;
 });
 
-const openProvider = () => createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log });
+const openProvider = () =>
+  createOpenAiEmbeddings({ apiKey: null, baseUrl: `${mock.url}/v1`, model, log, backoffMs: 1 });
 
 function openEmbedder(provider = openProvider()) {
   const { store, clock } = world;
@@ -102,4 +103,31 @@ test("asks nobody without vectors of the model, for a stopped account, or beyond
   await spending.stop(companion.accountId, world.context());
   expect(await ask("chairs")).toBeNull();
   expect(mock.requests).toHaveLength(1);
+});
+
+test("a call that breaks costs what its text can at most, and no other follows once spending is stopped", async () => {
+  const { spending } = world.store;
+  const budget = { id: systemIds.uuid(), subject: { companionId: companion.id }, limitMicros: 1000 };
+  await spending.createBudget(companion.accountId, { ...budget, period: "day", action: "stop" }, world.context());
+  const spent = async () => {
+    const found = await spending.findBudget(companion.accountId, budget.id, world.clock.nowMs());
+    return [found?.spent.micros, found?.reservedMicros];
+  };
+  const embed = () => openEmbedder().embed(companion, ["chairs"], new AbortController().signal);
+  const most = 2 * ("chairs".length + 16);
+  mock.respond(({ index }, response) => {
+    if (index > 0) return respondWithEmbeddings()(mock.requests[index] as never, response);
+    response.begin();
+    return response.reset();
+  });
+  expect(await embed()).toHaveLength(1);
+  expect(await spent()).toEqual([most + 2 * "chairs".length, 0]);
+  mock.respond(async (_, response) => {
+    await spending.stop(companion.accountId, world.context());
+    response.send(500, {}, "no");
+  });
+  await expect(embed()).rejects.toMatchObject({ code: "upstream_error" });
+  expect(mock.requests).toHaveLength(3);
+  expect(await spent()).toEqual([most + 2 * "chairs".length, 0]);
+  mock.respond(respondWithEmbeddings());
 });
