@@ -34,7 +34,7 @@ export interface BudgetState extends Budget {
   spent: Cost;
   /** What calls under way may cost at most. */
   reservedMicros: number;
-  /** When the limit was reached in this period, or the first call was refused for it; null before. */
+  /** When what is spent reached the limit in this period, or left too little for a call; null before. */
   reachedAt: number | null;
 }
 

@@ -138,6 +138,10 @@ test("200 calls at once never spend more than the budget, and those refused ask 
   await allRefused.promise;
   expect(await readBudget(id)).toMatchObject({ spent_micros: 0, reserved_micros: admitted * boundMicros });
   expect(asked()).toBeLessThanOrEqual(admitted);
+  const completion = { model: companion.id, messages: [{ role: "user", content: "Hello" }] };
+  const byClient = await api.call("POST", "/v1/chat/completions", completion);
+  expect([byClient.status, byClient.json["error"]]).toMatchObject([429, { code: "rate_limit_exceeded" }]);
+  expect(byClient.headers.get("x-should-retry")).toBeNull();
   go.resolve();
   const answers = await Promise.all(calls);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(admitted);

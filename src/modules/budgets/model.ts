@@ -56,7 +56,8 @@ const makeRuleFields = () => ({
     budgetActions.map((action) => t.Literal(action)),
     {
       description:
-        "`stop`: a call that might exceed the limit is refused with `budget_exceeded`, before a provider is asked. " +
+        "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
+        "`rate_limited` while only what calls under way have reserved is in the way. " +
         "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
       examples: ["stop"],
     },

@@ -21,7 +21,7 @@ export const BudgetObject = namedObject(
       }),
       reserved_micros: t.Integer({ description: "What the calls under way may cost at most.", examples: [41_000] }),
       reached_at: Nullable(
-        makeTime("When the limit was reached in this period, or the first call was refused for it; null before."),
+        makeTime("When what is spent reached the limit in this period, or left too little for a call; null before."),
       ),
       resets_at: makeTime("When the next period begins."),
       created_at: makeTime("When it was created."),

@@ -102,7 +102,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   rate_limited: {
     meaning:
-      "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; or too many failed sign-ins.",
+      "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; too many failed sign-ins; or calls under way hold what is left of a budget.",
     remedy:
       "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
   },
@@ -114,7 +114,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   budget_exceeded: {
     meaning:
-      "A budget of the account has no room for what this call may cost, or its model has no price while a budget stops spending. No provider was asked, and nothing was counted.",
+      "What is spent leaves too little of a budget of the account for what this call may cost, or its model has no price while a budget stops spending. No provider was asked, and nothing was counted.",
     remedy:
       "Wait until the budget's period ends, as `Retry-After` says, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
   },

@@ -121,9 +121,9 @@ export interface TurnStore {
    * settled, even if the clock is set back, and the messages of a turn in the order of the list. Resolves once durable.
    * The ticket ends in the same commit; it does not matter if it was gone before.
    *
-   * A turn that is run again and produces nothing updates `endCode` and `repeats` of the stored message. An exchange that is stored
-   * with its reply already, by an instance that others had given up, stays as it is: of the second turn only what it cost
-   * is counted.
+   * A turn that is run again and produces nothing updates `endCode` and `repeats` of the stored message. An exchange that
+   * is stored with its reply already, by an instance that others had given up, stays as it is: of the second turn only
+   * what it cost is counted.
    *
    * Resolves with the budgets whose limit it was the first to reach.
    */

@@ -17,7 +17,7 @@ interface BudgetCardProps {
 
 export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
   const level = levelOf(budget);
-  const { action, limit_micros, spent_micros, reserved_micros, resets_at } = budget;
+  const { limit_micros, spent_micros, reserved_micros, resets_at } = budget;
   return (
     <li class={`card flex min-w-0 flex-col gap-3 p-4 sm:p-5 ${level === "reached" ? "border-bad" : ""}`}>
       <div class="flex flex-wrap items-start justify-between gap-x-3 gap-y-1">
@@ -44,7 +44,7 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
         </p>
       </div>
       <p class="text-[0.94rem] text-pretty">
-        {consequenceOf(action, level)}{" "}
+        {consequenceOf(budget, level)}{" "}
         <span class="text-muted" title={`${formatInstant(resets_at)} on your clock`}>
           Resets {formatRelative(resets_at)}.
         </span>
@@ -61,9 +61,11 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
   );
 }
 
-function consequenceOf(action: Budget["action"], level: BudgetLevel): string {
-  if (action === "stop") {
-    return level === "reached" ? "Replies that could exceed it are refused." : "Stops replies when it is reached.";
+function consequenceOf(budget: Budget, level: BudgetLevel): string {
+  if (budget.action === "stop") {
+    if (level === "reached") return "Replies that could exceed it are refused.";
+    if (leftOf(budget) === 0) return "Replies under way hold what is left: others are asked to wait some seconds.";
+    return "Stops replies when it is reached.";
   }
   return level === "reached" ? "It only notifies: replies go on." : "Only notifies when it is reached: replies go on.";
 }
