@@ -30,7 +30,7 @@ export function creationHeaders({ idempotencyKey }: CreateOptions): Record<strin
 }
 
 type QueryValue = string | number | boolean | null | undefined | { readonly [field: string]: unknown };
-/** An object is a filter by its fields, `metadata[plan]=pro`; what is null or undefined is not sent. */
+/** An object is a filter by its fields, `metadata.plan=pro`; what is null or undefined is not sent. */
 export type Query = { readonly [name: string]: QueryValue };
 
 export interface ApiCall {
@@ -137,7 +137,7 @@ function toSearch(query: Query = {}): string {
     // Null is a value that metadata can have.
     else
       for (const [field, wanted] of Object.entries(value))
-        if (wanted !== undefined) search.append(`${name}[${field}]`, String(wanted));
+        if (wanted !== undefined) search.append(`${name}.${field}`, String(wanted));
   }
   const text = search.toString();
   return text === "" ? "" : `?${text}`;
