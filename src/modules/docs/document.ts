@@ -151,7 +151,7 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
 function listForms(method: string, body: JsonBody<unknown>, example?: object): [type: string, form: BodyForm][] {
   if (body.forms !== undefined) return Object.entries(body.forms);
   const form = { schema: body.checker.schema, ...(example === undefined ? {} : { example }) };
-  return (body.mediaTypes ?? jsonTypes(method)).map((type) => [type, form]);
+  return jsonTypes(method).map((type) => [type, form]);
 }
 
 /** Every PATCH may be a JSON Merge Patch. */
