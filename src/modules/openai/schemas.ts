@@ -128,6 +128,7 @@ export const ModelObject = namedObject("Model", () => ({
   object: t.Literal("model"),
   created: t.Integer({ description: "Seconds since 1970.", examples: [1_767_225_600] }),
   owned_by: t.String({ examples: ["companiond"] }),
+  name: t.String({ description: "The companion's name, for those who choose one.", examples: ["Ada"] }),
 }));
 
 export const ModelList = namedObject("ModelList", () => ({
