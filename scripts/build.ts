@@ -107,6 +107,10 @@ async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget 
 }
 
 async function compile(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {
+  const [{ stampDocument }, { routes }] = await Promise.all([
+    import("../src/modules/docs/reference.ts"),
+    import("../src/routes.ts"),
+  ]);
   await Bun.build({
     entrypoints: [join(root, "src", "main.ts")],
     plugins: [leaveOutUnused],
@@ -128,6 +132,7 @@ async function compile(outfile: string, target: Bun.Build.CompileTarget | undefi
         commit: readCommit(),
         builtAt: buildTime().toISOString(),
         target: (target ?? `bun-${process.platform}-${process.arch}`).slice("bun-".length),
+        apiStamp: stampDocument(routes),
         releasesUrl: options["releases-url"] ?? null,
         releasesKey: options["releases-key"] ?? null,
       }),

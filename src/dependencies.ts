@@ -61,6 +61,8 @@ export interface Settings {
   requireTotp: TotpRequirement;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
+  /** Tells the build's API document from others, behind the version; null where the document has to be asked. */
+  apiStamp: string | null;
 }
 
 /** Reads sources in the background. */

@@ -27,6 +27,7 @@ export function toSettings(config: Config): Settings {
     metricsToken: config.metrics.token,
     requireTotp: config.requireTotp,
     version: buildInfo.version,
+    apiStamp: buildInfo.apiStamp,
   };
 }
 

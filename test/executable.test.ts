@@ -39,6 +39,7 @@ test("prints which build it is", async () => {
   expect(JSON.parse(stdout)).toEqual({
     version: expect.stringMatching(version),
     commit: expect.stringMatching(/^[0-9a-f]{12}\+?$/),
+    api: expect.stringMatching(/^\d+\.\d+\.\d+\+[0-9a-f]{12}$/),
     build: {
       bun: expect.stringMatching(version),
       target: `${process.platform}-${process.arch}`,

@@ -27,7 +27,7 @@ const { stream } = await relayChat({
   sseMaxRetryAttempts: 1,
 });
 let reply = "";
-for await (const event of stream) if (event !== "[DONE]" && "text" in event) reply += event.text;
+for await (const event of stream) if (typeof event === "object" && "text" in event) reply += event.text;
 console.log(reply);
 
 const changed = await updateCompanion({
@@ -36,7 +36,7 @@ const changed = await updateCompanion({
 });
 console.log(changed.data?.metadata);
 
-const found = await listCompanions({ query: { metadata: { plan: "pro", "customer.id": "42" }, limit: 10 } });
+const found = await listCompanions({ query: { metadata: { plan: "pro" }, filter: ["customer.id:42"], limit: 10 } });
 console.log(found.data?.data.map(({ name }) => name));
 
 const usage = await getUsage({

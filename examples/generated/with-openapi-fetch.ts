@@ -37,7 +37,7 @@ const { data: stream, error } = await client.POST("/api/companions/{id}/chat", {
 if (error) throw new Error(`${error.code}: ${error.detail}`);
 let reply = "";
 if (stream)
-  for await (const event of readEvents(stream)) if (event !== "[DONE]" && "text" in event) reply += event.text;
+  for await (const event of readEvents(stream)) if (typeof event === "object" && "text" in event) reply += event.text;
 console.log(reply);
 
 const changed = await client.PATCH("/api/companions/{id}", {
@@ -47,7 +47,7 @@ const changed = await client.PATCH("/api/companions/{id}", {
 console.log(changed.data?.metadata);
 
 const found = await client.GET("/api/companions", {
-  params: { query: { metadata: { plan: "pro", "customer.id": "42" }, limit: 10 } },
+  params: { query: { metadata: { plan: "pro" }, filter: ["customer.id:42"], limit: 10 } },
 });
 console.log(found.data?.data.map(({ name }) => name));
 

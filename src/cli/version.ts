@@ -7,11 +7,13 @@ export const versionCommand = singleCommand({
   about: "Show version, commit and build.",
   data: "none",
   async run() {
-    const { version, commit, builtAt, target } = buildInfo;
+    const { version, commit, builtAt, target, apiStamp } = buildInfo;
+    const api = apiStamp === null ? null : `${version}+${apiStamp}`;
     const build = { bun: Bun.version, target, built_at: builtAt };
-    const facts = [commit === null ? "from source" : `commit ${commit}`, builtAt, `Bun ${Bun.version}`, build.target];
+    const source = commit === null ? "from source" : `commit ${commit}`;
+    const facts = [source, api === null ? null : `API ${api}`, builtAt, `Bun ${Bun.version}`, build.target];
     return {
-      json: { version, commit, build },
+      json: { version, commit, api, build },
       text: `companiond ${version} (${facts.filter((fact) => fact !== null).join(", ")})`,
     };
   },

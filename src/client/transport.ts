@@ -29,8 +29,18 @@ export function creationHeaders({ idempotencyKey }: CreateOptions): Record<strin
   return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
 }
 
-type QueryValue = string | number | boolean | null | undefined | { readonly [field: string]: unknown };
-/** An object is a filter by its fields, `metadata[plan]=pro`; what is null or undefined is not sent. */
+type QueryValue =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly unknown[]
+  | { readonly [field: string]: unknown };
+/**
+ * An object is a filter by its fields, `metadata.plan=pro`; several values are sent one by one. What is null or undefined
+ * is not sent.
+ */
 export type Query = { readonly [name: string]: QueryValue };
 
 export interface ApiCall {
@@ -129,15 +139,14 @@ function toInit({ method, body, headers, text, form }: ApiCall, apiKey: string):
 
 function toSearch(query: Query = {}): string {
   const search = new URLSearchParams();
-  const add = (name: string, value: unknown) => {
-    if (value !== undefined && value !== null) search.append(name, String(value));
+  // A number's text is that of JSON.
+  const add = (name: string, values: unknown) => {
+    for (const value of [values].flat()) if (value !== undefined) search.append(name, String(value));
   };
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== "object" || value === null) add(name, value);
-    // Null is a value that metadata can have.
-    else
-      for (const [field, wanted] of Object.entries(value))
-        if (wanted !== undefined) search.append(`${name}[${field}]`, String(wanted));
+    if (typeof value !== "object" || Array.isArray(value)) add(name, value);
+    // Null is a value that metadata can have, but no parameter.
+    else for (const [field, wanted] of Object.entries(value ?? {})) add(`${name}.${field}`, wanted);
   }
   const text = search.toString();
   return text === "" ? "" : `?${text}`;

@@ -15,7 +15,9 @@ export function instructFor<Instructed extends Pick<Companion, "systemPrompt" | 
   claims: VisitorClaims | null,
 ): Instructed {
   const { systemPrompt, visitorAuth } = companion;
-  if (visitorAuth === "off" || systemPrompt === null || !systemPrompt.includes("{{")) return companion;
+  // Under `off`, a visitor is known only where an API key vouches for one.
+  const isOff = visitorAuth === "off" && claims === null;
+  if (isOff || systemPrompt === null || !systemPrompt.includes("{{")) return companion;
   return { ...companion, systemPrompt: fillIn(systemPrompt, claims) };
 }
 

@@ -97,7 +97,11 @@ export const embedTokenParam = later(() =>
   }),
 );
 
-/** The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. */
+/**
+ * The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. The end is
+ * any string, although it is always the same: generated clients that read the whole stream as one text take it for one,
+ * and would fail where it had to be `[DONE]`.
+ */
 const ChatEvent = later(() =>
   t.Union(
     [
@@ -125,7 +129,11 @@ const ChatEvent = later(() =>
             "the reply cites; with `citations: none`, all that the model was given.",
         },
       ),
-      t.Literal("[DONE]", { $id: "ChatEnd", description: "The last event of a reply that is complete and kept." }),
+      t.String({
+        $id: "ChatEnd",
+        examples: ["[DONE]"],
+        description: "`[DONE]`: the last event of a reply that is complete and kept.",
+      }),
     ],
     { $id: "ChatEvent", description: "The `data` of one event of the stream." },
   ),

@@ -25,7 +25,7 @@ export interface Failure {
 /** `allowedMethods` lists the methods of a path: 404 if there are none, otherwise 405 with `Allow`. */
 export function errorHandling(dependencies: ErrorDependencies, allowedMethods: (path: string) => string[]) {
   return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) => {
-    const explained = explain(error, code, () => allowedMethods(path));
+    const explained = explain(error, code, path, () => allowedMethods(path));
     const { status, headers, body } = describeFailure(dependencies, explained, request);
     Object.assign(set.headers, headers);
     if (body === null || isForPrograms(path)) return new Response(body, { status });
@@ -67,10 +67,16 @@ function isForPrograms(path: unknown): boolean {
   return typeof path !== "string" || /^\/+(api|v1)(\/|$)/.test(path);
 }
 
-function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {
+/** OpenAI's clients call many addresses that are not here, and show nothing but the sentence. */
+const openAiAddresses = "There are POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}.";
+
+function explain(thrown: unknown, code: string | number, path: string, findMethods: () => string[]): AppError {
   if (code === "NOT_FOUND") {
     const methods = findMethods();
-    if (methods.length === 0) return new AppError("not_found", "There is nothing at this address.");
+    if (methods.length === 0) {
+      const detail = "There is nothing at this address.";
+      return new AppError("not_found", isOpenAiPath(path) ? `${detail} ${openAiAddresses}` : detail);
+    }
     return new AppError("method_not_allowed", `This address answers ${methods.join(", ")} only.`, {
       headers: { allow: methods.join(", ") },
     });

@@ -1,5 +1,5 @@
 /** Reads a JSON body: checks content type, size, encoding and syntax, in that order, each with its own error. */
-import type { Static, TSchema } from "@sinclair/typebox";
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
@@ -21,9 +21,7 @@ export interface JsonBody<Value> {
   /** Created when the API document is requested, or the first body is checked. */
   readonly checker: { readonly schema: TSchema };
   readonly limitBytes: number;
-  /** Left out: JSON. */
-  readonly mediaTypes?: readonly string[];
-  /** For a body that is not JSON alone: what it may be, by media type. */
+  /** For a body that is not one JSON value of the model alone: what it may be, by media type. */
   readonly forms?: Readonly<Record<string, BodyForm>>;
   /** The same: how it is read. Left out: as JSON. */
   readonly take?: (call: BodyRequest) => Promise<ArrivedBody>;
@@ -71,17 +69,25 @@ export function jsonBody<Schema extends TSchema>(
   return { ...uncheckedBody(checker, options), check };
 }
 
-/** A body of many lines, each a JSON value: the handler reads it, and the model is for the API document. */
-export function linesBody(checker: { readonly schema: TSchema }, limitBytes: number): JsonBody<never> {
+/** A body of many values, as an array or a line for each: the handler reads it, and the model is for the API document. */
+export function batchBody(
+  checker: { readonly schema: TSchema },
+  { limitBytes, maxItems }: { limitBytes: number; maxItems: number },
+): JsonBody<never> {
   const check = (): never => {
-    throw new Error("lines are checked one by one");
+    throw new Error("values are checked one by one");
   };
-  const described = {
-    get schema() {
-      return linesOf(checker.schema);
+  return {
+    checker,
+    limitBytes,
+    isOptional: false,
+    check,
+    get forms() {
+      const lines = { schema: linesOf(checker.schema) };
+      const array = { schema: t.Array(checker.schema, { minItems: 1, maxItems }) };
+      return { "application/json": array, ...Object.fromEntries(linesTypes.map((type) => [type, lines])) };
     },
   };
-  return { checker: described, limitBytes, mediaTypes: linesTypes, isOptional: false, check };
 }
 
 /** A body that the handler validates itself, with rules beyond the model; the model is only for the API document. */
@@ -169,12 +175,13 @@ export const mergePatchType = "application/merge-patch+json";
 /** What JSON lines are called: by many, and by some. */
 const linesTypes = [linesType, "application/jsonl"];
 
-/** For a body of JSON lines. */
-export function requireLinesContentType(request: Request): void {
-  if (linesTypes.includes(mediaTypeOf(request) ?? "")) return;
+/** Whether a body of many values is an array, and not lines. Throws `unsupported_media_type`. */
+export function isArrayBody(request: Request): boolean {
+  const type = mediaTypeOf(request) ?? "";
+  if (type === "application/json" || linesTypes.includes(type)) return type === "application/json";
   throw new AppError(
     "unsupported_media_type",
-    "Send one JSON object per line, with Content-Type: application/x-ndjson.",
+    "Send one JSON object per line, as application/x-ndjson, or an array of them, as application/json.",
   );
 }
 

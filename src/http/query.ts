@@ -1,5 +1,5 @@
 /** Query parameters of the management API: only known ones, each once, with all faults in one response. */
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type as t } from "@sinclair/typebox";
 import { type FieldError, invalidFields } from "../domain/errors.ts";
 import { toUuid } from "../lib/ids.ts";
 import type { MetadataFilter } from "../store/store.ts";
@@ -31,7 +31,7 @@ export interface QueryReader {
 export interface QueryPart<Value> {
   /** By name, in the order of the API document. */
   readonly parameters: Readonly<Record<string, () => TSchema>>;
-  /** Also accepts `metadata[<path>]=<value>` and `metadata.<path>=<value>`. */
+  /** Also accepts filters on metadata. */
   readonly takesMetadata?: true;
   /** Records faults in the reader. `nowMs` is for defaults that depend on the day. */
   read(query: QueryReader, nowMs: number): Value;
@@ -41,9 +41,19 @@ export interface QueryPart<Value> {
 export type QueryParts = Readonly<Record<string, QueryPart<unknown>>>;
 export type QueryValues<Parts extends QueryParts> = { readonly [Name in keyof Parts]: ReturnType<Parts[Name]["read"]> };
 
-/** Every `metadata[<path>]=<value>` and `metadata.<path>=<value>`, which mean the same. */
+/** Every `metadata.<path>=<value>`, `filter=<path>:<value>`, which says the same, and `metadata[<key>]=<value>`. */
 export const metadataFilters: QueryPart<readonly MetadataFilter[]> = {
-  parameters: {},
+  parameters: {
+    filter: () =>
+      t.Array(t.String({ pattern: ":" }), {
+        examples: [["user.id:42", "plan:pro"]],
+        description:
+          "Only what has these values in its metadata: `filter=user.id:42` means the same as `metadata.user.id=42`, for " +
+          "clients that send neither brackets nor parameters of their own naming. The first colon ends the field. May be " +
+          "sent more than once: all must match. A dot leads into objects, or belongs to a name. Numbers, booleans and " +
+          "null match as their JSON text; an array matches if an element does.",
+      }),
+  },
   takesMetadata: true,
   read: (query) => query.metadata,
 };
@@ -96,11 +106,11 @@ function openQuery(request: Request, known: readonly string[], takesMetadata = f
   };
 
   for (const [name, value] of new URL(request.url).searchParams) {
-    const path = takesMetadata ? pathOf(name) : null;
-    if (path === undefined) refuse(name, "Write metadata[field]=value: one field in brackets, and no operator.");
-    else if (path === null && !known.includes(name)) refuse(name, "This parameter is unknown here.");
+    const filter = takesMetadata ? readFilter(name, value) : null;
+    if (typeof filter === "string") refuse(name, filter);
+    else if (filter === null && !known.includes(name)) refuse(name, "This parameter is unknown here.");
     else if (value.includes("\0") || name.includes("\0")) refuse(name, "Must not contain NUL characters.");
-    else if (path !== null) metadata.push({ path, value });
+    else if (filter !== null) metadata.push(filter);
     else if (values.has(name)) refuse(name, "Must be sent only once.");
     else values.set(name, value);
   }
@@ -133,11 +143,18 @@ function openQuery(request: Request, known: readonly string[], takesMetadata = f
   };
 }
 
-/** The path of a filter on metadata; null for any other parameter, undefined for brackets that are none. */
-function pathOf(name: string): string | null | undefined {
-  if (name.startsWith(metadataPrefix)) return name.slice(metadataPrefix.length);
+/** A filter on metadata; null for any other parameter, a sentence for what means to be one. */
+function readFilter(name: string, value: string): MetadataFilter | string | null {
+  if (name.startsWith(metadataPrefix)) return { path: name.slice(metadataPrefix.length), value };
+  if (name === "filter") {
+    const colon = value.indexOf(":");
+    if (colon < 0) return "Write filter=field:value, with dots into nested fields.";
+    return { path: value.slice(0, colon), value: value.slice(colon + 1) };
+  }
   if (!name.startsWith("metadata[")) return null;
-  return /^metadata\[([^[\]]+)\]$/.exec(name)?.[1];
+  const key = /^metadata\[([^[\]]+)\]$/.exec(name)?.[1];
+  if (key === undefined) return "Write metadata[field]=value: one field in brackets, and no operator.";
+  return { path: key, value, isKey: true };
 }
 
 /** For routes without parameters. */

@@ -103,6 +103,7 @@ describe("companions", () => {
     const rest = await collect(client.companions.listAll({ metadata, limit: 2, cursor: page.next_cursor ?? "" }));
     expect(rest).toHaveLength(3);
     expect((await client.companions.list({ metadata: { [`tenant.${name}`]: "z" } })).data).toEqual([]);
+    expect((await client.companions.list({ filter: [`tenant.${name}:x y`], limit: 2 })).data).toHaveLength(2);
   });
 
   test("have embed tokens", async () => {

@@ -19,7 +19,7 @@ function matches(value: JsonValue, parts: readonly string[], wanted: string): bo
 }
 
 function matchesAll(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
-  return filters.every(({ path, value }) => matches(metadata, path.split("."), value));
+  return filters.every(({ path, value, isKey }) => matches(metadata, isKey ? [path] : path.split("."), value));
 }
 
 type Random = ReturnType<typeof createRandom>;
@@ -101,6 +101,18 @@ export function metadataContract(open: OpenStore): void {
       expect(await find(...Array.from({ length: 100 }, () => ({ path: "plan", value: "pro" })))).toHaveLength(3);
     });
 
+    test("on a key leave nested fields of the same path out, whatever the key is called", async () => {
+      for (const key of ["user.id", "\u0001.id", `${"long".repeat(40)}.id`]) {
+        const [outer = "", inner = ""] = key.split(".");
+        await world.createCompanion(account, { name: "literal", metadata: { [key]: [42] } });
+        const { id } = await world.createCompanion(account, { name: "nested", metadata: { [outer]: { [inner]: 42 } } });
+        expect(await find({ path: key, value: "42", isKey: true })).toEqual(["literal"]);
+        expect(await find({ path: key, value: "42" })).toEqual(["nested", "literal"]);
+        await world.store.companions.update(account.id, id, { metadata: { [key]: 42 } }, world.context());
+        expect(await find({ path: key, value: "42", isKey: true })).toEqual(["nested", "literal"]);
+      }
+    });
+
     test("keep to the account", async () => {
       const other = await world.createAccount();
       await world.createCompanion(other, { name: "foreign", metadata: { plan: "pro" } });
@@ -173,7 +185,8 @@ export function metadataContract(open: OpenStore): void {
       for (let at = 0; at < 400; at++) {
         const filters = Array.from({ length: 1 + random.below(3) }, () => {
           const scalar = random.pick(scalars);
-          return { path: random.pick(paths), value: typeof scalar === "string" ? scalar : JSON.stringify(scalar) };
+          const value = typeof scalar === "string" ? scalar : JSON.stringify(scalar);
+          return { path: random.pick(paths), value, ...(random.below(3) === 0 ? { isKey: true as const } : {}) };
         });
         const expected = [...known].filter(([, { metadata }]) => matchesAll(metadata, filters)).map(([name]) => name);
         const found = await find(...filters);

@@ -98,6 +98,9 @@ export function recordedUsageContract(open: OpenStore): void {
         Array(7).fill(1),
       );
       expect(await filtered("absent")).toBe(0);
+      const ofKey = async (value: string) =>
+        (await query({ metadata: [{ path: "user.id", value, isKey: true }] })).length;
+      expect([await ofKey("own"), await ofKey("nested"), await ofKey("42")]).toEqual([1, 0, 0]);
     });
 
     test("filters find what is new since the last one, and all that changed meanwhile", async () => {

@@ -6,6 +6,7 @@ import { errorCodes } from "../../src/domain/errors.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
+import { stampDocument } from "../../src/modules/docs/reference.ts";
 import { routes } from "../../src/routes.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
@@ -35,6 +36,12 @@ test("is served as it is built, with the address that was asked", async () => {
       JSON.parse(JSON.stringify(apiDocument.paths).replaceAll("http://localhost:3000", server.url)),
     );
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    // Its number is its own, wherever the server is: another document has another one.
+    const elsewhere = await fetch(`${server.url}/openapi.json`, { headers: { host: "elsewhere.example" } });
+    expect(((await elsewhere.json()) as OpenApiDocument).info.version).toBe(served.info.version);
+    expect(served.info.version).toMatch(/^\d+\.\d+\.\d+\+[0-9a-f]{12}$/);
+    expect(served.info.version).toEndWith(`+${stampDocument(routes)}`);
+    expect(stampDocument(routes.slice(1))).not.toBe(stampDocument(routes));
   } finally {
     await server.close();
   }
@@ -218,6 +225,8 @@ test("documents every error code that a route can respond with", () => {
 });
 
 const headers = { "x-request-id": "1", "content-type": "application/json" };
+const problem = { type: "http://localhost/", title: "", status: 401, detail: "", code: "not_found", request_id: "1" };
+const problemHeaders = { ...headers, "content-type": "application/problem+json", "www-authenticate": "Bearer" };
 
 test.each([
   ["an undocumented status", new Response("{}", { status: 418, headers })],
@@ -225,6 +234,7 @@ test.each([
   ["a missing field", Response.json({ data: [] }, { headers })],
   ["another content type", new Response("[]", { headers: { ...headers, "content-type": "text/plain" } })],
   ["an answer without a request id", Response.json({ data: [], next_cursor: null })],
+  ["a code that is another status's", Response.json(problem, { status: 401, headers: problemHeaders })],
   ["a 429 without Retry-After", Response.json({}, { status: 429, headers })],
 ])("the recorder of all tests refuses %s", async (_, response) => {
   const check = checkConformance("GET", "http://localhost/api/companions", response);

@@ -51,8 +51,9 @@ test("a visitor who is not known has nothing to put in", () => {
   expect(instruct("You speak to [{{visitor.name}}{{visitor.attributes.plan}}].", null)).toBe("You speak to [].");
 });
 
-test("under off, and without placeholders, the instructions stay as they are written", () => {
-  expect(instruct("You speak to {{visitor.name}}.", ada, "off")).toBe("You speak to {{visitor.name}}.");
+test("under off where nobody is known, and without placeholders, the instructions stay as they are written", () => {
+  expect(instruct("You speak to {{visitor.name}}.", null, "off")).toBe("You speak to {{visitor.name}}.");
+  expect(instruct("You speak to {{visitor.name}}.", ada, "off")).toBe("You speak to Ada.");
   const plain = { ...newCompanionSettings("x"), systemPrompt: "Plain.", visitorAuth: "required" as const };
   expect(instructFor(plain, ada)).toBe(plain);
   expect(instructFor({ ...plain, systemPrompt: null }, ada).systemPrompt).toBeNull();

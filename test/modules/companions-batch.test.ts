@@ -68,17 +68,48 @@ test("makes each line as a call of its own would, and answers for each, in order
   expect(entry).toMatchObject({ action: "companion.import", details: { count: 2 } });
 });
 
+test("takes an array too, and answers with one: the same companions, problems and portions", async () => {
+  const api = await freshApi();
+  const sendArray = (body: string, headers = {}) =>
+    api.call("POST", "/api/companions/batch", body, { "content-type": "application/json; charset=utf-8", ...headers });
+  const long = `{"name":"long","system_prompt":"${"x".repeat(1024 * 1024)}"}`;
+  const some = `\ufeff [ {"name":"A, ]}\\"[","metadata":{"a":[1,{"b":"]"}]}} ,\n{"name":""}, 7,${long}, {nonsense}, {"name":"B"} ] `;
+  const response = await sendArray(some);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  const answers = response.json as unknown as Line[];
+  expect(answers.map(({ name, line, code }) => name ?? `${line} ${code}`)).toEqual([
+    'A, ]}"[',
+    "2 invalid_request",
+    "3 invalid_request",
+    "4 invalid_request",
+    "5 invalid_request",
+    "B",
+  ]);
+  expect((await api.call("GET", `/api/companions/${answers[0]?.["id"]}`)).json).toEqual(answers[0] as never);
+  const many = `[${named(600).replaceAll("\n", ",")}]`;
+  const [first, again] = [
+    await sendArray(many, { "idempotency-key": "a" }),
+    await sendArray(many, { "idempotency-key": "a" }),
+  ];
+  expect((first.json as unknown as Line[]).map(({ name }) => name)).toEqual(
+    Array.from({ length: 600 }, (_, at) => `c${at}`),
+  );
+  expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([first.text, "true"]);
+  expect(await count(api)).toBe(602);
+  const none = ["", "[]", "{}", "[", '[{"name":"x"}', '[{"name":"x"},]', "[,]", '[{"name":"x"}] 1', '["', '["\\'];
+  for (const body of [...none, `[${named(1001).replaceAll("\n", ",")}]`]) {
+    expectProblem(await sendArray(body), 400, "invalid_request");
+  }
+  expect(await count(api)).toBe(602);
+});
+
 test("refuses what is no batch before anything is made", async () => {
   const api = await freshApi();
   expectProblem((await send(api, named(1001))).response, 400, "invalid_request");
   const breaks = await send(api, "\n".repeat(20_000));
   expect(breaks.response.json["detail"]).toBe("Send at most 1000 companions at once.");
   expectProblem((await send(api, "\n \n")).response, 400, "invalid_request");
-  expectProblem(
-    (await send(api, named(1), { "content-type": "application/json" })).response,
-    415,
-    "unsupported_media_type",
-  );
+  expectProblem((await send(api, named(1), { "content-type": "text/plain" })).response, 415, "unsupported_media_type");
   expectProblem((await send(api, "x".repeat(8 * 1024 * 1024 + 1))).response, 413, "payload_too_large");
   expect(await count(api)).toBe(0);
   expect((await send(api, named(1), { "content-type": "application/jsonl" })).lines).toHaveLength(1);

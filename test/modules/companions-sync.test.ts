@@ -171,20 +171,29 @@ test("every list takes order=asc", async () => {
 });
 
 describe("filters on metadata", () => {
-  test("may be written in brackets, where a dot is part of the field as it is without", async () => {
+  test("in brackets are one key with its dots, and say the same as a filter of their own elsewhere", async () => {
     const api = await freshApi();
-    await create(api, "literal", { metadata: { "user.id": 42 } });
+    await create(api, "literal", { metadata: { "user.id": 42, note: "a:b" } });
     await create(api, "nested", { metadata: { user: { id: 42 }, plan: "pro" } });
-    for (const query of ["metadata[user.id]=42", "metadata%5Buser.id%5D=42", "metadata.user.id=42"]) {
+    for (const query of ["metadata[user.id]=42", "metadata%5Buser.id%5D=42"]) {
+      expect(await names(api, query)).toEqual(["literal"]);
+    }
+    for (const query of ["metadata.user.id=42", "filter=user.id:42", "filter=user.id%3A42&filter=user.id:42"]) {
       expect(await names(api, query)).toEqual(["nested", "literal"]);
     }
-    expect(await names(api, "metadata[user.id]=42&metadata[plan]=pro&metadata.plan=pro")).toEqual(["nested"]);
+    expect(await names(api, "filter=user.id:42&metadata[plan]=pro&metadata.plan=pro")).toEqual(["nested"]);
+    expect(await names(api, "filter=user.id:42&filter=plan:free")).toEqual([]);
+    expect(await names(api, "filter=note:a:b")).toEqual(["literal"]);
+    expectInvalid(await api.call("GET", "/api/companions?filter=plan"), ["filter"]);
+    const many = Array.from({ length: 11 }, () => "filter=a:1&metadata[b]=2").join("&");
+    expectInvalid(await api.call("GET", `/api/companions?${many}`), ["metadata"]);
     const bad = ["metadata[plan][$gt]", "metadata[]", "metadata[plan", "metadata[user][id]", "metadata[a]b"];
     for (const name of bad) {
       expectInvalid(await api.call("GET", `/api/companions?${name}=1`), [name]);
       expectInvalid(await api.call("GET", `/api/usage?${encodeURIComponent(name)}=1`), [name]);
     }
-    expect((await api.call("GET", "/api/usage?metadata[plan]=pro")).status).toBe(200);
+    expect((await api.call("GET", "/api/usage?metadata[plan]=pro&filter=user.id:42")).status).toBe(200);
+    expectInvalid(await api.call("GET", "/api/keys?filter=plan:pro"), ["filter"]);
   });
 });
 

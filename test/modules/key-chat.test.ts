@@ -106,9 +106,9 @@ describe("a message by key", () => {
 describe("a visitor for whom the key vouches", () => {
   const visitor = { sub: "user-42", name: "Grace", email: "g@example.com", attributes: { plan: "pro" } };
 
-  test("counts as verified: stored with the conversation, told to the model, found by sub", async () => {
+  test.each(["required", "off"] as const)("counts as verified, stored, told to the model, under %s", async (auth) => {
     const companion = await make({
-      visitorAuth: "required",
+      visitorAuth: auth,
       systemPrompt: "For {{visitor.name}}, {{visitor.attributes.plan}}.",
     });
     const path = `/api/companions/${companion.id}/chat`;

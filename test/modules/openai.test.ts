@@ -96,7 +96,7 @@ describe("OpenAI's own client", () => {
   test("lists this account's companions, page by page, and reads one", async () => {
     const someone = await server.createAccount();
     const made = [];
-    for (let index = 0; index < 3; index++) made.push(await server.createCompanion({}, someone));
+    for (let index = 0; index < 3; index++) made.push(await server.createCompanion({ name: `C${index}` }, someone));
     await server.createCompanion({ enabled: false }, someone);
     const { key: secret } = await server.createKey(someone, ["chat:write"]);
     const client = new OpenAI({ apiKey: secret, baseURL: `${server.url}/v1` });
@@ -108,8 +108,14 @@ describe("OpenAI's own client", () => {
       object: "model",
       created: Math.floor((made[2]?.createdAt ?? 0) / 1000),
       owned_by: "companiond",
-    });
+      name: "C2",
+    } as (typeof data)[0]);
     expect(await client.models.retrieve(newestFirst[1] ?? "")).toMatchObject({ id: newestFirst[1] });
+    // It knows no further pages of models, and ends with the first: a picker asks with `after`.
+    const iterate = async (query: object) => (await Array.fromAsync(client.models.list({ query }))).map(({ id }) => id);
+    expect(await iterate({})).toEqual(newestFirst);
+    expect(await iterate({ limit: 2 })).toEqual(newestFirst.slice(0, 2));
+    expect(await iterate({ limit: 2, after: newestFirst[1] })).toEqual(newestFirst.slice(2));
     const theirs = apiClient(server.url, secret);
     const first = await theirs.call("GET", "/v1/models?limit=2");
     expect(first.json).toMatchObject({ object: "list", has_more: true, last_id: newestFirst[1] });
@@ -276,6 +282,9 @@ describe("errors have OpenAI's shape", () => {
     for (const path of ["/v1", "/v1/", "/v1/embeddings", "/v1/chat"]) {
       await expectError(owner.call("POST", path, {}), 404, { code: "not_found" });
     }
+    const responses = await openai.responses.create({ model: companion.id, input: "Hi" }).catch((error) => error);
+    expect(responses).toMatchObject({ status: 404, type: "invalid_request_error" });
+    expect(responses.message).toContain("POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}");
     const wrong = await expectError(owner.call("GET", "/v1/chat/completions"), 405, { code: "method_not_allowed" });
     expect(wrong.headers.get("allow")).toBe("POST");
     await expectError(owner.call("GET", "/v1/models?limit=0"), 400, { param: "limit" });

@@ -112,7 +112,16 @@ test("what nouns have written is found by the nouns of the other engine, and new
     return { store, arrivals: { mark: () => "", begin: () => () => {} } as never, close: () => store.close() };
   });
   const account = await world.createAccount();
-  const values = ["pro", "\u0001", "\u0001x", "x".repeat(121), "\u0001".repeat(121), "é".repeat(120)];
+  const values = [
+    "pro",
+    "\u0001",
+    "\u0001x",
+    "x".repeat(121),
+    "\u0001".repeat(121),
+    "é".repeat(120),
+    "\u0001.b",
+    `${"x".repeat(121)}.y`,
+  ];
   const companions: Companion[] = [];
   for (const value of values)
     companions.push(await world.createCompanion(account, { metadata: { value, [value]: 1 } }));
@@ -137,6 +146,7 @@ test("what nouns have written is found by the nouns of the other engine, and new
         metadata: [
           { path: "value", value },
           { path: value, value: "1" },
+          { path: value, value: "1", isKey: true as const },
         ],
         q: null,
       };

@@ -113,6 +113,11 @@ async function checkResponse(
   const place =
     name === null ? ["paths", path, method.toLowerCase(), "responses", status] : ["components", "responses", name];
   await checkBody(response, toPointer(...place, "content", documentedType, "schema"), refuse, isPartial);
+  if (type !== "application/problem+json") return;
+  // All problems have one schema: each code that a call can answer with has an example.
+  const { code } = (await response.clone().json()) as { code: string };
+  const codes = Object.keys(content[documentedType]?.examples ?? {});
+  if (!codes.includes(code)) refuse(`with ${code}, where only ${codes.join(", ")} are documented`);
 }
 
 /** Partial: the items of a list have only the fields that were asked for, and these are as documented. */

@@ -1,10 +1,10 @@
-/** `POST /api/companions/batch`: many companions at once, answered line by line. */
+/** `POST /api/companions/batch`: many companions at once, answered one by one, as lines or as an array. */
 import { Type as t } from "@sinclair/typebox";
-import { linesResponse } from "../../http/api-description.ts";
-import { linesBody } from "../../http/json-body.ts";
+import { batchBody } from "../../http/json-body.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { type Route, route } from "../../http/route.ts";
-import { type Batch, batchLimitBytes, openBatch } from "./batch.ts";
+import { linesOf, linesType } from "../../schemas/lines.ts";
+import { type Batch, batchLimitBytes, maxLines, openBatch } from "./batch.ts";
 import { newCompanionBody } from "./model.ts";
 import { CompanionObject, LineProblem } from "./responses.ts";
 
@@ -15,17 +15,24 @@ export const batchRoute: Route = route({
   tag: "Companions",
   summary: "Create up to 1000 companions at once",
   access: "companions:write",
-  body: linesBody(newCompanionBody, batchLimitBytes),
+  body: batchBody(newCompanionBody, { limitBytes: batchLimitBytes, maxItems: maxLines }),
   isIdempotent: true,
   document: () => ({
     description:
-      "The body has one companion per line, at most 1000 lines and 8 MiB; blank lines are skipped. The response has a line for " +
-      "each, in the same order: the companion, or its problem with `line`, counted from 1. A line that is refused does not " +
-      "stop the others. Up to 250 lines are committed together, fewer where they are large or have much metadata, and answered " +
+      "At most 1000 companions and 8 MiB. The body is a JSON array, or has one companion per line, where blank lines are " +
+      "skipped; the response has the same form. It has for each, in the same order, the companion, or its problem with " +
+      "`line`: the number of its line or element, counted from 1. One that is refused does not " +
+      "stop the others. Up to 250 are committed together, fewer where they are large or have much metadata, and answered " +
       "as soon as they are. With an `Idempotency-Key` the same " +
       "batch, sent again after a break, goes on where it stopped and makes nothing twice.",
     responses: {
-      200: linesResponse("A line for each line of the body.", t.Union([CompanionObject, LineProblem])),
+      200: {
+        description: "For each companion of the body, what came of it.",
+        get content() {
+          const made = t.Union([CompanionObject, LineProblem]);
+          return { "application/json": t.Array(made), [linesType]: linesOf(made) };
+        },
+      },
     },
     errors: ["rate_limited"],
   }),
@@ -34,7 +41,7 @@ export const batchRoute: Route = route({
     try {
       const first = await batch.work(0);
       if (batch.isReplayed) set.headers["idempotent-replayed"] = "true";
-      set.headers["content-type"] = "application/x-ndjson";
+      set.headers["content-type"] = batch.isArray ? "application/json" : linesType;
       const headers = set.headers as HeaderBag;
       // Elysia returns a Response unchanged only if nothing else was set.
       set.headers = {};
@@ -62,8 +69,10 @@ function streamBatch(batch: Batch, first: string): ReadableStream<Uint8Array> {
           part = batch.parts;
         }
         if (hasLeft) return;
-        controller.enqueue(encoder.encode(text));
-        if (++part < batch.parts) return;
+        const isFirst = part === 0;
+        const isLast = ++part >= batch.parts;
+        controller.enqueue(encoder.encode(batch.isArray ? toElements(text, isFirst, isLast) : text));
+        if (!isLast) return;
         batch.close();
         controller.close();
       },
@@ -74,4 +83,9 @@ function streamBatch(batch: Batch, first: string): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Lines as a piece of an array. */
+function toElements(lines: string, isFirst: boolean, isLast: boolean): string {
+  return `${isFirst ? "[" : ",\n"}${lines.trimEnd().replaceAll("\n", ",\n")}${isLast ? "]\n" : ""}`;
 }

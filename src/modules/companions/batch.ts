@@ -1,13 +1,14 @@
-/** Many companions in one request: each line as a call of its own, in parts that are committed one by one. */
+/** Many companions in one request: each as a call of its own, in parts that are committed one by one. */
 import type { Services } from "../../dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import { AppError } from "../../domain/errors.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { describeFailure } from "../../http/error-handling.ts";
 import { readSlot } from "../../http/idempotency.ts";
-import { requireLinesContentType } from "../../http/json-body.ts";
+import { isArrayBody } from "../../http/json-body.ts";
 import { describeProblem, toAppError } from "../../http/problem.ts";
 import { contextOf } from "../../http/request-context.ts";
+import { splitArray } from "../../lib/json-array.ts";
 import { parseLine, type RawLine, splitLines } from "../../lib/json-lines.ts";
 import { pause } from "../../lib/pause.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
@@ -17,7 +18,7 @@ import { cutPortions } from "./portions.ts";
 import { prepareNewCompanion } from "./service.ts";
 
 export const batchLimitBytes = 8 * 1024 * 1024;
-const maxLines = 1_000;
+export const maxLines = 1_000;
 const maxLineBytes = 1024 * 1024;
 /** How often a part is checked anew, where what a line refers to has changed before its commit. */
 const mostTries = 3;
@@ -31,6 +32,8 @@ interface BatchRequest {
 
 /** An opened batch: its parts are worked off one after the other, as they are asked for. */
 export interface Batch {
+  /** Whether body and answer are arrays, and not lines. */
+  readonly isArray: boolean;
   /** Whether all of it was made by an earlier call. */
   readonly isReplayed: boolean;
   readonly parts: number;
@@ -52,15 +55,15 @@ const running = new Set<string>();
 export async function openBatch(call: BatchRequest): Promise<Batch> {
   const { services, request, principal } = call;
   const slot = readSlot(request, principal);
-  requireLinesContentType(request);
+  const isArray = isArrayBody(request);
   const digest = new Bun.SHA256();
   const body = await services.batchBodies.take(request, principal.account.id, (piece) => digest.update(piece));
   const name = slot === null ? null : JSON.stringify([slot.accountId, slot.path, slot.key]);
   let isOpen = false;
   try {
-    const lines = splitLines(body.pieces, maxLineBytes, maxLines);
+    const lines = isArray ? await readArray(body.pieces) : splitLines(body.pieces, maxLineBytes, maxLines);
     if (lines === null) throw new AppError("invalid_request", `Send at most ${maxLines} companions at once.`);
-    if (lines.length === 0) throw new AppError("invalid_request", "Send one companion per line.");
+    if (lines.length === 0) throw new AppError("invalid_request", "Send at least one companion.");
     if (name !== null && running.has(name)) throw stillRunning();
     if (name !== null) running.add(name);
     isOpen = true;
@@ -71,6 +74,7 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
     let mayBeKept = (await findKept(0)) !== null;
     const isReplayed = mayBeKept && (await findKept(parts.length - 1)) !== null;
     return {
+      isArray,
       isReplayed,
       parts: parts.length,
       async work(part) {
@@ -100,6 +104,13 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
     body.release();
     throw error;
   }
+}
+
+/** Null if there are more elements than a batch may have. */
+async function readArray(pieces: readonly Uint8Array[]): Promise<RawLine[] | null> {
+  const lines = await splitArray(pieces, maxLineBytes, maxLines);
+  if (lines === null) throw new AppError("invalid_request", "The request body is not a JSON array.");
+  return lines.length > maxLines ? null : lines;
 }
 
 /** What an earlier call recorded of the part; null for nothing. */

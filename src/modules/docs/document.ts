@@ -151,7 +151,7 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
 function listForms(method: string, body: JsonBody<unknown>, example?: object): [type: string, form: BodyForm][] {
   if (body.forms !== undefined) return Object.entries(body.forms);
   const form = { schema: body.checker.schema, ...(example === undefined ? {} : { example }) };
-  return (body.mediaTypes ?? jsonTypes(method)).map((type) => [type, form]);
+  return jsonTypes(method).map((type) => [type, form]);
 }
 
 /** Every PATCH may be a JSON Merge Patch. */
@@ -174,9 +174,8 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
       additionalProperties: { type: "string" },
       examples: [{ plan: "pro" }],
       description:
-        "Only companions whose metadata holds these values: `metadata[plan]=pro`. Dots lead into objects, or belong to a " +
-        "name: `metadata[user.id]=42`. All must match; a field may be sent more than once. Numbers, booleans and null match " +
-        "as their JSON text; an array matches if an element does. `metadata.plan=pro` means the same.",
+        "As `filter`, with a key in brackets: `metadata[plan]=pro`. Dots belong to the key: `metadata[user.id]=42` finds no " +
+        "nested field. `metadata.user.id=42` finds both.",
     });
     Object.assign(parameters.at(-1) ?? {}, { style: "deepObject", explode: true });
   }

@@ -18,13 +18,17 @@ const page = { 200: { description: "A page.", content: { "text/html; charset=utf
 
 /** Calls `listRoutes` and builds the descriptions on first use: at startup they would cost several milliseconds. */
 export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Route[] {
+  let stamp: string | null = null;
+
   async function build(services: Services, request: Request): Promise<ApiReference> {
     const { settings } = services;
     const baseUrl = knownBaseUrlOf(settings, request) ?? "";
     const known = builtBy.get(services);
     if (known?.baseUrl === baseUrl) return known;
-    const { buildReference } = await import("./reference.ts");
-    const built = { baseUrl, ...buildReference(listRoutes(), { baseUrl, version: settings.version }) };
+    const { buildReference, stampDocument } = await import("./reference.ts");
+    stamp ??= settings.apiStamp ?? stampDocument(listRoutes());
+    const version = `${settings.version}+${stamp}`;
+    const built = { baseUrl, ...buildReference(listRoutes(), { baseUrl, version }) };
     builtBy.set(services, built);
     return built;
   }

@@ -1,5 +1,6 @@
 /** The API reference for programs and for people, generated from the routes. */
 import type { Route } from "../../http/route.ts";
+import { sha256Hex } from "../../lib/sha256.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
 import { renderErrorsPage } from "./errors-page.ts";
 import { createObjectLocator, listObjectPages, toPlaces } from "./objects.ts";
@@ -13,6 +14,14 @@ export interface ApiReference {
   /** The same as pages, by path. */
   pages: ReadonlyMap<string, string>;
   renderSearch(query: string): string;
+}
+
+/**
+ * Tells the document from every other one: generators, caches and people compare versions, and not every change of it
+ * changes the version of the product. The same wherever the server is, so that a build can carry it.
+ */
+export function stampDocument(routes: readonly Route[]): string {
+  return sha256Hex(JSON.stringify(buildDocument(routes, { baseUrl: "", version: "" }))).slice(0, 12);
 }
 
 export function buildReference(routes: readonly Route[], facts: DocumentFacts): ApiReference {

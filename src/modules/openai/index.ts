@@ -42,8 +42,8 @@ async function getModel({ store }: Services, { account }: Principal, id: string)
   return companion;
 }
 
-function toWireModel({ id, createdAt }: Companion) {
-  return { id, object: "model", created: Math.floor(createdAt / 1000), owned_by: "companiond" };
+function toWireModel({ id, name, createdAt }: Companion) {
+  return { id, object: "model", created: Math.floor(createdAt / 1000), owned_by: "companiond", name };
 }
 
 export const openAiRoutes: readonly Route[] = [

@@ -30,7 +30,14 @@ export const completionBody = {
             t.String({ description: "Your name for the visitor: has a window of its own.", examples: ["user-42"] }),
           ),
         ),
-        stream: t.Optional(Nullable(t.Boolean({ default: false }))),
+        stream: t.Optional(
+          Nullable(
+            t.Boolean({
+              default: false,
+              description: "Generated clients that read one media type of a response leave it out: theirs is JSON.",
+            }),
+          ),
+        ),
         stream_options: t.Optional(
           Nullable(
             t.Object({ include_usage: t.Optional(t.Boolean()) }, { description: "Only where `stream` is true." }),
@@ -117,7 +124,12 @@ export const CompletionEvent = later(() =>
         { $id: "ChatCompletionChunk" },
       ),
       OpenAiErrorObject,
-      t.Literal("[DONE]", { $id: "ChatCompletionEnd", description: "The last event of a reply that is complete." }),
+      // As in `ChatEvent`.
+      t.String({
+        $id: "ChatCompletionEnd",
+        examples: ["[DONE]"],
+        description: "`[DONE]`: the last event of a reply that is complete.",
+      }),
     ],
     { $id: "ChatCompletionEvent", description: "The `data` of one event of the stream." },
   ),
@@ -128,6 +140,7 @@ export const ModelObject = namedObject("Model", () => ({
   object: t.Literal("model"),
   created: t.Integer({ description: "Seconds since 1970.", examples: [1_767_225_600] }),
   owned_by: t.String({ examples: ["companiond"] }),
+  name: t.String({ description: "The companion's name, for those who choose one.", examples: ["Ada"] }),
 }));
 
 export const ModelList = namedObject("ModelList", () => ({

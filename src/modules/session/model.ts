@@ -97,7 +97,7 @@ function toWireServer(
   demoToken: string | null,
 ) {
   return {
-    version: settings.version,
+    version: settings.apiStamp === null ? settings.version : `${settings.version}+${settings.apiStamp}`,
     base_url: baseUrl,
     is_demo_llm: llm.name === "demo",
     default_model: settings.llm.model,

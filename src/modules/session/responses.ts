@@ -22,7 +22,10 @@ export const SessionObject = namedObject("Session", () => ({
 export type Session = Static<typeof SessionObject>;
 
 const ServerFacts = namedObject("ServerFacts", () => ({
-  version: t.String(),
+  version: t.String({
+    description: "As in the API document: the version, and after a plus sign what tells its document from others.",
+    examples: ["1.0.0+3f2a91c4d5e6"],
+  }),
   base_url: t.String({
     description: "The address in snippets and links.",
     examples: ["https://companions.example"],

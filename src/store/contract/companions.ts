@@ -32,10 +32,14 @@ export interface EmbedTarget {
   spending: SpendingState;
 }
 
-/** One `metadata.<path>=<value>` of a query: the path as written after `metadata.`, the value as text. */
+/** One filter of a query, such as `metadata.<path>=<value>`. */
 export interface MetadataFilter {
+  /** Names joined by dots, each of which may be part of a name too. */
   path: string;
+  /** As text. */
   value: string;
+  /** The path is one key at the top, with its dots: what is nested does not match. */
+  isKey?: true;
 }
 
 export interface CompanionQuery {

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import { addMembers, blockSize, intersect, removeMember } from "../rows/member-sets.ts";
 import { diffEntries, groupByBlock, placeOf, readBlock } from "../rows/metadata-blocks.ts";
-import { createIndexText, type MetadataEntry } from "../rows/metadata-entries.ts";
+import { createIndexText, type MetadataEntry, toMetadataEntry } from "../rows/metadata-entries.ts";
 import type { Queries } from "./queries.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -209,7 +209,7 @@ function keyOf({ path, value }: MetadataEntry): string {
 
 /** Each once. */
 function toEntries(filters: readonly MetadataFilter[]): MetadataEntry[] {
-  const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
+  const entries = filters.map((filter) => toMetadataEntry(filter, toIndexText));
   return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
 }
 

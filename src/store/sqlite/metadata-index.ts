@@ -11,7 +11,7 @@ import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import { addMembers, blockSize, hasMember, intersect, removeMember } from "../rows/member-sets.ts";
 import { diffEntries, groupByBlock, placeOf, readBlock } from "../rows/metadata-blocks.ts";
-import { createIndexText, type MetadataEntry } from "../rows/metadata-entries.ts";
+import { createIndexText, type MetadataEntry, toMetadataEntry } from "../rows/metadata-entries.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type MetadataTable = "companion_metadata" | "usage_label_metadata";
@@ -93,7 +93,7 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
     filters: readonly MetadataFilter[],
     below: number,
   ): Generator<[block: number, members: Uint8Array]> {
-    const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
+    const entries = filters.map((filter) => toMetadataEntry(filter, toIndexText));
     const counted = entries.map((entry) => {
       return { ...entry, count: countBlocks.get(accountNumber, entry.path, entry.value)?.count ?? 0 };
     });
@@ -134,8 +134,9 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
 
     has(accountNumber: number, filters: readonly MetadataFilter[], number: number): boolean {
       const { block, offset } = placeOf(number);
-      return filters.every(({ path, value }) => {
-        const row = findBlock.get(accountNumber, toIndexText(path), toIndexText(value), block);
+      return filters.every((filter) => {
+        const { path, value } = toMetadataEntry(filter, toIndexText);
+        const row = findBlock.get(accountNumber, path, value, block);
         return row !== null && hasMember(row.members, offset);
       });
     },
