@@ -82,7 +82,7 @@ export function holdingsContract(open: OpenStore): void {
 
     test("is never passed by companions, however many are made at once", async () => {
       for (let made = 0; made < 90; made++) await create(world.context());
-      expect(await race(200, () => create(within({ companions: 100 })))).toBe(10);
+      expect(await race(50, () => create(within({ companions: 100 })))).toBe(10);
       expect(await held()).toMatchObject({ companions: 100 });
       const everything = { metadata: [], q: null };
       const { items } = await world.store.companions.list(account.id, everything, { limit: 200, afterId: null });
@@ -92,7 +92,7 @@ export function holdingsContract(open: OpenStore): void {
     });
 
     test("is never passed by keys: expired ones count, revoked ones do not", async () => {
-      expect(await race(200, () => createKey(within({ keys: 5 })))).toBe(5);
+      expect(await race(50, () => createKey(within({ keys: 5 })))).toBe(5);
       expect(await held()).toMatchObject({ keys: 5 });
       const [first] = await world.store.apiKeys.list(account.id);
       await world.store.apiKeys.revoke(account.id, first?.id ?? "", world.context(), systemIds.uuid);
@@ -116,7 +116,7 @@ export function holdingsContract(open: OpenStore): void {
     test("is never passed in bytes, however many are made or grow at once", async () => {
       const { companions } = world.store;
       const bytes = 10 * (plainBytes + 1000);
-      expect(await race(200, () => create(within({ bytes }), { systemPrompt: "é".repeat(500) }))).toBe(10);
+      expect(await race(50, () => create(within({ bytes }), { systemPrompt: "é".repeat(500) }))).toBe(10);
       expect(await held()).toMatchObject({ companions: 10, bytes });
       const { items } = await companions.list(account.id, { metadata: [], q: null }, firstPage);
       let next = 0;
