@@ -9,7 +9,7 @@ import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
-import type { StopSignal } from "../lib/stop-signal.ts";
+import { Stop, type StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
 import { KnownModel } from "./model-facts.ts";
 import { openAiUrl } from "./openai-address.ts";
@@ -100,7 +100,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   async function openBody(
     request: ReplyRequest,
     { wire, plan }: NextReplyCall,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<HttpBody> {
     opening[wire.name] ??= open(wire);
     const { target, readRefusal } = await (opening[wire.name] ?? open(wire));
@@ -110,9 +110,9 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   function openWatched(request: ReplyRequest, call: NextReplyCall, watch: ReplyWatch): Promise<HttpBody> {
-    const waiting = new AbortController();
-    watch.onOver = () => waiting.abort();
-    return openBody(request, call, waiting.signal);
+    const waiting = new Stop();
+    watch.onOver = () => waiting.abort(new Error("the reply is over"));
+    return openBody(request, call, waiting);
   }
 
   async function streamReply(
@@ -145,10 +145,12 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         const stream = new ReplyStream(call.wire.createReader(), call.plan.ownStops);
         try {
           const body = await openWatched(request, call, watch);
-          const outcome = await relayReply({ answeredBy, body, stream }, calls.noteIn(sink, call), watch);
+          // Its first text shows that the provider takes the request: some refuse only in their stream.
+          const noteBegin = () => calls.noteTaken(call);
+          const outcome = await relayReply({ answeredBy, sentOutputTokens, body, stream, noteBegin }, sink, watch);
           calls.noteEnd(call, stream);
-          const cause = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
-          return { ...outcome, sentOutputTokens, failure: cause };
+          if (outcome.failure !== null) outcome.failure = toProviderFailure(outcome.failure, clean);
+          return outcome;
         } catch (error) {
           calls.noteEnd(call, stream);
           failure = calls.estimate(toProviderFailure(error, clean), call, stream);
