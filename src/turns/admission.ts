@@ -92,20 +92,22 @@ export class AskedReply implements CallGate {
   readonly ticket: TurnTicket;
   readonly #services: CallServices;
   readonly #start: TurnStart;
-  readonly #right: RunningRight;
+  readonly #turn: RunningTurn;
   /** Null as long as nothing is held, and it has been the one call that most replies are. */
   #calls: ReplyCalls | null = null;
 
   constructor(
     services: CallServices,
     start: TurnStart,
-    { request, ticket, right }: { request: ReplyRequest; ticket: TurnTicket; right: RunningRight },
+    ticket: TurnTicket,
+    request: ReplyRequest,
+    turn: RunningTurn,
   ) {
     this.request = request;
     this.ticket = ticket;
     this.#services = services;
     this.#start = start;
-    this.#right = right;
+    this.#turn = turn;
   }
 
   /** Of what budgets hold for the call under way; null for nothing. */
@@ -123,11 +125,10 @@ export class AskedReply implements CallGate {
    * public error; then nothing is held.
    */
   async admit(isAsked: boolean): Promise<void> {
-    const { signal } = this.#right;
-    const spending = await this.confirmRight();
+    const spending = await this.#turn.confirmRight();
     if (isAsked && (spending.isStopped || spending.hasBudgets)) await this.#openCalls().admit(spending);
     try {
-      if (signal.aborted) throw signal.reason;
+      this.#turn.requireRunning();
       await this.#start.spendWork?.();
     } catch (error) {
       await this.release();
@@ -144,15 +145,9 @@ export class AskedReply implements CallGate {
     await this.#calls?.release();
   }
 
-  /**
-   * What may be spent at the moment. Rejects with the public error if the turn must not go on: the token may have been
-   * revoked during a long wait, and each call costs.
-   */
-  async confirmRight(): Promise<SpendingState> {
-    const { signal, read } = this.#right;
-    const spending = await read();
-    if (spending === null || signal.aborted) throw signal.reason;
-    return spending;
+  /** As in `RunningTurn`. */
+  confirmRight(): Promise<SpendingState> {
+    return this.#turn.confirmRight();
   }
 
   #openCalls(): ReplyCalls {
@@ -161,9 +156,12 @@ export class AskedReply implements CallGate {
   }
 }
 
-/** The right of a turn that runs. */
-interface RunningRight {
-  readonly signal: StopSignal;
-  /** Null, and the turn is stopped, if it has lost it. */
-  read(): Promise<SpendingState | null>;
+interface RunningTurn {
+  /**
+   * What may be spent at the moment. Rejects with the public error if the turn must not go on: the token may have been
+   * revoked during a long wait, and each call costs.
+   */
+  confirmRight(): Promise<SpendingState>;
+  /** Throws that error if it is known already. */
+  requireRunning(): void;
 }

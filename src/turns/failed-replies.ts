@@ -88,11 +88,12 @@ export async function countFailedReply(
 async function countFailure(
   services: CallServices,
   start: TurnStart,
-  { request, ticket, reservationId, countedBefore: before }: AskedReply,
+  asked: AskedReply,
   { kind, failure }: { kind: FailureKind; failure: unknown },
 ): Promise<void> {
   const { companion, keyId, keeper } = start;
   start.noteFailure?.(kind);
+  const { ticket, reservationId, countedBefore: before } = asked;
   const counted = findCounted(failure) ?? (before && { answeredBy: before, usage: noTokens });
   if (counted === null) {
     const { id: companionId, accountId } = companion;
@@ -101,7 +102,7 @@ async function countFailure(
   }
   // The provider has answered, if not in words: it is one of the day's messages.
   const result = toTurnResult(services, start, {
-    ...{ request, ticket, reservationId, text: "", firstTextMs: null, isTooLong: false, isKept: false },
+    ...{ asked, text: "", firstTextMs: null, isTooLong: false, isKept: false },
     outcome: { complete: false, ...counted, finishReason: null, failure },
     end: { type: "end", outcome: "broken", code: "upstream_error" },
   });

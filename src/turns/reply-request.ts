@@ -11,7 +11,7 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import { usesKnowledge } from "../domain/knowledge.ts";
 import { noCost } from "../domain/money.ts";
 import { costOfTokens } from "../domain/prices.ts";
-import { type CountedTokens, noTokens, type TokenUsage } from "../domain/usage.ts";
+import type { CountedTokens, TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
@@ -122,22 +122,24 @@ export function countReply(request: ReplyRequest, text: string, outcome: TurnOut
   const thoughtTokens = Math.ceil(reasoningBytes / 4);
   const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
   const reasoningTokens = Math.min(thoughtTokens, outputTokens);
-  return { ...noTokens, inputTokens, outputTokens, reasoningTokens, estimated: true };
+  return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens, estimated: true };
 }
 
 /** How a turn's reply ended. */
 export interface EndedReply {
-  request: ReplyRequest;
+  asked: {
+    readonly request: ReplyRequest;
+    readonly ticket: TurnTicket;
+    /** Of what budgets hold for it; null for nothing. */
+    readonly reservationId: string | null;
+  };
   outcome: TurnOutcome;
   end: TurnEnd;
-  ticket: TurnTicket;
   /** Well-formed. */
   text: string;
   isTooLong: boolean;
   /** As in `TurnResult`. */
   isKept: boolean;
-  /** Of what budgets hold for it; null for nothing. */
-  reservationId: string | null;
   firstTextMs: number | null;
 }
 
@@ -145,8 +147,9 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { request, outcome, end, ticket, text, isTooLong, isKept, reservationId, firstTextMs }: EndedReply,
+  { asked, outcome, end, text, isTooLong, isKept, firstTextMs }: EndedReply,
 ): TurnResult {
+  const { request, ticket, reservationId } = asked;
   const { complete, answeredBy, finishReason } = outcome;
   const usage = countReply(request, text, outcome);
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
@@ -158,7 +161,16 @@ export function toTurnResult(
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }
   return {
-    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept },
+    isKept,
+    request,
+    complete,
+    answeredBy,
+    finishReason,
+    usage,
+    cost,
+    spend,
+    keyId,
+    firstTextMs,
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,
