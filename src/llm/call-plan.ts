@@ -31,9 +31,13 @@ export interface PlannedCall extends CallPlan {
   readonly ownStops: readonly string[];
 }
 
+const none: readonly string[] = [];
 /** OpenAI's, of the Responses API. */
 const leastResponseTokens = 16;
 const boundNames = ["max_completion_tokens", "max_tokens", "max_output_tokens"] as const;
+const optionalNames = ["temperature", "stop", "stream_options", "store"] as const;
+/** What the plan takes over, or the model may refuse. */
+const plannedNames = [...boundNames, ...optionalNames, "reasoning_effort", "reasoning"];
 
 export function planCall(
   request: ReplyRequest,
@@ -45,7 +49,7 @@ export function planCall(
   const sends = (optional: Optional, effort: ReasoningEffort | null = null): boolean => {
     if (facts.refused.has(optional)) return false;
     const isVouchedFor = rules.isOpenAi && (optional === "store" || optional === "stream_options");
-    return !isBare || isVouchedFor || known.hasTaken(wire, optional, effort);
+    return !isBare || isVouchedFor || known.hasTaken(wire, effort ?? optional);
   };
 
   const set = findEffort(rules.extra, isChat);
@@ -58,15 +62,15 @@ export function planCall(
   const mayReason = suited !== null && effort !== "none";
   const getsRoom = facts.takesRoom && (needsRoom || mayReason || known.hasReasonedWith(effort));
 
-  const stops = request.stop ?? [];
+  const stops = request.stop ?? none;
   const sendsStop = isChat && sends("stop");
   const mayHaveTemperature = isChat || effort === "none" || facts.refused.has("effort");
   return {
     effort,
     temperature: mayHaveTemperature && sends("temperature") ? request.temperature : null,
     maxOutputTokens: boundOf(request, rules, { isChat, getsRoom }),
-    stop: sendsStop ? stops : [],
-    ownStops: sendsStop ? [] : stops,
+    stop: sendsStop ? stops : none,
+    ownStops: sendsStop ? none : stops,
     boundName: facts.boundName ?? findBoundName(rules.extra) ?? rules.boundName,
     sendsStreamOptions: sends("stream_options"),
     sendsStore: (!isChat || rules.isOpenAi) && sends("store"),
@@ -82,8 +86,11 @@ function boundOf(
   { reasoningTokens, extra }: CallRules,
   { isChat, getsRoom }: { isChat: boolean; getsRoom: boolean },
 ): number {
-  const own = boundNames.map((name) => extra[name]).filter((bound) => typeof bound === "number");
-  const bound = Math.min(maxOutputTokens + (getsRoom ? reasoningTokens : 0), ...own);
+  let bound = maxOutputTokens + (getsRoom ? reasoningTokens : 0);
+  for (const name of boundNames) {
+    const own = extra[name];
+    if (typeof own === "number" && own < bound) bound = own;
+  }
   return isChat ? bound : Math.max(bound, leastResponseTokens);
 }
 
@@ -94,7 +101,7 @@ function findBoundName(extra: JsonObject): CallPlan["boundName"] | null {
 
 /** Undefined where the operator has set none; null for one that only this provider knows, which is left as it is. */
 function findEffort(extra: JsonObject, isChat: boolean): ReasoningEffort | null | undefined {
-  const { effort } = asObject(extra.reasoning) ?? {};
+  const effort = asObject(extra.reasoning)?.effort;
   // Chats know no `reasoning`, but OpenRouter's do.
   if (isChat && effort !== undefined) return null;
   const named = effort ?? extra.reasoning_effort;
@@ -106,9 +113,10 @@ function narrowExtra(
   extra: JsonObject,
   { sends, isEffortPlanned }: { sends: (optional: Optional) => boolean; isEffortPlanned: boolean },
 ): JsonObject {
+  if (!plannedNames.some((name) => name in extra)) return extra;
   const narrowed = { ...extra };
   for (const name of boundNames) delete narrowed[name];
-  for (const name of ["temperature", "stop", "stream_options", "store"] as const) {
+  for (const name of optionalNames) {
     if (name in narrowed && !sends(name)) delete narrowed[name];
   }
   if (isEffortPlanned || !sends("effort")) {

@@ -47,23 +47,22 @@ export const noFacts: ModelFacts = {
 
 export class KnownModel {
   facts: ModelFacts = noFacts;
-  /** Of `Optional`s, and of each effort, for each wire: what a request had that succeeded. */
-  readonly #taken = new Set<string>();
+  /** What requests had that succeeded, efforts by their own names. */
+  readonly #taken = { chat: new Set<Optional | ReasoningEffort>(), responses: new Set<Optional | ReasoningEffort>() };
   readonly #reasonedWith = new Set<string>();
 
-  hasTaken(wire: Wire["name"], optional: Optional, effort: ReasoningEffort | null = null): boolean {
-    return this.#taken.has(nameOf(wire, optional, effort));
+  hasTaken(wire: Wire["name"], what: Optional | ReasoningEffort): boolean {
+    return this.#taken[wire].has(what);
   }
 
   /** Of a request that succeeded. */
-  noteTaken(wire: Wire["name"], plan: CallPlan): void {
-    const { temperature, effort, stop, sendsStreamOptions, sendsStore, extra } = plan;
-    const note = (optional: Optional) => this.#taken.add(nameOf(wire, optional, null));
-    if (temperature !== null || "temperature" in extra) note("temperature");
-    if (effort !== null) this.#taken.add(nameOf(wire, "effort", effort));
-    if (stop.length > 0) note("stop");
-    if (sendsStreamOptions) note("stream_options");
-    if (sendsStore) note("store");
+  noteTaken(wire: Wire["name"], { temperature, effort, stop, sendsStreamOptions, sendsStore, extra }: CallPlan): void {
+    const taken = this.#taken[wire];
+    if (temperature !== null || "temperature" in extra) taken.add("temperature");
+    if (effort !== null) taken.add(effort);
+    if (stop.length > 0) taken.add("stop");
+    if (sendsStreamOptions) taken.add("stream_options");
+    if (sendsStore) taken.add("store");
   }
 
   /** Whether it has been seen to think with this effort; null for that of its own. */
@@ -81,10 +80,6 @@ export class KnownModel {
       lessons.filter(({ isPassing }) => isPassing !== true),
     );
   }
-}
-
-function nameOf(wire: Wire["name"], optional: Optional, effort: ReasoningEffort | null): string {
-  return `${wire} ${optional} ${effort ?? ""}`;
 }
 
 export function learn(facts: ModelFacts, lessons: readonly Lesson[]): ModelFacts {

@@ -8,7 +8,7 @@ import { chatWire } from "./chat-wire.ts";
 import { type KnownModel, type Lesson, learn, type ModelFacts } from "./model-facts.ts";
 import { createResponsesWire } from "./openai-responses-wire.ts";
 import type { ChosenWire } from "./openai-wire-choice.ts";
-import type { ReplyRequest, ReplySink } from "./provider.ts";
+import type { ReplyRequest } from "./provider.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 import { isAboutForm, readLesson } from "./refusal.ts";
 import type { ReplyStream } from "./reply-stream.ts";
@@ -38,7 +38,7 @@ export class ReplyCalls {
   readonly #terms: CallTerms;
   readonly #known: KnownModel;
   readonly #lessons: Lesson[] = [];
-  #areLessonsKept = false;
+  #areLessonsKept = true;
   #extraCalls = 0;
   #needsRoom = false;
 
@@ -52,19 +52,8 @@ export class ReplyCalls {
     return this.#plan({ isBare: this.#lessons.length > 0, needsRoom: this.#needsRoom });
   }
 
-  /** The same sink, whose first event shows that the provider takes the request: some refuse only in their stream. */
-  noteIn(sink: ReplySink, call: NextReplyCall): ReplySink {
-    let isTaken = false;
-    return {
-      emit: (event) => {
-        if (!isTaken) this.#noteTaken(call);
-        isTaken = true;
-        return sink.emit(event);
-      },
-    };
-  }
-
-  #noteTaken({ wire, plan }: NextReplyCall): void {
+  /** The provider takes the request. */
+  noteTaken({ wire, plan }: NextReplyCall): void {
     if (!this.#areLessonsKept) {
       this.#known.keep(this.#lessons);
       for (const lesson of this.#lessons) this.#tell(lesson);
@@ -82,7 +71,7 @@ export class ReplyCalls {
   grantsExtra(failure: ProviderFailure, call: NextReplyCall): boolean {
     const { wire, plan } = call;
     if (failure.kind === "no_room") {
-      this.#noteTaken(call);
+      this.noteTaken(call);
       return this.#makeRoom(plan);
     }
     const mayChangeWire = wire.name === "chat" && this.#terms.chosen.mayChange;

@@ -10,7 +10,7 @@ import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
 import { ConnectionError } from "../lib/http/connection.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
-import type { StopSignal } from "../lib/stop-signal.ts";
+import { Stop, type StopSignal } from "../lib/stop-signal.ts";
 import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
 import { KnownModel } from "./model-facts.ts";
 import { openAiUrl } from "./openai-address.ts";
@@ -98,11 +98,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   /** Sends the request; resolves with the body of a success. */
-  async function openBody(
-    request: ReplyRequest,
-    { wire, plan }: NextReplyCall,
-    signal: AbortSignal,
-  ): Promise<HttpBody> {
+  async function openBody(request: ReplyRequest, { wire, plan }: NextReplyCall, signal: StopSignal): Promise<HttpBody> {
     opening[wire.name] ??= open(wire);
     const { target, readRefusal } = await (opening[wire.name] ?? open(wire));
     const response = await http.send(target, JSON.stringify(wire.buildBody(request, plan)), signal);
@@ -111,9 +107,9 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   function openWatched(request: ReplyRequest, call: NextReplyCall, watch: ReplyWatch): Promise<HttpBody> {
-    const waiting = new AbortController();
-    watch.onOver = () => waiting.abort();
-    return openBody(request, call, waiting.signal);
+    const waiting = new Stop();
+    watch.onOver = () => waiting.abort(new Error("the reply is over"));
+    return openBody(request, call, waiting);
   }
 
   async function streamReply(
@@ -147,10 +143,12 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         let body: HttpBody | null = null;
         try {
           body = await openWatched(request, call, watch);
-          const outcome = await relayReply({ answeredBy, body, stream }, calls.noteIn(sink, call), watch);
+          // Its first text shows that the provider takes the request: some refuse only in their stream.
+          const noteBegin = () => calls.noteTaken(call);
+          const outcome = await relayReply({ answeredBy, sentOutputTokens, body, stream, noteBegin }, sink, watch);
           calls.noteEnd(call, stream);
-          const cause = outcome.failure === null ? null : toProviderFailure(outcome.failure, clean);
-          return { ...outcome, sentOutputTokens, wasCut: stream.isStopped, failure: cause };
+          if (outcome.failure !== null) outcome.failure = toProviderFailure(outcome.failure, clean);
+          return outcome;
         } catch (error) {
           calls.noteEnd(call, stream);
           failure = toProviderFailure(error, clean);

@@ -6,14 +6,15 @@ import { ProviderFailure } from "./provider-failure.ts";
 import type { ReplyStream } from "./reply-stream.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 
-/** What came of it; the bound is known to whoever asked. */
-type RelayedReply = Omit<ReplyOutcome, "sentOutputTokens">;
-
 export interface RelayedCall {
   readonly answeredBy: Answerer;
+  /** As in `ReplyOutcome`. */
+  readonly sentOutputTokens: number;
   readonly body: HttpBody;
   /** Unused so far. */
   readonly stream: ReplyStream;
+  /** Called once, before the first event. */
+  noteBegin(): void;
 }
 
 /** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
@@ -23,7 +24,7 @@ const drainMs = 1_000;
  * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
  * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
-export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<RelayedReply> {
+export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
   return new Promise((resolve, reject) => {
     const relay = new Relay(call, sink, watch, resolve, reject);
     if (watch.isOver) relay.stop();
@@ -36,14 +37,15 @@ export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch
 
 /** A class rather than closures: there are thousands at once, for minutes, and methods take no memory per instance. */
 class Relay implements BodyReader {
-  readonly #answeredBy: Answerer;
+  readonly #call: RelayedCall;
   readonly #body: HttpBody;
   readonly #sink: ReplySink;
   readonly #watch: ReplyWatch;
-  readonly #resolve: (outcome: RelayedReply) => void;
+  readonly #resolve: (outcome: ReplyOutcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   readonly #stream: ReplyStream;
   #reasoningBytes = 0;
+  #hasBegun = false;
   /** The visitor does not keep up. */
   #isPaused = false;
   /** The outcome is known; the rest is read only to keep the connection. */
@@ -51,15 +53,15 @@ class Relay implements BodyReader {
   #drainTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    { answeredBy, body, stream }: RelayedCall,
+    call: RelayedCall,
     sink: ReplySink,
     watch: ReplyWatch,
-    resolve: (outcome: RelayedReply) => void,
+    resolve: (outcome: ReplyOutcome) => void,
     reject: (failure: ProviderFailure) => void,
   ) {
-    this.#answeredBy = answeredBy;
-    this.#body = body;
-    this.#stream = stream;
+    this.#call = call;
+    this.#body = call.body;
+    this.#stream = call.stream;
     this.#sink = sink;
     this.#watch = watch;
     this.#resolve = resolve;
@@ -113,7 +115,7 @@ class Relay implements BodyReader {
       this.#watch.noteReasoning();
     }
     if (deltas.length > 0) {
-      this.#watch.noteText();
+      if (!this.#hasBegun) this.#begin();
       const keptUp = this.#sink.emit({ type: "text", deltas });
       if (keptUp !== undefined && !this.#isOver) {
         this.#isPaused = true;
@@ -123,7 +125,14 @@ class Relay implements BodyReader {
         keptUp.then(resume, resume);
       }
     }
-    if (this.#stream.finishReason !== null && !this.#isOver) this.#watch.noteFinish();
+    const { finishReason, isDone } = this.#stream;
+    if (finishReason !== null && !isDone && !this.#isOver) this.#watch.noteFinish();
+  }
+
+  #begin(): void {
+    this.#hasBegun = true;
+    this.#watch.noteText();
+    this.#call.noteBegin();
   }
 
   #resume(): void {
@@ -136,21 +145,33 @@ class Relay implements BodyReader {
   #finish(reason: ProviderFailure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { hasContent, finishReason, hasDoneMark, usage, failure, endsInHalf, reasoningBytes } = this.#stream;
-    const answeredBy = this.#answeredBy;
-    const end = { usage, reasoningBytes, answeredBy, finishReason, endsInHalf };
+    const { hasContent, finishReason, hasDoneMark, usage, failure } = this.#stream;
+    const { answeredBy } = this.#call;
+    const outcome: ReplyOutcome = {
+      complete: false,
+      usage,
+      reasoningBytes: this.#stream.reasoningBytes,
+      sentOutputTokens: this.#call.sentOutputTokens,
+      wasCut: this.#stream.isStopped,
+      answeredBy,
+      finishReason,
+      failure: null,
+      endsInHalf: this.#stream.endsInHalf,
+    };
     if (this.#watch.hasLeft) {
-      this.#resolve({ complete: false, failure: null, ...end });
+      this.#resolve(outcome);
       return;
     }
     const rest = this.#stream.release();
     if (rest.length > 0 && !this.#isPaused) this.#sink.emit({ type: "text", deltas: rest });
     if (hasContent && (finishReason !== null || hasDoneMark)) {
-      this.#resolve({ complete: true, failure: null, ...end });
+      outcome.complete = true;
+      this.#resolve(outcome);
       return;
     }
     const cause = failure ?? reason ?? describeEnd(this.#stream);
-    if (hasContent) this.#resolve({ complete: false, failure: cause, ...end });
+    outcome.failure = cause;
+    if (hasContent) this.#resolve(outcome);
     else this.#reject(cause);
   }
 }

@@ -10,7 +10,7 @@ import { ReplyText } from "./reply-text.ts";
 import type { EventReader } from "./wire.ts";
 
 /** How much a provider may send before its stream is considered broken. */
-const streamLimits = {
+export const streamLimits = {
   /** Of one line, or one event of several lines, unless the wire says otherwise. */
   maxLineBytes: 1024 * 1024,
   /** Longer lines are read only if the wire does not skip them. */
@@ -31,6 +31,7 @@ export class ReplyStream {
 
   readonly #reader: EventReader;
   readonly #limits: typeof streamLimits;
+  readonly #maxLineBytes: number;
   readonly #text: ReplyText;
   #reasoningBytes = 0;
   /** Judged by the first character, since the Content-Type of other documents is often wrong. */
@@ -45,10 +46,10 @@ export class ReplyStream {
   #isSkipping = false;
 
   /** `stops`: texts before which the reply ends, where the provider does not see to it. */
-  constructor(reader: EventReader, stops: readonly string[] = [], limits: Partial<typeof streamLimits> = {}) {
+  constructor(reader: EventReader, stops: readonly string[] = [], limits = streamLimits) {
     this.#reader = reader;
-    const { maxLineBytes = streamLimits.maxLineBytes } = reader;
-    this.#limits = { ...streamLimits, maxLineBytes, ...limits };
+    this.#limits = limits;
+    this.#maxLineBytes = reader.maxLineBytes ?? limits.maxLineBytes;
     this.#text = new ReplyText(stops);
   }
 
@@ -78,7 +79,7 @@ export class ReplyStream {
     const fresh = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
     if (this.#form === "events") return this.#readEvents(fresh);
     this.#pending += fresh;
-    this.#limitPending(this.#form === "document" ? this.#limits.maxTextUnits : this.#limits.maxLineBytes);
+    this.#limitPending(this.#form === "document" ? this.#limits.maxTextUnits : this.#maxLineBytes);
     return [];
   }
 
@@ -128,7 +129,7 @@ export class ReplyStream {
       this.#pending = "";
       this.#isSkipping = true;
     }
-    this.#limitPending(this.#limits.maxLineBytes);
+    this.#limitPending(this.#maxLineBytes);
     return deltas;
   }
 
@@ -179,8 +180,8 @@ export class ReplyStream {
   #addEventLine(data: string): void {
     this.#eventLines.push(data);
     this.#eventBytes += data.length + 1;
-    const { maxEventLines, maxLineBytes } = this.#limits;
-    if (this.#eventLines.length > maxEventLines || this.#eventBytes > maxLineBytes) this.#fail("an event is too long");
+    const isTooLong = this.#eventLines.length > this.#limits.maxEventLines || this.#eventBytes > this.#maxLineBytes;
+    if (isTooLong) this.#fail("an event is too long");
   }
 
   #endEvent(deltas: string[]): void {

@@ -49,6 +49,8 @@ export class ReplyWatch {
   #phase: Phase = "first-text";
   #hasReasoned = false;
   #resumedPhase: Phase = "first-text";
+  /** When the timer fires; infinite while there is none. */
+  #armedMs = Number.POSITIVE_INFINITY;
   #disarm = () => {};
 
   constructor(deadlines: ReplyDeadlines, visitor: StopSignal, time = realTime) {
@@ -133,14 +135,17 @@ export class ReplyWatch {
     this.#arm();
   }
 
+  /** Reads, and most phases, move the deadline further away without touching the timer: it checks when it fires. */
   #arm(): void {
+    const { dueMs } = this.#findDeadline();
+    if (dueMs >= this.#armedMs) return;
     this.#disarm();
-    const waitMs = Math.ceil(this.#findDeadline().dueMs - this.#time.clock.monotonicMs());
-    this.#disarm = this.#time.after(waitMs, this.#look);
+    this.#armedMs = dueMs;
+    this.#disarm = this.#time.after(Math.ceil(dueMs - this.#time.clock.monotonicMs()), this.#look);
   }
 
-  /** Reads move the deadline without touching the timer: it checks when it fires. */
   readonly #look = (): void => {
+    this.#armedMs = Number.POSITIVE_INFINITY;
     const { dueMs, reason, ms } = this.#findDeadline();
     if (dueMs > this.#time.clock.monotonicMs()) this.#arm();
     else {

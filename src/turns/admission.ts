@@ -93,20 +93,16 @@ export class AskedReply implements CallGate {
   readonly ticket: TurnTicket;
   readonly #services: CallServices;
   readonly #start: TurnStart;
-  readonly #right: RunningRight;
+  readonly #turn: RunningTurn;
   /** Null as long as nothing is held, and it has been the one call that most replies are. */
   #calls: ReplyCalls | null = null;
 
-  constructor(
-    services: CallServices,
-    start: TurnStart,
-    { request, ticket, right }: { request: ReplyRequest; ticket: TurnTicket; right: RunningRight },
-  ) {
+  constructor(services: CallServices, start: TurnStart, ticket: TurnTicket, request: ReplyRequest, turn: RunningTurn) {
     this.request = request;
     this.ticket = ticket;
     this.#services = services;
     this.#start = start;
-    this.#right = right;
+    this.#turn = turn;
   }
 
   /** Of what budgets hold for the call under way; null for nothing. */
@@ -124,13 +120,12 @@ export class AskedReply implements CallGate {
    * public error; then nothing is held.
    */
   async admit(isAsked: boolean): Promise<void> {
-    const { signal } = this.#right;
     // It may have been lost during a long wait, and each call costs.
-    const spending = await this.readRight();
-    if (spending === null) throw signal.reason;
+    const spending = await this.#turn.readRight();
+    if (spending === null) return this.#turn.requireRunning();
     if (isAsked && (spending.isStopped || spending.hasBudgets)) await this.#openCalls().admit(spending);
     try {
-      if (signal.aborted) throw signal.reason;
+      this.#turn.requireRunning();
       await this.#start.spendWork?.();
     } catch (error) {
       await this.release();
@@ -147,12 +142,9 @@ export class AskedReply implements CallGate {
     await this.#calls?.release();
   }
 
-  /** What may be spent at the moment; null if the turn has been stopped. Rejects with the public error if its right is lost. */
-  async readRight(): Promise<SpendingState | null> {
-    const { signal, read } = this.#right;
-    const spending = await read();
-    if (spending === null) throw signal.reason;
-    return signal.aborted ? null : spending;
+  /** As in `RunningTurn`. */
+  readRight(): Promise<SpendingState | null> {
+    return this.#turn.readRight();
   }
 
   #openCalls(): ReplyCalls {
@@ -161,9 +153,9 @@ export class AskedReply implements CallGate {
   }
 }
 
-/** The right of a turn that runs. */
-interface RunningRight {
-  readonly signal: StopSignal;
-  /** Null, and the turn is stopped, if it has lost it. */
-  read(): Promise<SpendingState | null>;
+interface RunningTurn {
+  /** What may be spent at the moment; null if the turn has been stopped. Rejects with the public error if its right is lost. */
+  readRight(): Promise<SpendingState | null>;
+  /** Throws the public error if it has been stopped. */
+  requireRunning(): void;
 }

@@ -88,17 +88,18 @@ export async function countFailedReply(
 async function countFailure(
   services: CallServices,
   start: TurnStart,
-  { request, ticket, reservationId, countedBefore: before }: AskedReply,
+  asked: AskedReply,
   { kind, failure }: { kind: FailureKind; failure: unknown },
 ): Promise<void> {
   start.noteFailure?.(kind);
+  const { countedBefore: before } = asked;
   const failed = findCharged(failure) ?? (before && { answeredBy: before, usage: noTokens });
   // A provider that has answered, if not in words, makes it one of the day's messages.
   const isCounted = before !== null || (failed !== null && isAnswer(failed));
   const hasCost = failed !== null && (isCounted || services.settings.prices.findTokenPrice(failed.answeredBy) !== null);
   const charged = hasCost ? failed : { answeredBy: null, usage: noTokens };
   const result = toTurnResult(services, start, {
-    ...{ request, ticket, reservationId, text: "", firstTextMs: null, isTooLong: false, isKept: false, isCounted },
+    ...{ asked, text: "", firstTextMs: null, isTooLong: false, isKept: false, isCounted },
     outcome: { complete: false, ...charged, finishReason: null, failure },
     end: { type: "end", outcome: "broken", code: "upstream_error" },
   });
@@ -107,6 +108,6 @@ async function countFailure(
     noteReached(services, await start.keeper.settle(result));
   } finally {
     // Even if it is unknown whether it was counted.
-    if (isCounted) ticket.settle();
+    if (isCounted) asked.ticket.settle();
   }
 }

@@ -121,23 +121,25 @@ export function countReply(request: ReplyRequest, text: string, call: Omit<Charg
   const thoughtTokens = Math.ceil(reasoningBytes / 4);
   const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
   const reasoningTokens = Math.min(thoughtTokens, outputTokens);
-  return { ...noTokens, inputTokens, outputTokens, reasoningTokens, estimated: true };
+  return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens, estimated: true };
 }
 
 /** How a turn's reply ended. */
 export interface EndedReply {
-  request: ReplyRequest;
+  asked: {
+    readonly request: ReplyRequest;
+    readonly ticket: TurnTicket;
+    /** Of what budgets hold for it; null for nothing. */
+    readonly reservationId: string | null;
+  };
   outcome: TurnOutcome;
   end: TurnEnd;
-  ticket: TurnTicket;
   /** Well-formed. */
   text: string;
   isTooLong: boolean;
   /** As in `TurnResult`. */
   isKept: boolean;
   isCounted: boolean;
-  /** Of what budgets hold for it; null for nothing. */
-  reservationId: string | null;
   firstTextMs: number | null;
 }
 
@@ -145,8 +147,9 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { request, outcome, end, ticket, text, isTooLong, isKept, isCounted, reservationId, firstTextMs }: EndedReply,
+  { asked, outcome, end, text, isTooLong, isKept, isCounted, firstTextMs }: EndedReply,
 ): TurnResult {
+  const { request, ticket, reservationId } = asked;
   const { complete, answeredBy, finishReason } = outcome;
   const usage = isCounted ? countReply(request, text, outcome) : { ...noTokens, estimated: true };
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
@@ -161,7 +164,17 @@ export function toTurnResult(
     spend = { facts, reservationId, atMs: clock.nowMs() };
   }
   return {
-    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs, isKept, isCounted },
+    isKept,
+    isCounted,
+    request,
+    complete,
+    answeredBy,
+    finishReason,
+    usage,
+    cost,
+    spend,
+    keyId,
+    firstTextMs,
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,

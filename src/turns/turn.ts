@@ -92,13 +92,22 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async checkRight(): Promise<boolean> {
-    return (await this.#readRight()) !== null;
+    return this.#hasRight(await this.#start.right.check());
   }
 
-  async #readRight(): Promise<SpendingState | null> {
+  async readRight(): Promise<SpendingState | null> {
     const spending = await this.#start.right.check();
+    if (!this.#hasRight(spending)) throw this.#stop.reason;
+    return this.isStopped ? null : spending;
+  }
+
+  requireRunning(): void {
+    if (this.isStopped) throw this.#stop.reason;
+  }
+
+  #hasRight(spending: SpendingState | null): spending is SpendingState {
     if (spending === null) this.stop("unavailable", this.#start.right.refusal());
-    return spending;
+    return spending !== null;
   }
 
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
@@ -113,8 +122,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      const right = { signal: this.#stop, read: () => this.#readRight() };
-      const asked = new AskedReply(this.#services, this.#start, { request, ticket, right });
+      const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
       await asked.admit(!this.#knowledge?.noAnswer);
       await this.#settle(asked, await this.#ask(asked));
     } catch (error) {
@@ -176,7 +184,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(asked: AskedReply, outcome: TurnOutcome): Promise<void> {
     const knowledge = this.#knowledge;
-    const { request, ticket, reservationId } = asked;
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
@@ -186,8 +193,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const result = toTurnResult(this.#services, this.#start, {
-      ...{ request, outcome, end, ticket, reservationId, isKept: true, isCounted: true },
-      ...{ text: this.#text.toString(), firstTextMs: this.#firstTextMs },
+      asked,
+      outcome,
+      end,
+      isKept: true,
+      isCounted: true,
+      text: this.#text.toString(),
+      firstTextMs: this.#firstTextMs,
       isTooLong: this.#ending?.code === "too_long",
     });
     this.#services.measurements.countTokens(result.usage);
@@ -200,7 +212,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       return;
     } finally {
       // Even if it is unknown whether the turn was stored.
-      ticket.settle();
+      asked.ticket.settle();
     }
     if (knowledge !== null) {
       await knowledge.note();

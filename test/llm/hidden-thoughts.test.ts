@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
 import type { ReplyRequest } from "../../src/llm/provider.ts";
-import { ShownText } from "../../src/llm/shown-text.ts";
+import { ReplyText } from "../../src/llm/reply-text.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -17,13 +17,12 @@ function* cuts(text: string): Generator<string[]> {
 }
 
 function show(deltas: readonly string[], stops: readonly string[] = []) {
-  const shown = new ShownText(stops);
+  const shown = new ReplyText(stops);
   const out: string[] = [];
-  let hidden = 0;
-  for (const delta of deltas) hidden += shown.take(delta, out);
+  for (const delta of deltas) shown.push(delta, out);
   shown.release(out);
   expect(out).not.toContain("");
-  return { text: out.join(""), hidden, isStopped: shown.isStopped };
+  return { text: out.join(""), hidden: shown.hiddenBytes, isStopped: shown.isStopped };
 }
 
 test.each<[string, string]>([

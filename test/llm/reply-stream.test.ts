@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { chatReader } from "../../src/llm/chat-reader.ts";
-import { ReplyStream } from "../../src/llm/reply-stream.ts";
+import { ReplyStream, streamLimits } from "../../src/llm/reply-stream.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 
@@ -211,7 +211,7 @@ describe("failures", () => {
   });
 
   test("a line, an event, a reply and a document are bounded", () => {
-    const limits = { maxLineBytes: 400, maxEventLines: 3, maxTextUnits: 1000 };
+    const limits = { ...streamLimits, maxLineBytes: 400, maxEventLines: 3, maxTextUnits: 1000 };
     const feed = (reads: string[]) => {
       const stream = new ReplyStream(chatReader, [], limits);
       for (const bytes of reads) stream.feed(bytes);

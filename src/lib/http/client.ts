@@ -5,6 +5,7 @@
  * the time per read: a chat stream has fifty reads a second per visitor.
  */
 import { afterAnswerable } from "../deadline.ts";
+import type { StopSignal } from "../stop-signal.ts";
 import { Connection, ConnectionError, type Origin } from "./connection.ts";
 import { type HttpResponse, StaleConnectionError } from "./exchange.ts";
 
@@ -28,7 +29,7 @@ export interface HttpClient {
    * Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason: the signal
    * ends the request until the response's head has arrived; after that the body's own `cancel` does.
    */
-  send(target: HttpTarget, body: string, signal: AbortSignal): Promise<HttpResponse>;
+  send(target: HttpTarget, body: string, signal: StopSignal): Promise<HttpResponse>;
   /** Closes idle connections, and keeps none from then on. */
   close(): void;
 }
@@ -99,7 +100,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
     return origin;
   }
 
-  async function connect(origin: Origin, signal: AbortSignal): Promise<Connection> {
+  async function connect(origin: Origin, signal: StopSignal): Promise<Connection> {
     const connection = new Connection(origin, owner);
     const cancel = afterAnswerable(connectTimeoutMs, () => connection.terminate());
     try {
@@ -110,9 +111,9 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
     return connection;
   }
 
-  async function sendOnAny(origin: Origin, bytes: Uint8Array, signal: AbortSignal): Promise<HttpResponse> {
+  async function sendOnAny(origin: Origin, bytes: Uint8Array, signal: StopSignal): Promise<HttpResponse> {
     for (;;) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw signal.reason;
       let connection = takeRested(origin.idle);
       if (connection === undefined) connection = await connect(origin, signal);
       else connection.setBusy();
@@ -150,19 +151,18 @@ function takeRested(idle: Connection[]): Connection | undefined {
 
 /** Waits for a step on a connection; an abort closes the connection, which ends the step. */
 export async function unlessAborted<Result>(
-  signal: AbortSignal,
+  signal: StopSignal,
   connection: Connection,
   step: Promise<Result>,
 ): Promise<Result> {
-  const onAbort = () => connection.terminate();
-  signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", connection);
   try {
     return await step;
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason;
     throw error;
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", connection);
   }
 }
 

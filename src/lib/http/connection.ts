@@ -116,6 +116,11 @@ export class Connection implements Wire {
     this.#socket?.resume();
   }
 
+  /** The signal of its request has fired. */
+  handleEvent(): void {
+    this.terminate();
+  }
+
   terminate(): void {
     this.#fail(new Error("closed from this side"));
   }

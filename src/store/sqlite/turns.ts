@@ -45,9 +45,9 @@ export function createTurnStore(
 
   function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
-    const { estimated: _, ...tokens } = turn.usage;
-    const errors = failure === null ? 0 : 1;
-    usage.add(place, { messages, ...tokens, errors, ...costCounts(turn.cost) });
+    const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = turn.usage;
+    const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens };
+    usage.add(place, { ...tokens, messages, errors: failure === null ? 0 : 1, ...costCounts(turn.cost) });
     if (failure !== null) usage.addFailure(place, failure);
   }
 
