@@ -139,7 +139,8 @@ export interface EndedReply {
   isTooLong: boolean;
   /** As in `TurnResult`. */
   isKept: boolean;
-  isCounted: boolean;
+  /** One of the day's messages; left out: if it is kept. */
+  isCounted?: boolean;
   firstTextMs: number | null;
 }
 
@@ -147,7 +148,7 @@ export interface EndedReply {
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { asked, outcome, end, text, isTooLong, isKept, isCounted, firstTextMs }: EndedReply,
+  { asked, outcome, end, text, isTooLong, isKept, isCounted = isKept, firstTextMs }: EndedReply,
 ): TurnResult {
   const { request, ticket, reservationId } = asked;
   const { complete, answeredBy, finishReason } = outcome;

@@ -197,7 +197,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       outcome,
       end,
       isKept: true,
-      isCounted: true,
       text: this.#text.toString(),
       firstTextMs: this.#firstTextMs,
       isTooLong: this.#ending?.code === "too_long",
