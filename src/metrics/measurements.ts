@@ -5,6 +5,7 @@ import type { TokenUsage } from "../domain/usage.ts";
 import { Histogram } from "../lib/histogram.ts";
 import type { Probe } from "../lib/probe.ts";
 import { type RuleName, ruleNames } from "../limits/limiter.ts";
+import { RefusedConfigs } from "./refused-configs.ts";
 
 export interface RouteCounts {
   readonly method: string;
@@ -46,6 +47,7 @@ export class Measurements {
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
   /** Before any provider was asked, by reason. */
   readonly refusedCalls = { stopped: 0, budget: 0, unpriced: 0 };
+  readonly refusedConfigs = new RefusedConfigs();
   /** By what the budget does. */
   readonly reachedBudgets = { stop: 0, notify: 0 };
   /** Calls by provider: one for each reply that it was asked for. */
