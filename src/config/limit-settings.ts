@@ -13,6 +13,16 @@ export const limitSettings = {
     about: "The same for companions of accounts on the paid plan; without it, as on the free one.",
   }),
   ratePerIp: plain("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
+  configRatePerToken: optional({
+    variable: "COMPANIOND_CONFIG_RATE_PER_TOKEN",
+    parse: perMinute,
+    about: "Page views a minute by embed token, in windows of their own; without it, they count as embed requests.",
+  }),
+  configRatePerIp: optional({
+    variable: "COMPANIOND_CONFIG_RATE_PER_IP",
+    parse: perMinute,
+    about: "The same by client address. One of the two gives page views both windows, with the usual number for the other.",
+  }),
   ratePerKey: plain(
     "COMPANIOND_RATE_PER_KEY",
     600,

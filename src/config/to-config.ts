@@ -54,6 +54,8 @@ export function toConfig(
     rates: {
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,
+      configRatePerToken: values.configRatePerToken,
+      configRatePerIp: values.configRatePerIp,
       ratePerKey: values.ratePerKey,
       chatRatePerKey: values.chatRatePerKey,
     },

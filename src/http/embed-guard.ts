@@ -9,7 +9,7 @@ import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
-import type { Place, Verdict } from "../limits/limiter.ts";
+import type { Verdict } from "../limits/limiter.ts";
 import type { CompanionStore, EmbedTarget } from "../store/store.ts";
 import type { TurnRight } from "../turns/turn-start.ts";
 import type { RepeatableUse } from "../visitors/challenges.ts";
@@ -17,11 +17,21 @@ import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { admitClient, embedPolicyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
 export type EmbedDependencies = Pick<
   Services,
-  "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses" | "visitors" | "challenges"
+  | "settings"
+  | "store"
+  | "limiter"
+  | "rules"
+  | "clock"
+  | "ids"
+  | "log"
+  | "uses"
+  | "visitors"
+  | "challenges"
+  | "measurements"
 >;
 
 export interface Embedded {
@@ -41,9 +51,14 @@ export interface Work {
 /** What a route asks of visitors. */
 export interface Asked {
   readonly visitors: AskedVisitors;
-  /** Whether it begins something that costs money, for which companions may ask a proof of work. */
-  readonly work: boolean;
+  /**
+   * A page view reads the configuration, and may have windows of its own. What spends begins something that costs money,
+   * for which companions may ask a proof of work. All else reads.
+   */
+  readonly use: "page view" | "reading" | "spending";
 }
+
+export const pageView: Asked = { visitors: "nobody", use: "page view" };
 
 /** Who must show who they are: nobody, so that nothing is looked at; whoever the companion asks; or everyone. */
 export type AskedVisitors = "nobody" | "as the companion does" | "everyone";
@@ -60,54 +75,93 @@ export async function openEmbed(
   headers: HeaderBag,
   asks: Asked,
 ): Promise<Embedded> {
-  const { rules } = dependencies;
-  const byIp = await admitClient(dependencies.limiter, rules.ip, clientOf(dependencies, request));
-  // The plan is unknown before the token is known.
-  if (!byIp.isAdmitted) writeRateLimitHeaders(headers, rules, "free", byIp);
+  const { limiter, rules, measurements, clock } = dependencies;
+  const isPageView = asks.use === "page view";
+  const windows = isPageView ? rules.config : rules;
+  const byIp = await admitClient(limiter, windows.ip, clientOf(dependencies, request));
+  if (!byIp.isAdmitted) {
+    // The plan is unknown before the token is known.
+    writeRateLimitHeaders(headers, embedPolicyOf(windows, "free"), byIp);
+    if (isPageView) measurements.refusedConfigs.note("ip", clock.nowMs());
+  }
   refuse(byIp, "This address has sent too many requests.");
 
   // Check the format before any lookup: a path may contain anything.
   const target = isEmbedToken(token) ? await dependencies.store.companions.findByEmbedToken(token) : null;
   if (target === null) {
-    writeRateLimitHeaders(headers, rules, "free", byIp);
+    writeRateLimitHeaders(headers, embedPolicyOf(windows, "free"), byIp);
     throw noCompanion();
   }
   const { plan, companion, tokenId } = target;
+  const policy = embedPolicyOf(windows, plan);
   if (!mayEmbed(dependencies, request, companion.allowedOrigins)) {
-    writeRateLimitHeaders(headers, rules, plan, byIp);
+    writeRateLimitHeaders(headers, policy, byIp);
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
   let visitor: VerifiedVisitor | null = null;
   if (asks.visitors === "everyone" || (companion.visitorAuth !== "off" && asks.visitors !== "nobody")) {
     // Written first: the headers of a refusal, which anything below may be.
-    writeRateLimitHeaders(headers, rules, plan, byIp);
+    writeRateLimitHeaders(headers, policy, byIp);
     visitor = await openVisitor(dependencies, request, companion, asks.visitors);
   }
 
-  const tokenRule = rules.token[plan];
-  let work: Work | null = null;
-  if (asks.work && visitor === null && companion.challenge !== "off") {
-    writeRateLimitHeaders(headers, rules, plan, byIp);
-    // Before the token's limit: a flood without work must not take the places of visitors.
-    work = await openWork(dependencies, request, companion, { rule: tokenRule, subject: token });
+  const tokenRule = windows.token[plan];
+  let taken: Taken | null = null;
+  // Page views that have windows of their own take no visitor's place; whoever is known need not work.
+  if (companion.challenge !== "off" && tokenRule === rules.token[plan] && !(asks.use === "spending" && visitor)) {
+    writeRateLimitHeaders(headers, policy, byIp);
+    taken = await takeGuarded(dependencies, request, token, target, asks);
   }
-
-  const byToken = await dependencies.limiter.admit(tokenRule, token);
-  writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
-  refuse(byToken, "This companion has had too many requests.");
+  const byToken = taken?.byToken ?? (await limiter.admit(tokenRule, token));
+  const verdict = taken?.byRead ?? byToken;
+  writeRateLimitHeaders(headers, policy, byIp, byToken);
+  if (isPageView && !verdict.isAdmitted) {
+    measurements.refusedConfigs.note(taken?.byRead ? "read" : "token", clock.nowMs());
+  }
+  refuse(verdict, "This companion has had too many requests.");
   dependencies.uses.noteToken(tokenId);
-  return { target, visitor, work };
+  return { target, visitor, work: taken?.work ?? null };
 }
 
-/** Null if the companion does not ask for work now; throws `challenge_required` if it does and there is none. */
+/** The place of a request, in the window of the token or beside it. */
+interface Taken {
+  readonly byToken: Verdict;
+  /** Of the second window, which then decides; no header tells of it. */
+  readonly byRead: Verdict | null;
+  readonly work: Work | null;
+}
+
+/**
+ * For a companion that may ask for work. While it does, only who has worked takes a place in the token's window: a flood
+ * without work must not take those of visitors. Throws `challenge_required` where work is missing.
+ */
+async function takeGuarded(
+  dependencies: EmbedDependencies,
+  request: Request,
+  token: string,
+  { companion, plan }: EmbedTarget,
+  { use }: Asked,
+): Promise<Taken> {
+  const { limiter, rules } = dependencies;
+  const rule = rules.token[plan];
+  const isAlways = companion.challenge === "always";
+  let work: Work | null = null;
+  if (!isAlways || use !== "spending") {
+    // In one step: of a burst, all would see the window as it was before the first of them.
+    const byToken = await limiter.admitUpTo(rule, token, isAlways ? 0 : Math.floor(rule.limit / 2) + 1);
+    if (byToken.isAdmitted) return { byToken, byRead: null, work };
+    if (use !== "spending") return { byToken, byRead: await limiter.admit(rules.read[plan], token), work };
+  }
+  work = await openWork(dependencies, request, companion);
+  return { byToken: await limiter.admit(rule, token), byRead: null, work };
+}
+
 async function openWork(
   { limiter, rules, challenges }: EmbedDependencies,
   request: Request,
-  { id, challenge }: Companion,
-  place: Place,
-): Promise<Work | null> {
-  if (challenge === "auto" && !isOverHalf(await limiter.look(place.rule, place.subject))) return null;
+  { id }: Companion,
+): Promise<Work> {
   const solution = await challenges.open(id, request.headers.get("x-challenge") ?? "");
   const mayPass =
     solution !== null &&
@@ -115,11 +169,6 @@ async function openWork(
     (await limiter.admit(rules.solution, solution.signature)).isAdmitted;
   if (!mayPass) throw await challenges.refusal(id);
   return { spend: (use) => challenges.spend(id, solution, use) };
-}
-
-/** Whether more than half of the places are taken, without the one that was looked for. */
-function isOverHalf({ isAdmitted, rule, remaining }: Verdict): boolean {
-  return !isAdmitted || rule.limit - remaining - 1 > rule.limit / 2;
 }
 
 /** The visitor of the request's token; null if it has none and needs none. */

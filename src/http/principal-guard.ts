@@ -10,7 +10,7 @@ import type { WriteContext } from "../store/store.ts";
 import type { Access, EmbedAccess } from "./api-description.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import { contextOf } from "./request-context.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
@@ -44,7 +44,7 @@ export async function openPrincipal(
 
   if (principal.keyId === null) {
     const verdict = await dependencies.limiter.admit(dependencies.rules.session, principal.sessionId);
-    writeRateLimitHeaders(headers, dependencies.rules, "session", verdict);
+    writeRateLimitHeaders(headers, policyOf(verdict.rule), verdict);
     refuse(verdict, "The dashboard has made too many requests.");
     if (!maySetUp && lacksTotp(dependencies.settings.requireTotp, principal.account)) {
       throw totpRequired("The operator asks for a second factor. Set it up in the dashboard, then go on.");
@@ -53,7 +53,7 @@ export async function openPrincipal(
     // Chats have a window of their own: visitors must not keep their platform from managing.
     const window = access === "chat:write" ? "chat" : "key";
     const verdict = await dependencies.limiter.admit(dependencies.rules[window], principal.keyId);
-    writeRateLimitHeaders(headers, dependencies.rules, window, verdict);
+    writeRateLimitHeaders(headers, policyOf(verdict.rule), verdict);
     refuse(verdict, "This API key has made too many requests.");
     if (window === "chat") dependencies.uses.noteKeyUse(principal.keyId);
     else dependencies.uses.noteKey(principal.keyId);

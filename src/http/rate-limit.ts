@@ -4,13 +4,10 @@
  */
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
-import type { Limiter, RateRule, Verdict } from "../limits/limiter.ts";
-import { networkRulesOf, type RateRules } from "../limits/rules.ts";
+import type { Limiter, RateRule, RuleName, Verdict } from "../limits/limiter.ts";
+import { type EmbedWindows, networkRulesOf } from "../limits/rules.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
-
-/** The limits that each guard announces, in the order of its checks; they never change. Embed routes: by plan. */
-type Policies = Readonly<Record<Plan | "key" | "chat" | "session", string>>;
 
 /** Counts a request against its client's address, and an IPv6 client's also against the networks around it. */
 export function admitClient(
@@ -27,39 +24,39 @@ export function admitClient(
   ]);
 }
 
-const knownPolicies = new WeakMap<RateRules, Policies>();
+/** Policies never change: an embed route's by its last window, which is that of the token. */
+const knownPolicies = new WeakMap<RateRule, string>();
 
-function policiesOf(rules: RateRules): Policies {
-  let policies = knownPolicies.get(rules);
-  if (policies === undefined) {
-    policies = {
-      free: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.free)}`,
-      paid: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.paid)}`,
-      key: toPolicy(rules.key),
-      chat: toPolicy(rules.chat),
-      session: toPolicy(rules.session),
-    };
-    knownPolicies.set(rules, policies);
+/** The limits of an embed route for `RateLimit-Policy`, in the order of its checks. */
+export function embedPolicyOf({ ip, token }: EmbedWindows, plan: Plan): string {
+  return policyOf(token[plan], ip);
+}
+
+/** The same for a guard of one window, after an embed route's first. */
+export function policyOf(rule: RateRule, before?: RateRule): string {
+  let policy = knownPolicies.get(rule);
+  if (policy === undefined) {
+    policy = before === undefined ? toPolicy(rule) : `${toPolicy(before)}, ${toPolicy(rule)}`;
+    knownPolicies.set(rule, policy);
   }
-  return policies;
+  return policy;
 }
 
 function toPolicy({ name, limit, windowMs }: RateRule): string {
-  return `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
+  return `"${announce(name)}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
+}
+
+/** Clients know two windows by name, whichever a request counts in. */
+function announce(name: RuleName): string {
+  return name === "config_ip" ? "ip" : name === "config_token" ? "token" : name;
 }
 
 /**
- * Sets `RateLimit-Policy` for all limits of the guard, and `RateLimit` for the checks made so far; both replace earlier
+ * Sets `RateLimit-Policy` to all limits of the guard, and `RateLimit` to the checks made so far; both replace earlier
  * ones.
  */
-export function writeRateLimitHeaders(
-  headers: HeaderBag,
-  rules: RateRules,
-  dependencies: keyof Policies,
-  first: Verdict,
-  second?: Verdict,
-): void {
-  headers["ratelimit-policy"] = policiesOf(rules)[dependencies];
+export function writeRateLimitHeaders(headers: HeaderBag, policy: string, first: Verdict, second?: Verdict): void {
+  headers["ratelimit-policy"] = policy;
   headers.ratelimit = second === undefined ? toState(first) : `${toState(first)}, ${toState(second)}`;
 }
 
@@ -70,7 +67,7 @@ export function addRateLimitHeaders(headers: HeaderBag, verdict: Verdict): void 
 }
 
 function toState({ rule, remaining, resetMs }: Verdict): string {
-  return `"${rule.name}";r=${remaining};t=${toSeconds(resetMs)}`;
+  return `"${announce(rule.name)}";r=${remaining};t=${toSeconds(resetMs)}`;
 }
 
 /** Throws `rate_limited` for a refusal; `reason` is its public sentence. */

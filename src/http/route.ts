@@ -32,7 +32,7 @@ import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
 import { compressFor } from "./compression.ts";
-import { openEmbed, type Work } from "./embed-guard.ts";
+import { type Asked, openEmbed, pageView, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type ArrivedBody, type JsonBody, readJsonBody, takeBody } from "./json-body.ts";
 import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
@@ -102,8 +102,8 @@ interface RouteFacts {
   readonly tag: ApiTag;
   readonly summary: string;
   readonly access: Access;
-  /** For an embed route that says nothing of anyone: visitor tokens are neither asked for nor looked at. */
-  readonly ignoresVisitor?: true;
+  /** For the embed route that each view of a page asks for: it says nothing of anyone, so visitor tokens are not looked at. */
+  readonly isPageView?: true;
   /** For an embed route that begins something that costs money: the companion may ask for a proof of work first. */
   readonly asksWork?: true;
   /** Also admits an account that still has to set up a required second factor. */
@@ -199,13 +199,14 @@ async function whileHeld<Result>(held: readonly ArrivedBody[], work: () => Resul
 }
 
 async function openGuard(route: RouteFacts, call: RequestCall<string>) {
-  const { access, ignoresVisitor = false, asksWork = false } = route;
+  const { access, isPageView = false, asksWork = false } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
   if (access === "embed" || access === "visitor") {
     const { token = "" } = call.params as { token?: string };
-    const visitors = ignoresVisitor ? "nobody" : access === "visitor" ? "everyone" : "as the companion does";
-    return await openEmbed(services, request, token, set.headers, { visitors, work: asksWork });
+    const visitors = access === "visitor" ? "everyone" : "as the companion does";
+    const asks: Asked = isPageView ? pageView : { visitors, use: asksWork ? "spending" : "reading" };
+    return await openEmbed(services, request, token, set.headers, asks);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };

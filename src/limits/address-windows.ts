@@ -67,16 +67,18 @@ export class AddressWindows {
     return this.#table.size;
   }
 
-  /** `nowMs`: whole milliseconds that never go back. */
-  admit(key: AddressKey, nowMs: number): Verdict {
+  /** While fewer than `most` places are taken; 0 adds nobody. `nowMs`: whole milliseconds that never go back. */
+  admit(key: AddressKey, nowMs: number, most: number): Verdict {
     this.#forgetExpired(nowMs);
     const table = this.#table;
+    const { limit, windowMs } = this.#rule;
     let record = table.find(key.high, key.low);
-    if (record === 0) record = this.#addSubject(key);
-    else table.touch(record);
+    if (record !== 0) table.touch(record);
+    else if (most > 0) record = this.#addSubject(key);
+    else return { isAdmitted: false, rule: this.#rule, remaining: limit, resetMs: windowMs };
 
     let count = this.#dropExpired(record, nowMs);
-    const isAdmitted = count < this.#rule.limit;
+    const isAdmitted = count < most;
     if (isAdmitted) {
       const countAt = table.numbersAt(record);
       if (count > 0) table.numbers[countAt + count] = table.stamp(record);
@@ -84,26 +86,7 @@ export class AddressWindows {
       count++;
       table.numbers[countAt] = count;
     }
-    return this.#tell(isAdmitted, count);
-  }
-
-  /** What `admit` would return. Nothing is occupied, and nobody added. */
-  look(key: AddressKey, nowMs: number): Verdict {
-    this.#forgetExpired(nowMs);
-    const record = this.#table.find(key.high, key.low);
-    let count = 0;
-    this.#oldestAgeMs = 0;
-    if (record !== 0) {
-      this.#table.touch(record);
-      count = this.#dropExpired(record, nowMs);
-    }
-    const isAdmitted = count < this.#rule.limit;
-    return this.#tell(isAdmitted, isAdmitted ? count + 1 : count);
-  }
-
-  #tell(isAdmitted: boolean, count: number): Verdict {
-    const rule = this.#rule;
-    return { isAdmitted, rule, remaining: rule.limit - count, resetMs: rule.windowMs - this.#oldestAgeMs };
+    return { isAdmitted, rule: this.#rule, remaining: limit - count, resetMs: windowMs - this.#oldestAgeMs };
   }
 
   /** How many are in the record's window; tells the age of the oldest of them, 0 for none, in `#oldestAgeMs`. */

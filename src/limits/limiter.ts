@@ -4,12 +4,29 @@
  * Engines: `memory.ts`; `redis/` for several instances. `test/contracts/limiter.ts` checks every engine.
  */
 
+/** By which windows and metrics tell rules apart. */
+export const ruleNames = [
+  "ip",
+  "token",
+  "config_ip",
+  "config_token",
+  "read",
+  "key",
+  "chat",
+  "visitor",
+  "session",
+  "sign_in",
+  "solution",
+  "webhook",
+] as const;
+export type RuleName = (typeof ruleNames)[number];
+
 /**
  * At most `limit` (from 1) admitted requests in any `windowMs` (whole milliseconds). `name` appears in the `RateLimit`
  * headers. Rules that differ in any of the three have separate windows.
  */
 export interface RateRule {
-  readonly name: "ip" | "token" | "key" | "chat" | "visitor" | "session" | "sign_in" | "webhook" | "solution";
+  readonly name: RuleName;
   readonly limit: number;
   readonly windowMs: number;
 }
@@ -17,7 +34,7 @@ export interface RateRule {
 export interface Verdict {
   readonly isAdmitted: boolean;
   readonly rule: RateRule;
-  /** Requests left in the window after this one; 0 if refused. */
+  /** Requests left in the window after this one; 0 if refused, unless by `admitUpTo` before the window was full. */
   readonly remaining: number;
   /**
    * Milliseconds until the oldest admitted request leaves the window. After a refusal, waiting this long suffices if
@@ -47,9 +64,9 @@ export interface Limiter {
    */
   admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
   /**
-   * What `admit` would resolve with now. Occupies nothing, so a later `admit` may be told otherwise. Never throws or
-   * rejects.
+   * As `admit`, but only while fewer than `most` places (up to the rule's limit) are taken, by whichever call: the others
+   * stay for those who use `admit`. 0 only looks, and adds nothing to what the engine holds.
    */
-  look(rule: RateRule, subject: string): Promise<Verdict>;
+  admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict>;
   close(): void;
 }

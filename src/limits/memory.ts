@@ -55,22 +55,20 @@ class MemoryLimiter implements Limiter {
 
   async admit(rule: RateRule, subject: string): Promise<Verdict> {
     this.#readClock();
-    return this.#ask("admit", rule, subject);
+    return this.#ask(rule, subject, rule.limit);
   }
 
-  async look(rule: RateRule, subject: string): Promise<Verdict> {
+  async admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict> {
     this.#readClock();
-    return this.#ask("look", rule, subject);
+    return this.#ask(rule, subject, most);
   }
 
   async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
     this.#readClock();
-    const [first, ...others] = places;
-    let tightest = this.#ask("look", first.rule, first.subject);
-    for (const { rule, subject } of others) tightest = tighterOf(tightest, this.#ask("look", rule, subject));
-    // Nothing runs in between, so each window does what it has just predicted.
-    if (tightest.isAdmitted) for (const { rule, subject } of places) this.#ask("admit", rule, subject);
-    return tightest;
+    const tightest = places.map(({ rule, subject }) => this.#ask(rule, subject, 0)).reduce(tighterOf);
+    if (tightest.remaining === 0) return tightest;
+    // Nothing runs in between, so each window has the room that it has just shown.
+    return places.map(({ rule, subject }) => this.#ask(rule, subject, rule.limit)).reduce(tighterOf);
   }
 
   /** Subjects held now. */
@@ -92,16 +90,16 @@ class MemoryLimiter implements Limiter {
     this.#nowMs = Math.max(this.#nowMs, Math.floor(this.#clock.monotonicMs()));
   }
 
-  #ask(question: "admit" | "look", rule: RateRule, subject: string): Verdict {
+  #ask(rule: RateRule, subject: string, most: number): Verdict {
     const windows = this.#windowsOf(rule);
     const kind = readAddressKey(subject, this.#key);
-    if (kind === null || !fitsAddressWindows(rule, kind)) return windows.texts[question](subject, this.#nowMs);
+    if (kind === null || !fitsAddressWindows(rule, kind)) return windows.texts.admit(subject, this.#nowMs, most);
     windows.addresses[kind] ??= new AddressWindows(
       rule,
       kind === "client" ? this.#maxAddresses : this.#maxNetworks,
       this.#seed,
     );
-    return windows.addresses[kind][question](this.#key, this.#nowMs);
+    return windows.addresses[kind].admit(this.#key, this.#nowMs, most);
   }
 
   #sum(figure: (windows: AddressWindows | TextWindows) => number): number {

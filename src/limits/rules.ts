@@ -4,11 +4,20 @@ import { challengeLifetimeMs } from "../domain/challenge.ts";
 import { maxUploadBytes } from "../domain/knowledge.ts";
 import type { RateRule } from "./limiter.ts";
 
-export interface RateRules {
-  /** Embed requests by client address, counted first so that tokens cannot be guessed quickly. */
+/** The two windows of an embed request. */
+export interface EmbedWindows {
+  /** By client address, counted first so that tokens cannot be guessed quickly. */
   readonly ip: RateRule;
-  /** Embed requests by embed token, depending on the plan of its account. */
+  /** By embed token, depending on the plan of its account. */
   readonly token: Readonly<Record<Plan, RateRule>>;
+}
+
+/** Its own windows are those of all embed requests but page views. */
+export interface RateRules extends EmbedWindows {
+  /** Page views, which read the configuration: the windows of all others, unless the operator gave them their own. */
+  readonly config: EmbedWindows;
+  /** By embed token, as many again: requests that read, while the companion asks for work. */
+  readonly read: Readonly<Record<Plan, RateRule>>;
   /** Management requests by API key. */
   readonly key: RateRule;
   /** Chats by API key, beside its management requests. */
@@ -35,6 +44,9 @@ export interface RateRules {
 export interface RateSettings {
   readonly ratePerToken: Readonly<Record<Plan, number>>;
   readonly ratePerIp: number;
+  /** Of page views; with both null they count with the others. */
+  readonly configRatePerToken: number | null;
+  readonly configRatePerIp: number | null;
   readonly ratePerKey: number;
   readonly chatRatePerKey: number;
 }
@@ -42,17 +54,28 @@ export interface RateSettings {
 const defaultRates: RateSettings = {
   ratePerToken: { free: 30, paid: 30 },
   ratePerIp: 10,
+  configRatePerToken: null,
+  configRatePerIp: null,
   ratePerKey: 600,
   chatRatePerKey: 600,
 };
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
+  const { ratePerToken, ratePerIp, configRatePerToken, configRatePerIp } = rates;
+  const ip: RateRule = { name: "ip", limit: ratePerIp, windowMs: minuteMs };
+  const token = byPlan("token", ratePerToken);
+  const hasOwn = configRatePerToken !== null || configRatePerIp !== null;
+  // One of the two alone moves both: page views that kept one window with messages would still take their places.
+  const { free, paid } = ratePerToken;
+  const own: EmbedWindows = {
+    ip: { name: "config_ip", limit: configRatePerIp ?? ratePerIp, windowMs: minuteMs },
+    token: byPlan("config_token", { free: configRatePerToken ?? free, paid: configRatePerToken ?? paid }),
+  };
   return {
-    ip: { name: "ip", limit: rates.ratePerIp, windowMs: minuteMs },
-    token: {
-      free: { name: "token", limit: rates.ratePerToken.free, windowMs: minuteMs },
-      paid: { name: "token", limit: rates.ratePerToken.paid, windowMs: minuteMs },
-    },
+    ip,
+    token,
+    config: hasOwn ? own : { ip, token },
+    read: byPlan("read", ratePerToken),
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
@@ -61,6 +84,10 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
     solution: { name: "solution", limit: 10, windowMs: challengeLifetimeMs },
   };
+}
+
+function byPlan(name: RateRule["name"], { free, paid }: Readonly<Record<Plan, number>>): Record<Plan, RateRule> {
+  return { free: { name, limit: free, windowMs: minuteMs }, paid: { name, limit: paid, windowMs: minuteMs } };
 }
 
 const minuteMs = 60_000;

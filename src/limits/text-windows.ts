@@ -27,30 +27,15 @@ export class TextWindows {
     return this.#windows.size;
   }
 
-  /** `nowMs`: whole milliseconds that never go back. */
-  admit(subject: string, nowMs: number): Verdict {
+  /** While fewer than `most` places are taken; 0 adds no subject. `nowMs`: whole milliseconds that never go back. */
+  admit(subject: string, nowMs: number, most: number): Verdict {
     const rule = this.#rule;
-    const expiredMs = nowMs - rule.windowMs;
-    const window = this.#find(subject, nowMs) ?? this.#addSubject(subject);
-    const isAdmitted = window.count < rule.limit;
+    const window = this.#find(subject, nowMs) ?? (most > 0 ? this.#addSubject(subject) : null);
+    const isAdmitted = window !== null && window.count < most;
     if (isAdmitted) note(window, nowMs, rule.limit);
-    return {
-      isAdmitted,
-      rule,
-      remaining: rule.limit - window.count,
-      resetMs: oldestOf(window) - expiredMs,
-    };
-  }
-
-  /** What `admit` would return. Occupies nothing and adds no subject. */
-  look(subject: string, nowMs: number): Verdict {
-    const rule = this.#rule;
-    const window = this.#find(subject, nowMs);
     const count = window?.count ?? 0;
     const oldestMs = window === null || count === 0 ? nowMs : oldestOf(window);
-    const isAdmitted = count < rule.limit;
-    const remaining = isAdmitted ? rule.limit - count - 1 : 0;
-    return { isAdmitted, rule, remaining, resetMs: oldestMs + rule.windowMs - nowMs };
+    return { isAdmitted, rule, remaining: rule.limit - count, resetMs: oldestMs + rule.windowMs - nowMs };
   }
 
   /** The subject's window without expired times, marked as the most recently seen. */

@@ -14,8 +14,11 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
   }
   return {
     admit: async (rule, subject) => note(await limiter.admit(rule, subject)),
-    // Decides nothing by itself.
-    look: (rule, subject) => limiter.look(rule, subject),
+    async admitUpTo(rule, subject, most) {
+      const verdict = await limiter.admitUpTo(rule, subject, most);
+      // A refusal decides nothing: another window may still take the request.
+      return verdict.isAdmitted ? note(verdict) : verdict;
+    },
     admitAll: async (places) => note(await limiter.admitAll(places)),
     close: () => limiter.close(),
   };

@@ -4,7 +4,8 @@ import type { StreamOutcome } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { Histogram } from "../lib/histogram.ts";
 import type { Probe } from "../lib/probe.ts";
-import type { RateRule } from "../limits/limiter.ts";
+import { type RuleName, ruleNames } from "../limits/limiter.ts";
+import { RefusedConfigs } from "./refused-configs.ts";
 
 export interface RouteCounts {
   readonly method: string;
@@ -46,23 +47,14 @@ export class Measurements {
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
   /** Before any provider was asked, by reason. */
   readonly refusedCalls = { stopped: 0, budget: 0, reserved: 0, unpriced: 0 };
+  readonly refusedConfigs = new RefusedConfigs();
   /** By what the budget does. */
   readonly reachedBudgets = { stop: 0, notify: 0 };
   /** Calls by provider: one for each reply that it was asked for. */
   readonly providerCalls = new Map<string, Record<CallOutcome, number>>();
-  readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
-    ip: newVerdicts(),
-    token: newVerdicts(),
-    key: newVerdicts(),
-    chat: newVerdicts(),
-    visitor: newVerdicts(),
-    session: newVerdicts(),
-    sign_in: newVerdicts(),
-    solution: newVerdicts(),
-    webhook: newVerdicts(),
-    daily: newVerdicts(),
-    daily_voice: newVerdicts(),
-  };
+  readonly verdicts = Object.fromEntries(
+    [...ruleNames, "daily", "daily_voice"].map((name) => [name, { admitted: 0, refused: 0 }]),
+  ) as Record<RuleName | "daily" | "daily_voice", VerdictCounts>;
   readonly storeReadSeconds = new Histogram(storeBounds);
   readonly storeWriteSeconds = new Histogram(storeBounds);
   storeFailures = 0;
@@ -108,8 +100,4 @@ export class Measurements {
     this.tokens.input[kind] += inputTokens;
     this.tokens.output[kind] += outputTokens;
   }
-}
-
-function newVerdicts(): VerdictCounts {
-  return { admitted: 0, refused: 0 };
 }

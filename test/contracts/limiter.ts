@@ -79,16 +79,37 @@ export function testLimiterContract(
       expect(refused).toEqual({ isAdmitted: false, rule: byIp, remaining: 0, resetMs: minuteMs });
     });
 
-    test("looks without occupying anything, and tells what the next request would be told", async () => {
-      const rule = { ...byToken, limit: 3 };
-      for (const subject of ["192.0.2.1", "emb_0123456789abcdefghijABCDEFGHIJ01"]) {
-        for (let taken = 0; taken < 5; taken++) {
+    test("admits up to a part of the window, whoever takes the places, and with 0 only looks", async () => {
+      const rule = { ...byToken, limit: 5 };
+      for (const subject of ["192.0.2.1", "2001:db8::/56", "emb_0123456789abcdefghijABCDEFGHIJ01"]) {
+        const told: unknown[] = [];
+        const ask = async (most: number) => {
+          const { isAdmitted, remaining, resetMs } = await limiter.admitUpTo(rule, subject, most);
+          told.push([isAdmitted, remaining, resetMs]);
+        };
+        await ask(0);
+        for (let i = 0; i < 4; i++) {
+          await ask(3);
           clock.advance(1_000);
-          const looks = [await limiter.look(rule, subject), await limiter.look(rule, subject)];
-          const verdict = await limiter.admit(rule, subject);
-          expect(looks).toEqual([verdict, verdict]);
-          expect(verdict).toMatchObject({ isAdmitted: taken < 3, remaining: Math.max(0, 2 - taken) });
         }
+        // Refused by its part, it occupies nothing of what is left to others.
+        expect((await limiter.admit(rule, subject)).remaining).toBe(1);
+        await ask(0);
+        await ask(5);
+        await ask(5);
+        expect(told).toEqual([
+          [false, 5, minuteMs],
+          [true, 4, minuteMs],
+          [true, 3, minuteMs - 1_000],
+          [true, 2, minuteMs - 2_000],
+          [false, 2, minuteMs - 3_000],
+          [false, 1, minuteMs - 4_000],
+          [true, 0, minuteMs - 4_000],
+          [false, 0, minuteMs - 4_000],
+        ]);
+        const next = `${subject === "192.0.2.1" ? "192.0.2.2" : `another ${subject}`}`;
+        const verdicts = await Promise.all(Array.from({ length: 50 }, () => limiter.admitUpTo(rule, next, 3)));
+        expect(verdicts.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(3);
       }
     });
 

@@ -199,7 +199,7 @@ test("documents both ways in, and the scope of each management call", () => {
 });
 
 test("documents the visitor's token wherever somebody looks at it, and its refusal", () => {
-  const asking = operations.filter(({ access, ignoresVisitor }) => isEmbedAccess(access) && !ignoresVisitor);
+  const asking = operations.filter(({ access, isPageView }) => isEmbedAccess(access) && !isPageView);
   expect(asking.length).toBeGreaterThan(4);
   for (const { path, method, access } of operations) {
     const { parameters = [], responses } = apiDocument.paths[path]?.[method.toLowerCase()] ?? expect.unreachable(path);

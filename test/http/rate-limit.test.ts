@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { clientIp } from "../../src/http/client-ip.ts";
-import { admitClient, retryAfterSeconds, writeRateLimitHeaders } from "../../src/http/rate-limit.ts";
+import {
+  admitClient,
+  embedPolicyOf,
+  policyOf,
+  retryAfterSeconds,
+  writeRateLimitHeaders,
+} from "../../src/http/rate-limit.ts";
 import { createMemoryLimiter } from "../../src/limits/memory.ts";
 import { createRateRules } from "../../src/limits/rules.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -14,7 +20,7 @@ describe("the rate-limit headers", () => {
     const headers = {};
     const byIp = { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 };
     const byToken = { isAdmitted: true, rule: rules.token.free, remaining: 29, resetMs: 60_000 };
-    writeRateLimitHeaders(headers, rules, "free", byIp, byToken);
+    writeRateLimitHeaders(headers, embedPolicyOf(rules, "free"), byIp, byToken);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=9;t=52, "token";r=29;t=60' });
   });
 
@@ -22,9 +28,9 @@ describe("the rate-limit headers", () => {
     const byIp = { isAdmitted: true, rule: rules.ip, remaining: 3, resetMs: 1 };
     const byToken = { isAdmitted: false, rule: rules.token.free, remaining: 0, resetMs: 1001 };
     const headers = {};
-    writeRateLimitHeaders(headers, rules, "free", byIp);
+    writeRateLimitHeaders(headers, embedPolicyOf(rules, "free"), byIp);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1' });
-    writeRateLimitHeaders(headers, rules, "free", byIp, byToken);
+    writeRateLimitHeaders(headers, embedPolicyOf(rules, "free"), byIp, byToken);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1, "token";r=0;t=2' });
   });
 
@@ -32,16 +38,18 @@ describe("the rate-limit headers", () => {
     const others = createRateRules({
       ratePerToken: { free: 5, paid: 50 },
       ratePerIp: 4,
+      configRatePerToken: null,
+      configRatePerIp: null,
       ratePerKey: 3,
       chatRatePerKey: 5,
     });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};
-    writeRateLimitHeaders(headers, others, "key", verdict);
+    writeRateLimitHeaders(headers, policyOf(others.key), verdict);
     expect(headers).toEqual({ "ratelimit-policy": '"key";q=3;w=60', ratelimit: '"key";r=2;t=1' });
-    writeRateLimitHeaders(headers, others, "free", { ...verdict, rule: others.ip });
+    writeRateLimitHeaders(headers, embedPolicyOf(others, "free"), { ...verdict, rule: others.ip });
     expect(headers).toMatchObject({ "ratelimit-policy": '"ip";q=4;w=60, "token";q=5;w=60' });
-    writeRateLimitHeaders(headers, others, "paid", { ...verdict, rule: others.ip });
+    writeRateLimitHeaders(headers, embedPolicyOf(others, "paid"), { ...verdict, rule: others.ip });
     expect(headers).toMatchObject({ "ratelimit-policy": '"ip";q=4;w=60, "token";q=50;w=60' });
   });
 
@@ -60,8 +68,12 @@ describe("the rate-limit headers", () => {
 test("the rules carry what the operator set, and the interface's numbers by default", () => {
   const { token } = rules;
   expect([rules.ip.limit, token.free.limit, token.paid.limit, rules.key.limit]).toEqual([10, 30, 30, 600]);
-  const set = createRateRules({ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 });
+  const set = createRateRules({
+    ...{ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
+    ...{ configRatePerToken: 6, configRatePerIp: null },
+  });
   expect([set.token.free.limit, set.token.paid.limit, set.ip.limit, set.key.limit]).toEqual([1, 4, 2, 3]);
+  expect([set.config.token.free.limit, set.config.token.paid.limit, set.config.ip.limit]).toEqual([6, 6, 2]);
   for (const rule of [set.token.free, set.token.paid, set.ip, set.key]) expect(rule.windowMs).toBe(60_000);
 });
 

@@ -15,5 +15,5 @@ function fail(): never {
 }
 
 /** What is asked instead of Redis where that would be a failure. */
-export const noLimiter: Limiter = { admit: fail, admitAll: fail, look: fail, close() {} };
+export const noLimiter: Limiter = { admit: fail, admitAll: fail, admitUpTo: fail, close() {} };
 export const noSignInFailures: SignInFailures = { count: fail, add: fail, addUnlessWaiting: fail, clear() {} };

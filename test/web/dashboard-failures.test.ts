@@ -9,7 +9,7 @@ import { someOf } from "../support/full.ts";
 
 let world: DashboardWorld;
 beforeAll(async () => {
-  world = await openDashboardWorld();
+  world = await openDashboardWorld({ COMPANIOND_CONFIG_RATE_PER_IP: "3" });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -78,5 +78,30 @@ test("an operator sees within a minute that a key is refused, and when it works 
   await say(embed_token, "Hello");
   await page.clock.runFor(60_000);
   await page.getByText("Replies fail.").waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+test("an operator sees that page views are refused, and which setting mends it, and doctor says the same", async () => {
+  const { page, api, complaints } = await world.openAs("operator", "/app/companions");
+  const { embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  expect((await api.call("GET", "/api/status")).json.refused_configs).toEqual([]);
+  const view = async () => (await fetch(`${world.server.url}/api/embed/${embed_token}`)).status;
+  expect([await view(), await view(), await view(), await view(), await view()]).toEqual([200, 200, 200, 429, 429]);
+  await say(embed_token, "Hello");
+  const detail = "2 page views were refused (429), since the address had too many in a minute.";
+  const advice = "Set COMPANIOND_CONFIG_RATE_PER_IP to more than 3 a minute.";
+  const { refused_configs } = (await api.call("GET", "/api/status")).json;
+  expect(refused_configs).toMatchObject([{ window: "ip", count: 2, detail, advice }]);
+  await page.reload();
+  const warning = page.getByText("Page views are refused.").locator("../..");
+  await warning.getByText(detail).waitFor();
+  await warning.getByText(advice).waitFor();
+  expect(await findViolationsInState(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-failures-page-views");
+  const { checks } = (await world.run("doctor")) as unknown as { checks: { name: string }[] };
+  expect(checks.find(({ name }) => name === "page views")).toMatchObject({
+    ...{ status: "warn", advice },
+    detail: expect.stringMatching(/^2 page views were refused \(429\), .* First: 20\S+Z, last: 20\S+Z\.$/),
+  });
   expect(complaints).toEqual([]);
 });

@@ -153,6 +153,19 @@ describe("with servers that misbehave", () => {
     expect(server.count()).toBe(3);
   });
 
+  test("gives the configuration as it was last known where that is wanted and no answer comes, until it is refused", async () => {
+    const later = refuse(429, "42", "rate_limited");
+    using server = serve(later, config, later, refuse(502), later, refuse(404), later);
+    const companion = server.companion();
+    const ask = (lastKnown = true) =>
+      companion.config({ retries: 0, lastKnown }).then(
+        ({ name }) => name,
+        ({ code }) => code,
+      );
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual(["rate_limited", "Ada", "Ada", "Ada"]);
+    expect([await ask(false), await ask(), await ask()]).toEqual(["rate_limited", "not_found", "rate_limited"]);
+  });
+
   test("waits as long as Retry-After says, and leaves long waits to the caller", async () => {
     using short = serve(refuse(429, "1", "rate_limited"), whole);
     expect(await collect(short.companion().chat("hi"))).toEqual({ text: "ok", error: null });

@@ -1,5 +1,6 @@
 /** What the widget says when something is wrong, and how it goes on. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -205,6 +206,77 @@ test("a network with too many requests is told that, and the first message goes 
   await widget.replied();
   await widget.log.getByText("Here at last").waitFor();
   expect(await widget.questions.allInnerTexts()).toEqual(["Keep this"]);
+});
+
+test("a page view that is refused draws the companion as it was last known, or plainly, and asks again once it is opened", async () => {
+  await using limited = await openWidgetWorld({
+    env: { COMPANIOND_CONFIG_RATE_PER_IP: "1", COMPANIOND_RATE_PER_TOKEN: "30" },
+  });
+  const { embed_token } = await limited.createCompanion({ theme_color: "#0f766e" });
+  const { page } = await limited.open();
+  await page.clock.install();
+  const asked: number[] = [];
+  page.on("response", (response) => {
+    if (response.url().endsWith(`/api/embed/${embed_token}`)) asked.push(response.status());
+  });
+  const widget = widgetOn(page);
+  const website = limited.host(tag(limited.server, embed_token));
+  await fetch(`${limited.server.url}/api/embed/${embed_token}`);
+
+  // Nothing is known yet.
+  await page.goto(website);
+  await widget.launcher.waitFor();
+  expect(await styleOf(page, ".launcher", "backgroundColor")).toBe("rgb(79, 70, 229)");
+  await keepScreenshot(page, "page-view-refused-plain");
+  await page.clock.runFor(120_000);
+  expect(asked).toEqual([429]);
+  await page.reload();
+  await widget.open();
+  await widget.notice.getByText(/^Too many requests came from this network\. Try again in \d+ s\.$/).waitFor();
+  expect(asked).toEqual([429, 429]);
+  await keepScreenshot(page, "page-view-refused-plain-open");
+  expect(await findViolationsInState(page)).toEqual([]);
+
+  // What a page knew two minutes ago is shown to the next one, and a message finds its window free.
+  const known = { name: "Ada", avatar_url: "data:,", greeting: "As last known", theme_color: "#0f766e" };
+  const kept = { ...known, has_voice: false, has_text_agent: true, voice_provider: "none" };
+  await page.evaluate(
+    `localStorage.setItem("companion:${embed_token}:config", JSON.stringify({ at: Date.now() - 120000,
+      from: "${limited.server.url}", config: ${JSON.stringify(kept)} }))`,
+  );
+  await page.evaluate("sessionStorage.clear()");
+  asked.length = 0;
+  await page.reload();
+  await widget.launcher.waitFor();
+  expect(await styleOf(page, ".launcher", "backgroundColor")).toBe("rgb(15, 118, 110)");
+  await keepScreenshot(page, "page-view-refused-known");
+  await widget.open();
+  await widget.log.getByText("As last known").waitFor();
+  expect(await widget.notice.isVisible()).toBe(false);
+  await widget.ask("Is there room for me?");
+  await widget.replied(1);
+  expect(asked).toEqual([429]);
+  await keepScreenshot(page, "page-view-refused-known-open");
+
+  // Once there is room, the chat that is open learns what is so now.
+  await page.route(`**/api/embed/${embed_token}`, (route) =>
+    route.fulfill({
+      json: { ...kept, greeting: "As it is now" },
+      headers: { "Access-Control-Allow-Origin": "*" },
+    }),
+  );
+  await page.clock.runFor(62_000);
+  await widget.log.getByText("As it is now").waitFor();
+  expect(await widget.log.getByText("As last known").count()).toBe(0);
+  expect(asked).toEqual([429, 200]);
+
+  // A server that says nothing keeps no launcher from being drawn.
+  await page.unroute(`**/api/embed/${embed_token}`);
+  await page.route(`**/api/embed/${embed_token}`, () => {});
+  await page.evaluate("localStorage.clear(); sessionStorage.clear()");
+  await page.reload();
+  await page.clock.runFor(6_000);
+  await widget.launcher.waitFor();
 });
 
 test("eleven page views in several tabs are one request, and the first message is answered", async () => {

@@ -5,6 +5,7 @@ import type { Finding } from "../../domain/finding.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
 import { redact } from "../../lib/log.ts";
 import { findUserName } from "../../lib/user-name.ts";
+import { listRefusedConfigs } from "../../metrics/refused-configs.ts";
 import type { RunningServer } from "../../server.ts";
 import type { OpenedServices } from "../../services.ts";
 import { findWeakness } from "../data-rights.ts";
@@ -69,6 +70,12 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     return ok(name, `${config.dataDir} belongs to the server's user.`);
   }
 
+  function judgePageViews(): Finding[] {
+    return listRefusedConfigs(measurements, services.rules, clock.nowMs()).map(({ detail, advice, sinceMs, lastMs }) =>
+      warn("page views", `${detail} First: ${toInstant(sinceMs)}, last: ${toInstant(lastMs)}.`, advice),
+    );
+  }
+
   function judgeDomains(): Finding[] {
     return certificates === null ? [] : [judgeCertificate(certificates.state, clock.nowMs())];
   }
@@ -77,6 +84,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     { name: "data directory", look: judgeDirectory },
     { name: "backups", look: judgeBackups },
     { name: "certificate", look: judgeDomains },
+    { name: "page views", look: judgePageViews },
     { name: "prices", look: () => examineDefaultModel(config, () => services.store.spending.hasStopBudgets()) },
   ];
 

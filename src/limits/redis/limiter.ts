@@ -48,15 +48,15 @@ class RedisLimiter implements Limiter {
   }
 
   async admit(rule: RateRule, subject: string): Promise<Verdict> {
-    return (await this.#judge("admit", [{ rule, subject }])) ?? this.#fallback.admit(rule, subject);
+    return (await this.#judge([{ rule, subject }], rule.limit)) ?? this.#fallback.admit(rule, subject);
   }
 
   async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
-    return (await this.#judge("admit", places)) ?? this.#fallback.admitAll(places);
+    return (await this.#judge(places, Number.POSITIVE_INFINITY)) ?? this.#fallback.admitAll(places);
   }
 
-  async look(rule: RateRule, subject: string): Promise<Verdict> {
-    return (await this.#judge("look", [{ rule, subject }])) ?? this.#fallback.look(rule, subject);
+  async admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict> {
+    return (await this.#judge([{ rule, subject }], most)) ?? this.#fallback.admitUpTo(rule, subject, most);
   }
 
   /** The connection is shared, and closed by whoever opened it. */
@@ -64,13 +64,13 @@ class RedisLimiter implements Limiter {
     this.#fallback.close();
   }
 
-  async #judge(question: "admit" | "look", places: readonly [Place, ...Place[]]): Promise<Verdict | null> {
+  async #judge(places: readonly [Place, ...Place[]], most: number): Promise<Verdict | null> {
     const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
     const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
     for (const { rule } of places) {
-      args.push(String(rule.limit), String(rule.windowMs), rule.limit > this.#longestString ? "1" : "0");
+      const isList = rule.limit > this.#longestString;
+      args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
     }
-    if (question === "look") args.push("look");
     const answer = await this.#redis.ask(windowScript, keys, args);
     if (answer === null) return null;
     return places.map(({ rule }, index) => verdictAt(answer, index * 3, rule)).reduce(tighterOf);
@@ -78,6 +78,6 @@ class RedisLimiter implements Limiter {
 }
 
 function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict {
-  const [hasRoom, remaining = 0, resetMs = rule.windowMs] = answer.slice(at, at + 3);
-  return { isAdmitted: hasRoom === 1, rule, remaining, resetMs };
+  const [hasRoom, taken = rule.limit, resetMs = rule.windowMs] = answer.slice(at, at + 3);
+  return { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - taken, resetMs };
 }

@@ -6,9 +6,9 @@ import { createScript } from "./script.ts";
  * memory, and the least time where limits are low. One with a high limit is a list of times, since a string is copied as
  * a whole with each request. Neither ever holds more than the limit, and both expire with their newest time.
  *
- * Keys: the windows. Arguments after the time, for each: limit, length in milliseconds, and 1 if it is a list; then
- * `look`, where nothing is to be occupied. Returns three numbers for each:
- * whether it has room, what is left after this request, and the milliseconds until the oldest leaves.
+ * Keys: the windows. Arguments after the time, for each: how many places may be taken, length in milliseconds, and 1 if it
+ * is a list. Returns three numbers for each: whether it has room, the places taken after this request, and the
+ * milliseconds until the oldest leaves.
  *
  * If the clock of Redis was set back, the times of a window move with it: nobody waits for longer than the window, and no
  * place is free early.
@@ -78,10 +78,10 @@ for index, key in ipairs(KEYS) do
   local hasRoom = count < limit
   isAdmitted = isAdmitted and hasRoom
   answer[#answer + 1] = hasRoom and 1 or 0
-  answer[#answer + 1] = hasRoom and limit - count - 1 or 0
+  answer[#answer + 1] = hasRoom and count + 1 or count
   answer[#answer + 1] = oldest + windowMs - now
 end
-if isAdmitted and ARGV[#ARGV] ~= 'look' then
+if isAdmitted then
   for index, key in ipairs(KEYS) do
     local windowMs = tonumber(ARGV[index * 3])
     if kept[key] then

@@ -26,6 +26,6 @@ export function listErrorCodes(operation: DescribedRoute): ErrorCode[] {
 }
 
 /** Whether it looks at visitor tokens. */
-export function asksVisitor({ access, ignoresVisitor }: DescribedRoute): boolean {
-  return isEmbedAccess(access) && ignoresVisitor !== true;
+export function asksVisitor({ access, isPageView }: DescribedRoute): boolean {
+  return isEmbedAccess(access) && isPageView !== true;
 }

@@ -6,7 +6,7 @@ import { AppError } from "../../domain/errors.ts";
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
-import { openEmbed } from "../../http/embed-guard.ts";
+import { openEmbed, pageView } from "../../http/embed-guard.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { type Route, route } from "../../http/route.ts";
 import { matchesTag, tagOf } from "../../lib/entity-tag.ts";
@@ -78,7 +78,7 @@ export function embedConfigRoute(services: Services): DirectRoute {
     headers: configHeaders,
     async respond(request, headers) {
       const { token = "" } = request.params;
-      const { target } = await openEmbed(services, request, token, headers, { visitors: "nobody", work: false });
+      const { target } = await openEmbed(services, request, token, headers, pageView);
       return renderResponse(services, request, token, target, headers);
     },
   });
@@ -92,7 +92,7 @@ export const embedRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Get what a widget needs to draw the chat",
     access: "embed",
-    ignoresVisitor: true,
+    isPageView: true,
     document: () => ({
       description:
         "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew.",

@@ -84,6 +84,12 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     ),
     numbers(
       "counter",
+      "companiond_refused_configs_total",
+      "Page views refused with 429, by the window that was full: the address, the embed token, or read, while work is asked.",
+      Object.entries(measurements.refusedConfigs.counts).map(([window, value]) => [{ window }, value]),
+    ),
+    numbers(
+      "counter",
       "companiond_budgets_reached_total",
       "Budgets whose limit was reached, once for each period, by what they do.",
       Object.entries(reachedBudgets).map(([action, value]) => [{ action }, value]),

@@ -1,7 +1,8 @@
 /** `GET /api/status`: what an operator should look at now. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWireRetiringModel, toWireSilentModel } from "./model.ts";
+import { listRefusedConfigs } from "../../metrics/refused-configs.ts";
+import { toWireRefusedConfig, toWireRetiringModel, toWireSilentModel } from "./model.ts";
 import { StatusObject } from "./responses.ts";
 import { listRetiringModels } from "./service.ts";
 
@@ -15,12 +16,15 @@ export const statusRoutes: readonly Route[] = [
     access: "operator",
     document: () => ({
       description:
-        "Known from the replies themselves and from each provider's list of models, which the server reads once a day: no provider is called for it.",
+        "Known from the requests and replies themselves and from each provider's list of models, which the server reads once a day: no provider is called for it.",
       responses: { 200: jsonResponse("What is wrong.", StatusObject) },
     }),
     handle: async ({ services }) => ({
       silent_models: services.providerHealth.listSilent().map(toWireSilentModel),
       retiring_models: (await listRetiringModels(services)).map(toWireRetiringModel),
+      refused_configs: listRefusedConfigs(services.measurements, services.rules, services.clock.nowMs()).map(
+        toWireRefusedConfig,
+      ),
     }),
   }),
 ];

@@ -2,6 +2,7 @@
 
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { SilentModel } from "../../metrics/provider-health.ts";
+import type { RefusedConfigHint } from "../../metrics/refused-configs.ts";
 import type { CountedRetiringModel } from "./service.ts";
 
 export function toWireSilentModel({ model, kind, detail, advice, replies, sinceMs, lastMs }: SilentModel) {
@@ -10,4 +11,8 @@ export function toWireSilentModel({ model, kind, detail, advice, replies, sinceM
 
 export function toWireRetiringModel({ provider, model, shutdownDate, companions }: CountedRetiringModel) {
   return { provider, model, shutdown_date: shutdownDate, companions };
+}
+
+export function toWireRefusedConfig({ window, detail, advice, count, sinceMs, lastMs }: RefusedConfigHint) {
+  return { window, detail, advice, count, since: toRfc3339(sinceMs), last_at: toRfc3339(lastMs) };
 }

@@ -32,6 +32,22 @@ const RetiringModelObject = namedObject("RetiringModel", () => ({
   companions: t.Integer({ description: "How many companions it may answer for, of all accounts.", examples: [12] }),
 }));
 
+const RefusedConfigObject = namedObject("RefusedConfig", () => ({
+  window: t.Union([t.Literal("ip"), t.Literal("token")], {
+    description: "What was full: that of the visitor's address, or that of the embed token.",
+  }),
+  detail: t.String({
+    examples: ["312 page views were refused (429), since the companion had too many in a minute."],
+  }),
+  advice: t.String({
+    description: "Which setting mends it.",
+    examples: ["Set COMPANIOND_CONFIG_RATE_PER_TOKEN to more than 300 a minute."],
+  }),
+  count: t.Integer({ description: "How many were refused, without a pause of a day.", examples: [312] }),
+  since: t.String({ format: "date-time" }),
+  last_at: t.String({ format: "date-time" }),
+}));
+
 export const StatusObject = namedObject("Status", () => ({
   silent_models: t.Array(SilentModelObject, {
     description:
@@ -42,6 +58,11 @@ export const StatusObject = namedObject("Status", () => ({
     description:
       "Models that companions may be answered by, and that their provider will shut down, or has: the earliest first. " +
       "Known from a few seconds after the start on.",
+  }),
+  refused_configs: t.Array(RefusedConfigObject, {
+    description:
+      "Page views whose configuration this server refused because of a limit by minute. An entry goes after a day " +
+      "without another one, and with a restart.",
   }),
 }));
 export type Status = Static<typeof StatusObject>;

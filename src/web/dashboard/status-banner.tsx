@@ -1,4 +1,5 @@
-/** Warns operators, on every page, that a language model does not respond. */
+/** Warns operators, on every page, of what visitors feel: models that do not respond or end, and refused page views. */
+import type { ComponentChildren } from "preact";
 import { formatDay, formatInstant, formatNumber } from "./lib/format.ts";
 import { useEvery, useLoad } from "./lib/load.ts";
 import type { Status } from "./lib/types.ts";
@@ -12,28 +13,42 @@ export function StatusBanner() {
   return (
     <div role="status">
       {(data?.silent_models ?? []).map(({ model, detail, advice, replies, since }) => (
-        <div key={model} class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-[0.94rem] text-bad">
-          <p class="wrap-anywhere">
-            <strong class="font-semibold">Replies fail.</strong> {detail}
-          </p>
-          <p class="mt-1">
-            {advice} {countReplies(replies)} failed since {formatInstant(since)}.
-          </p>
-        </div>
+        <Warning key={model} tint="bg-bad-tint text-bad" title="Replies fail." what={detail}>
+          {advice} {countReplies(replies)} failed since {formatInstant(since)}.
+        </Warning>
       ))}
       {(data?.retiring_models ?? []).map((one) => (
-        <div
+        <Warning
           key={`${one.provider}/${one.model}`}
-          class="mb-6 rounded-xl bg-warn-tint px-4 py-3 text-[0.94rem] text-warn"
+          title={describeEnd(one.shutdown_date)}
+          what={`The provider ${isPast(one.shutdown_date) ? "shut down" : "shuts down"} ${one.model} on ${formatDay(one.shutdown_date)}. ${countCompanions(one.companions)}`}
         >
-          <p class="wrap-anywhere">
-            <strong class="font-semibold">{describeEnd(one.shutdown_date)}</strong> The provider{" "}
-            {isPast(one.shutdown_date) ? "shut down" : "shuts down"} {one.model} on {formatDay(one.shutdown_date)}.{" "}
-            {countCompanions(one.companions)}
-          </p>
-          <p class="mt-1">{adviseOn(one.provider)}</p>
-        </div>
+          {adviseOn(one.provider)}
+        </Warning>
       ))}
+      {(data?.refused_configs ?? []).map(({ window, detail, advice, since, last_at }) => (
+        <Warning key={window} title="Page views are refused." what={detail}>
+          {advice} The first was refused {formatInstant(since)}, the last {formatInstant(last_at)}.
+        </Warning>
+      ))}
+    </div>
+  );
+}
+
+interface WarningProps {
+  tint?: string;
+  title: string;
+  what: string;
+  children: ComponentChildren;
+}
+
+function Warning({ tint = "bg-warn-tint text-warn", title, what, children }: WarningProps) {
+  return (
+    <div class={`mb-6 rounded-xl px-4 py-3 text-[0.94rem] ${tint}`}>
+      <p class="wrap-anywhere">
+        <strong class="font-semibold">{title}</strong> {what}
+      </p>
+      <p class="mt-1">{children}</p>
     </div>
   );
 }

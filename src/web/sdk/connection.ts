@@ -42,6 +42,11 @@ export interface CompanionConfig {
 export interface ConfigOptions extends CallOptions {
   /** As of `fetch`; default `default`: a response that the browser cached in the last minute will do. */
   cache?: NonNullable<RequestInit["cache"]>;
+  /**
+   * Of a `Companion`: keeps the configuration in its storage, and where a limit refuses the request or no answer comes,
+   * resolves with what was kept last. Ask again when the chat is opened.
+   */
+  lastKnown?: boolean;
 }
 
 export interface Connection {

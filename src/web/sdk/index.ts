@@ -12,6 +12,7 @@ import { CompanionError } from "./errors.ts";
 import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
+import { createConfigKeeper } from "./kept-config.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
 import type { CitedSource } from "./reply-reader.ts";
 import { cancelReply } from "./reply-stream.ts";
@@ -121,6 +122,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
+  const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
   const plain = createConnection(options);
   const identity = createIdentity(plain, { token, storage, timeoutMs: options.timeoutMs ?? 30_000 });
   const { connection } = identity;
@@ -170,7 +172,22 @@ export function createCompanion(options: CompanionOptions): Companion {
     },
     newConversation: ids.newConversation,
     resumeConversation: ids.resumeConversation,
-    config: plain.config,
+
+    async config({ lastKnown, ...call } = {}) {
+      try {
+        const config = await plain.config(call);
+        if (lastKnown) kept.keep(config);
+        return config;
+      } catch (error) {
+        if (!lastKnown || !(error instanceof CompanionError)) throw error;
+        // Revoked, or not for this website.
+        if (!isHarmlessAgain(error)) kept.keep(null);
+        const config = kept.read();
+        if (!config) throw error;
+        return config;
+      }
+    },
+
     get pending() {
       return pending.read();
     },

@@ -1,10 +1,13 @@
 /** The companion's public configuration: cached for a minute by the browser, and requested until it arrives. */
 import type { CompanionConfig, Connection } from "../sdk/connection.ts";
-import { keyPrefix, openStorage } from "../sdk/storage.ts";
+import { type ConfigKeeper, createConfigKeeper } from "../sdk/kept-config.ts";
+import { openStorage } from "../sdk/storage.ts";
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
 /** As long as the interface allows a page to show a companion that may no longer exist. */
 const ageMs = 60_000;
+/** How long nothing is drawn for want of an answer. */
+const patienceMs = 5_000;
 const firstWaitMs = 5_000;
 const longestWaitMs = 5 * 60_000;
 
@@ -16,24 +19,24 @@ export interface ConfigListener {
 }
 
 export class ConfigSource {
+  /** While the server gives no answer, what was last known, if anything. */
   config: CompanionConfig | null = null;
-  /** Why the companion cannot be shown. */
+  /** Why the companion cannot be shown as it is now. */
   problem: Problem | null = null;
 
   readonly #connection: Connection;
-  readonly #baseUrl: string;
-  readonly #key: string;
   readonly #listener: ConfigListener;
   /** Shared by all tabs, so that a visitor who reads eleven pages makes one or two requests. */
-  readonly #storage = openStorage("localStorage");
+  readonly #kept: ConfigKeeper;
   #isLoading = false;
+  #isAnswered = false;
+  #isWanted = false;
   #failures = 0;
   #timer = 0;
 
   constructor(connection: Connection, baseUrl: string, token: string, listener: ConfigListener) {
     this.#connection = connection;
-    this.#baseUrl = baseUrl;
-    this.#key = `${keyPrefix(token)}config`;
+    this.#kept = createConfigKeeper(openStorage("localStorage"), token, baseUrl);
     this.#listener = listener;
     window.addEventListener("online", this.#retry);
   }
@@ -43,33 +46,49 @@ export class ConfigSource {
     return isRefusal(this.problem?.code);
   }
 
-  /** Fetches the configuration unless it is there; a failure is kept as `problem`, and tried again by itself. */
-  async load(): Promise<void> {
-    const isTooEarly = (this.problem?.retryAt ?? 0) > Date.now();
-    if (this.config || this.#isLoading || this.isRefused || isTooEarly) return;
-    this.config = this.#readKept();
-    if (!this.config) {
-      clearTimeout(this.#timer);
-      this.#isLoading = true;
-      try {
+  /** Resolves once something can be drawn: by the answer, or where none comes in time by what was last known. */
+  async begin(isWanted: boolean): Promise<void> {
+    let timer = 0;
+    const patience = new Promise<void>((resolve) => {
+      timer = window.setTimeout(resolve, patienceMs);
+    });
+    await Promise.race([this.load(isWanted), patience]);
+    clearTimeout(timer);
+    if (!this.problem) this.#fallBack();
+  }
+
+  /**
+   * Requests the configuration unless it is there, not before the server allows it; a failure is kept as `problem`.
+   * `isWanted`: somebody looks at the chat. Until then what a limit refused is not requested again by itself: the views
+   * of many pages would keep it full.
+   */
+  async load(isWanted = false): Promise<void> {
+    this.#isWanted ||= isWanted;
+    if (this.#isAnswered || this.#isLoading || this.isRefused) return;
+    clearTimeout(this.#timer);
+    const { retryAt = 0 } = this.problem ?? {};
+    if (retryAt > Date.now()) return this.#waitUntil(retryAt);
+    this.#isLoading = true;
+    try {
+      let config = this.#kept.read(ageMs);
+      if (!config) {
         // By the server alone: the minute is counted here.
-        this.config = await this.#connection.config({ retries: 0, cache: "no-cache" });
-        this.#storage.setItem(this.#key, JSON.stringify({ at: Date.now(), from: this.#baseUrl, config: this.config }));
-      } catch (error) {
-        this.#fail(error);
+        config = await this.#connection.config({ retries: 0, cache: "no-cache" });
+        this.#kept.keep(config);
       }
-      this.#isLoading = false;
-    }
-    if (this.config) {
+      this.#isAnswered = true;
       this.problem = null;
-      this.#listener.emit("ready", this.config);
+      this.#show(config);
+    } catch (error) {
+      this.#fail(error);
     }
+    this.#isLoading = false;
     this.#listener.changed();
   }
 
   /** The server has refused the companion meanwhile: the next page is not to show it. */
   forget(): void {
-    this.#storage.setItem(this.#key, "");
+    this.#kept.keep(null);
   }
 
   close(): void {
@@ -77,24 +96,33 @@ export class ConfigSource {
     window.removeEventListener("online", this.#retry);
   }
 
-  #readKept(): CompanionConfig | null {
-    try {
-      const { at, from, config } = JSON.parse(this.#storage.getItem(this.#key) || "{}");
-      // The clock may have been set back.
-      return config && from === this.#baseUrl && Math.abs(Date.now() - at) < ageMs ? config : null;
-    } catch {
-      // Written by other code: request it again.
-      return null;
-    }
+  #show(config: CompanionConfig): void {
+    this.config = config;
+    this.#listener.emit("ready", config);
+  }
+
+  #fallBack(): void {
+    const kept = this.config ? null : this.#kept.read();
+    if (kept) this.#show(kept);
   }
 
   #fail(error: unknown): void {
     this.problem = toProblem(error);
     this.#listener.emit("error", error);
-    if (this.isRefused) return;
-    const waitMs = this.problem.retryAt
-      ? this.problem.retryAt - Date.now()
-      : Math.min(firstWaitMs * 2 ** this.#failures++, longestWaitMs);
+    if (this.isRefused) {
+      this.config = null;
+      return this.forget();
+    }
+    this.#fallBack();
+    if (this.problem.retryAt) this.#waitUntil(this.problem.retryAt);
+    else this.#wait(Math.min(firstWaitMs * 2 ** this.#failures++, longestWaitMs));
+  }
+
+  #waitUntil(at: number): void {
+    if (this.#isWanted) this.#wait(at - Date.now());
+  }
+
+  #wait(waitMs: number): void {
     // Spreads the retries of many pages on one network.
     this.#timer = window.setTimeout(this.#retry, waitMs + Math.random() * 1000);
   }

@@ -139,7 +139,7 @@ export class CompanionChat extends HTMLElement {
     const lang = get("lang") || document.documentElement.lang;
     const locale = loadLocale(assetsUrl, lang, get("strings"));
     // Until the companion is known there is no colour to draw the launcher in.
-    this.#ready = Promise.all([locale, source.load()]).then(([locale]) => {
+    this.#ready = Promise.all([locale, source.begin(mode !== "launcher")]).then(([locale]) => {
       if (run !== this.#run) return;
       // In page mode there is nothing but the panel, so the panel shows the problem.
       if (source.isRefused && mode !== "page") return this.#vanish();

@@ -33,7 +33,8 @@ export function createLogView(
   const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
   // Present before the configuration is known: a message can already be written.
-  const intro = h("div", { class: "intro" }, h("p", { class: "disclosure" }, `${strings.disclosure} `, link));
+  const disclosure = h("p", { class: "disclosure" }, `${strings.disclosure} `, link);
+  const intro = h("div", { class: "intro" }, disclosure);
   const list = h("div");
   const sentence = h("span");
   const retry = textButton("retry", strings.retry, () => void chat.retry());
@@ -48,7 +49,8 @@ export function createLogView(
     { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
     h("div", {}, previous, intro, list, notice),
   );
-  let starters: HTMLElement | null = null;
+  let greeted: unknown;
+  let starters: HTMLElement;
   let told: unknown;
   let timer = 0;
 
@@ -116,7 +118,9 @@ export function createLogView(
     const { config } = source;
     intro.hidden = !config && source.isRefused;
     if (!config) return;
-    if (!starters) {
+    // Another one where the server has answered after it was drawn as it was last known.
+    if (config !== greeted) {
+      greeted = config;
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
       const buttons = texts.map((text) => textButton("starter", text, () => void chat.send(text)));
       starters = h(
@@ -124,7 +128,8 @@ export function createLogView(
         { class: "starters", role: "group", "aria-label": strings.suggestions, dir: "auto" },
         ...buttons,
       );
-      intro.append(
+      intro.replaceChildren(
+        disclosure,
         h("div", { class: "row assistant" }, h("div", { class: "body", dir: "auto" }, config.greeting)),
         starters,
       );

@@ -57,7 +57,9 @@ export function createPanel(host: PanelHost): Panel {
     const focused = shadow.activeElement;
     name.textContent = config?.name ?? "";
     picture.hidden = !config;
-    if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
+    const address = config && host.isOpen() && config.avatar_url;
+    // The same one again would be loaded again.
+    if (address && picture.getAttribute("src") !== address) picture.src = address;
     anew.hidden = !chat.messages.length;
     // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;

@@ -35,7 +35,7 @@ for (const [engine, longestString] of [
     return {
       admit: (rule, subject) => limiter.admit(rule, subject),
       admitAll: (places) => limiter.admitAll(places),
-      look: (rule, subject) => limiter.look(rule, subject),
+      admitUpTo: (...asked) => limiter.admitUpTo(...asked),
       close: () => redis.close(),
     };
   });
