@@ -92,8 +92,8 @@ describe("the server does not start", () => {
     const account = { id, email: "eve@shop.example", plan: "free", role: "owner", passwordHash: null } as const;
     await services.store.accounts.create(account, testContext());
     const sealed = await services.sealing.seal("visitor key", "a secret");
-    const key = { id: services.ids.uuid(), name: "shop", algorithm: "HS256", sealed, createdAt: 1 } as const;
-    await services.store.visitorKeys.create(id, key, testContext());
+    const key = { id: services.ids.uuid(), name: "shop", algorithm: "HS256", metadata: null, sealed } as const;
+    await services.store.visitorKeys.create(id, { ...key, createdAt: 1 }, testContext());
     // What a revoked key has verified is still sealed in conversations.
     await services.store.visitorKeys.revoke(id, key.id, testContext());
     await services.close();

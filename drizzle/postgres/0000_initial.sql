@@ -102,6 +102,9 @@ CREATE TABLE "visitor_keys" (
 	"account_id" text COLLATE "C" NOT NULL,
 	"name" text COLLATE "C" NOT NULL,
 	"algorithm" text COLLATE "C" NOT NULL,
+	"metadata" text COLLATE "C",
+	"fact" text COLLATE "C" NOT NULL,
+	"filter_hash" text COLLATE "C" NOT NULL,
 	"sealed" text COLLATE "C",
 	"created_at" bigint NOT NULL
 );
@@ -559,7 +562,9 @@ CREATE INDEX "api_keys_created_by" ON "api_keys" USING btree ("created_by_key_id
 CREATE INDEX "audit_account" ON "audit" USING btree ("account_id","created_at","number");--> statement-breakpoint
 CREATE INDEX "idempotency_created" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id");--> statement-breakpoint
-CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "visitor_keys_fact" ON "visitor_keys" USING btree ("fact");--> statement-breakpoint
+CREATE INDEX "visitor_keys_filter" ON "visitor_keys" USING btree ("filter_hash");--> statement-breakpoint
 CREATE INDEX "companions_account" ON "companions" USING btree ("account_id","number");--> statement-breakpoint
 CREATE INDEX "companions_voice_agent" ON "companions" USING btree ("voice_agent_id") WHERE voice_agent_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "companions_enabled" ON "companions" USING btree ("account_id","enabled","number");--> statement-breakpoint

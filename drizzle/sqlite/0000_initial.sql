@@ -69,12 +69,17 @@ CREATE TABLE `visitor_keys` (
 	`account_id` text NOT NULL,
 	`name` text NOT NULL,
 	`algorithm` text NOT NULL,
+	`metadata` text,
+	`fact` text NOT NULL,
+	`filter_hash` text NOT NULL,
 	`sealed` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `visitor_keys_account` ON `visitor_keys` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `visitor_keys_account` ON `visitor_keys` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `visitor_keys_fact` ON `visitor_keys` (`fact`);--> statement-breakpoint
+CREATE INDEX `visitor_keys_filter` ON `visitor_keys` (`filter_hash`);--> statement-breakpoint
 CREATE TABLE `voice_agent_grants` (
 	`account_id` text NOT NULL,
 	`agent_id` text NOT NULL,

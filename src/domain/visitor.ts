@@ -1,5 +1,6 @@
 /** Visitors whose website vouches for them: who they are, and what is known of them. */
 
+import { type BudgetSubject, factsOfSubject, spendingFactsOf } from "./budget.ts";
 import { AppError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 import { isClean, isWithin } from "./metadata.ts";
@@ -21,8 +22,32 @@ export interface VisitorClaims {
 export const visitorKeyAlgorithms = ["HS256", "ES256", "EdDSA"] as const;
 export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
 
-/** At most this many keys of an account are live, so that one can take the other's place. */
-export const mostVisitorKeys = 2;
+/** At most this many keys of an account with the same filter are live, so that one can take the other's place. */
+export const mostKeysOfFilter = 2;
+export const mostVisitorKeys = 10_000;
+
+/** For which companions a key vouches: those with the metadata, found as budgets find calls; null: all of the account. */
+export type VisitorKeyFilter = JsonObject | null;
+
+/** What must be true of a companion, all of it. Filters with the same facts are the same filter, however they are written. */
+export function factsOfFilter(filter: VisitorKeyFilter): string[] {
+  const subject: BudgetSubject = filter === null ? { account: true } : { metadata: filter };
+  return factsOfSubject(subject);
+}
+
+/** What is true of a companion, of all that filters may ask for. */
+export function visitorFactsOf({ id: companionId, metadata }: { id: string; metadata: JsonObject }): string[] {
+  return spendingFactsOf({ companionId, keyId: null, metadata });
+}
+
+export function coversCompanion(filter: VisitorKeyFilter, companion: { id: string; metadata: JsonObject }): boolean {
+  // Metadata is parsed when it is read first.
+  return filter === null || coversFacts(filter, new Set(visitorFactsOf(companion)));
+}
+
+export function coversFacts(filter: VisitorKeyFilter, facts: ReadonlySet<string>): boolean {
+  return factsOfFilter(filter).every((fact) => facts.has(fact));
+}
 
 export const maxSubLength = 255;
 

@@ -135,7 +135,15 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   unanswered: { note: "write", listSeen: "read", list: "read", find: "read", dismiss: "write", answer: "write" },
   usage: { query: "read", queryPage: "read", listEvents: "read", queryFailures: "read" },
-  visitorKeys: { create: "write", list: "read", revoke: "write", listHolders: "read", reset: "write" },
+  visitorKeys: {
+    create: "write",
+    list: "read",
+    find: "read",
+    findOnly: "read",
+    revoke: "write",
+    listHolders: "read",
+    reset: "write",
+  },
   voice: {
     findAgent: "read",
     canUseAgent: "read",

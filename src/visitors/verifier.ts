@@ -1,7 +1,7 @@
 /** Verifies visitors by the keys of their companion's account, and seals what is known of them. */
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
-import { toVerifiedId, unverified, type VisitorClaims } from "../domain/visitor.ts";
+import { coversCompanion, toVerifiedId, unverified, type VisitorClaims, visitorFactsOf } from "../domain/visitor.ts";
 import type { Sealing } from "../lib/sealing.ts";
 import type { VisitorKey } from "../store/store.ts";
 import { ImportedKeys } from "./imported-keys.ts";
@@ -30,14 +30,20 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
   }
 
   return {
-    async verify({ id: companionId, accountId }, token) {
+    async verify(companion, token) {
+      const { id: companionId, accountId } = companion;
       const read = readToken(token);
       // Before the signature: what costs nothing first.
       const claims = read && readClaims(read.payload, companionId, Math.floor(clock.nowMs() / 1000));
       if (read === null || claims === null) throw unverified();
-      const key = findKey(await store.visitorKeys.list(accountId), read.keyId);
+      const { keyId } = read;
+      const key = await (keyId === null
+        ? store.visitorKeys.findOnly(accountId, visitorFactsOf(companion))
+        : store.visitorKeys.find(accountId, keyId));
       // The token must not choose: a public key would be a secret that everyone knows.
-      if (key === undefined || key.algorithm !== read.algorithm) throw unverified();
+      if (key === null || key.algorithm !== read.algorithm) throw unverified();
+      // At each request: the companion may be another customer's by now.
+      if (!coversCompanion(key.metadata, companion)) throw unverified();
       if (!(await isSignedWith(key.algorithm, await importedKey(accountId, key), read))) throw unverified();
       return { id: await idOf(accountId, claims.sub), claims };
     },
@@ -57,12 +63,6 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
       }
     },
   };
-}
-
-/** Without a name only if there is nothing to choose from. */
-function findKey(keys: readonly VisitorKey[], keyId: string | null): VisitorKey | undefined {
-  if (keyId === null) return keys.length === 1 ? keys[0] : undefined;
-  return keys.find(({ id }) => id === keyId);
 }
 
 /** The id is of one account and `sub`: what is sealed cannot be moved to another visitor. */

@@ -15,10 +15,10 @@ export interface VerifiedVisitor {
 export interface Visitors {
   /**
    * The visitor of a token for this companion. Rejects with `visitor_unverified`, and the same sentence whatever is
-   * wrong with the token, or with `unavailable` if the keys cannot be read. No verdict is kept: a revoked key opens
+   * wrong with the token, or its key vouches for other companions; with `unavailable` if the keys cannot be read. No verdict is kept: a revoked key opens
    * nothing on the next request.
    */
-  verify(companion: Pick<Companion, "id" | "accountId">, token: string): Promise<VerifiedVisitor>;
+  verify(companion: Pick<Companion, "id" | "accountId" | "metadata">, token: string): Promise<VerifiedVisitor>;
   /** The visitor for whom a platform vouches with its API key: as if a token had said so. */
   vouch(accountId: string, claims: VisitorClaims): Promise<VerifiedVisitor>;
   /**

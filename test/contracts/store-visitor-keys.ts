@@ -1,9 +1,10 @@
 /** What every storage engine must do with the keys that sign tokens for visitors. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
-import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { mostVisitorKeys, toVerifiedId, type VisitorKeyFilter, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { VisitorKey } from "../../src/store/store.ts";
+import { testInFull } from "../support/full.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const always = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
@@ -21,8 +22,8 @@ export function visitorKeyStoreContract(open: OpenStore): void {
 
     function newKey(fields: Partial<VisitorKey> = {}): VisitorKey {
       world.clock.advance(1000);
-      const key = { id: systemIds.uuid(), name: "Shop", algorithm: "HS256", createdAt: world.clock.nowMs() } as const;
-      return { ...key, sealed: `v1.${systemIds.secret(16)}`, ...fields };
+      const key = { id: systemIds.uuid(), name: "Shop", algorithm: "HS256", metadata: null } as const;
+      return { ...key, createdAt: world.clock.nowMs(), sealed: `v1.${systemIds.secret(16)}`, ...fields };
     }
 
     async function create(of = account, fields: Partial<VisitorKey> = {}): Promise<VisitorKey> {
@@ -31,34 +32,138 @@ export function visitorKeyStoreContract(open: OpenStore): void {
       return key;
     }
 
+    const list = async (of = account) => (await world.store.visitorKeys.list(of.id, firstPage)).items;
+    const companionOf = (metadata: NonNullable<VisitorKeyFilter>) => ({ id: systemIds.uuid(), metadata });
+    const findOnly = (metadata: NonNullable<VisitorKeyFilter>) =>
+      world.store.visitorKeys.findOnly(account.id, visitorFactsOf(companionOf(metadata)));
+
     test("are listed newest first, to their own account, until they are revoked", async () => {
       const { visitorKeys } = world.store;
       const other = await world.createAccount();
-      expect(await visitorKeys.list(account.id)).toEqual([]);
+      expect(await list()).toEqual([]);
       const first = await create();
       const second = await create(account, { algorithm: "EdDSA", name: "Next “key”" });
       const foreign = await create(other);
-      expect(await visitorKeys.list(account.id)).toEqual([second, first]);
-      expect(await visitorKeys.list(other.id)).toEqual([foreign]);
+      expect(await list()).toEqual([second, first]);
+      expect(await list(other)).toEqual([foreign]);
       expect(await visitorKeys.revoke(other.id, first.id, world.context())).toBe(false);
       expect(await visitorKeys.revoke(account.id, first.id, world.context())).toBe(true);
       expect(await visitorKeys.revoke(account.id, first.id, world.context())).toBe(false);
       expect(await visitorKeys.revoke(account.id, systemIds.uuid(), world.context())).toBe(false);
-      expect(await visitorKeys.list(account.id)).toEqual([second]);
+      expect(await list()).toEqual([second]);
     });
 
-    test("are two at most that are live, however many are made at once", async () => {
+    test("are listed in pages, in either order", async () => {
+      const { visitorKeys } = world.store;
+      const made = [await create(), await create(), await create(account, { metadata: { tenant: "7" } })];
+      const [first = "", second = "", third = ""] = made.map(({ id }) => id);
+      const page = async (afterId: string | null, order?: "asc") => {
+        const { items, nextAfterId } = await visitorKeys.list(account.id, {
+          limit: 2,
+          afterId,
+          ...(order && { order }),
+        });
+        return [items.map(({ id }) => id), nextAfterId];
+      };
+      expect(await page(null)).toEqual([[third, second], second]);
+      expect(await page(second)).toEqual([[first], null]);
+      expect(await page(null, "asc")).toEqual([[first, second], second]);
+      expect(await page(second, "asc")).toEqual([[third], null]);
+    });
+
+    test("are found by their id, live, in their own account", async () => {
+      const { visitorKeys } = world.store;
+      const other = await world.createAccount();
+      const key = await create(account, { algorithm: "EdDSA", metadata: { "tenant.id": 7, "a b": null } });
+      expect(await visitorKeys.find(account.id, key.id)).toEqual(key);
+      for (const id of [
+        `${key.id} `,
+        ` ${key.id}`,
+        `${key.id} x`,
+        key.id.toUpperCase(),
+        "",
+        "a\0b",
+        systemIds.uuid(),
+      ]) {
+        expect(await visitorKeys.find(account.id, id)).toBeNull();
+      }
+      expect(await visitorKeys.find(other.id, key.id)).toBeNull();
+      await visitorKeys.revoke(account.id, key.id, world.context());
+      expect(await visitorKeys.find(account.id, key.id)).toBeNull();
+    });
+
+    test("are found by a companion that exactly one of them covers", async () => {
+      const { visitorKeys } = world.store;
+      const seven = await create(account, { metadata: { "tenant.id": "7" } });
+      const eight = await create(account, { metadata: { "tenant.id": "8", plan: "pro" } });
+      await create(await world.createAccount(), { metadata: { "tenant.id": "9" } });
+      for (const metadata of [{ tenant: { id: 7 } }, { "tenant.id": "7", plan: "pro" }, { tenant: [{ id: "7" }] }]) {
+        expect(await findOnly(metadata)).toEqual(seven);
+      }
+      expect(await findOnly({ tenant: { id: 8 }, plan: ["free", "pro"] })).toEqual(eight);
+      for (const metadata of [{}, { tenant: { id: 9 } }, { tenant: { id: 8 } }, { plan: "pro" }, { tenant: "7" }]) {
+        expect(await findOnly(metadata)).toBeNull();
+      }
+      // Both cover it: there is something to choose.
+      expect(await findOnly({ tenant: [{ id: 7 }, { id: 8 }], plan: "pro" })).toBeNull();
+      const all = await create();
+      expect(await findOnly({})).toEqual(all);
+      expect(await findOnly({ tenant: { id: 7 } })).toBeNull();
+      await visitorKeys.revoke(account.id, all.id, world.context());
+      expect(await findOnly({ tenant: { id: 7 } })).toEqual(seven);
+      expect(await findOnly({})).toBeNull();
+    });
+
+    test("may be two for each filter, in whatever order and form it is written", async () => {
+      const { visitorKeys } = world.store;
+      const filter = { "tenant.id": "7", plan: "pro", seats: 5 };
+      const same = { seats: "5", plan: "pro", "tenant.id": 7 };
+      const first = await create(account, { metadata: filter });
+      await create(account, { metadata: same });
+      for (const metadata of [filter, same]) {
+        await expect(create(account, { metadata })).rejects.toMatchObject({ code: "conflict" });
+      }
+      for (const metadata of [null, { "tenant.id": "7" }, { "tenant.id": "8", plan: "pro", seats: 5 }]) {
+        await create(account, { metadata });
+      }
+      await create(await world.createAccount(), { metadata: filter });
+      await visitorKeys.revoke(account.id, first.id, world.context());
+      expect((await create(account, { metadata: same })).metadata).toEqual(same);
+      expect(await list()).toHaveLength(5);
+    });
+
+    testInFull(
+      "may be ten thousand in an account, each found by its companion, also where all share a value",
+      async () => {
+        const { visitorKeys } = world.store;
+        for (let at = 0; at < mostVisitorKeys; at++) {
+          await create(account, { metadata: { env: "prod", tenant: String(at), zone: String(at % 3) } });
+        }
+        await expect(create()).rejects.toMatchObject({ code: "limit_reached" });
+        for (const tenant of ["0", "1", "2", "4999", "9999"]) {
+          const found = await findOnly({ env: "prod", tenant, zone: Number(tenant) % 3 });
+          expect(found?.metadata).toMatchObject({ tenant });
+        }
+        expect(await findOnly({ env: "prod", tenant: "10000", zone: 0 })).toBeNull();
+        const [newest] = await list();
+        await visitorKeys.revoke(account.id, newest?.id ?? "", world.context());
+        await create();
+      },
+      300_000,
+    );
+
+    test("are two at most that are live for all companions, however many are made at once", async () => {
       const { visitorKeys } = world.store;
       const made = await Promise.allSettled(Array.from({ length: 6 }, () => create()));
       expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
       for (const one of made) {
         if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "conflict" });
       }
-      const [newest] = await visitorKeys.list(account.id);
+      const [newest] = await list();
       await visitorKeys.revoke(account.id, newest?.id ?? "", world.context());
       await create();
       await expect(create()).rejects.toMatchObject({ code: "conflict" });
-      expect(await visitorKeys.list(account.id)).toHaveLength(2);
+      expect(await list()).toHaveLength(2);
     });
 
     test("are audited without what was sealed, and refused for an account that is gone", async () => {
@@ -86,7 +191,7 @@ export function visitorKeyStoreContract(open: OpenStore): void {
       await expect(
         visitorKeys.create(account.id, newKey(), world.context({ idempotent: write })),
       ).rejects.toMatchObject({ code: "conflict" });
-      expect(await visitorKeys.list(account.id)).toHaveLength(1);
+      expect(await list()).toHaveLength(1);
       expect(await idempotency.find(slot, world.clock.nowMs())).toMatchObject({ status: 201 });
     });
 
@@ -125,8 +230,8 @@ export function visitorKeyStoreContract(open: OpenStore): void {
 
       expect(await visitorKeys.reset(systemIds.uuid(), world.context())).toBe(false);
       expect(await visitorKeys.reset(account.id, world.context())).toBe(true);
-      expect(await visitorKeys.list(account.id)).toEqual([]);
-      expect(await visitorKeys.list(others.id)).toHaveLength(1);
+      expect(await list()).toEqual([]);
+      expect(await list(others)).toHaveLength(1);
       const spoken = { id: systemIds.uuid(), role: "user", text: "hello", complete: true, createdAt: 5 } as const;
       expect((await voice.addTranscript("conv-1", systemIds.uuid(), [spoken], null)).isAdded).toBe(true);
       const listSealed = async (of: Account) =>

@@ -1,12 +1,13 @@
 /** Holds who is a verified visitor, and that nobody else reads, continues or ends what one has said. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../src/domain/json.ts";
 import type { VisitorAuth } from "../../src/domain/visitor.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { routes } from "../../src/routes.ts";
-import { expectProblem } from "../support/api-client.ts";
+import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
 import { openVerifiedWorld, type VerifiedWorld } from "../support/verified-world.ts";
-import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
+import { createWebsiteKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
 
 let world: VerifiedWorld;
 beforeAll(async () => {
@@ -96,6 +97,45 @@ test("another account's key signs for nobody here", async () => {
   const foreign = await createWebsiteKey(server.url, key);
   const token = await signToken(foreign, companion.id, { sub: "ada" });
   expectProblem(await embed("GET", "/conversations", token), 401, "visitor_unverified");
+});
+
+test("a customer's key vouches for that customer's companions alone, as they are at the time of the request", async () => {
+  const { server, embed } = world;
+  const account = await server.createAccount({ email: `${uuid()}@example.com` });
+  const { key: apiKey } = await server.createKey(account);
+  const owner = apiClient(server.url, apiKey);
+  const add = (metadata: JsonObject) => server.createCompanion({ visitorAuth: "required", metadata }, account);
+  const seven = await add({ tenant: { id: 7 }, plan: "pro" });
+  const eight = await add({ tenant: { id: 8 } });
+  const [ofSeven, ofEight] = [
+    await createWebsiteKey(server.url, apiKey, "HS256", { "tenant.id": "7" }),
+    await createWebsiteKey(server.url, apiKey, "EdDSA", { "tenant.id": 8 }),
+  ];
+  const isVerified = async (of: typeof seven, key: WebsiteKey, keyId: string | null = key.id) => {
+    const token = await signToken(key, of.id, { sub: "ada" }, { keyId });
+    const response = await embed("GET", "/conversations", token, undefined, of);
+    if (response.status !== 200) expectProblem(response, 401, "visitor_unverified");
+    return response.status === 200;
+  };
+  for (const named of [undefined, null]) {
+    expect([await isVerified(seven, ofSeven, named), await isVerified(eight, ofEight, named)]).toEqual([true, true]);
+    expect([await isVerified(seven, ofEight, named), await isVerified(eight, ofSeven, named)]).toEqual([false, false]);
+  }
+  // One token may name several companions: it opens those of its key.
+  const both = await signToken(ofSeven, seven.id, { sub: "ada", aud: [seven.id, eight.id] });
+  expect((await embed("GET", "/conversations", both, undefined, seven)).status).toBe(200);
+  expectProblem(await embed("GET", "/conversations", both, undefined, eight), 401, "visitor_unverified");
+
+  const moved = await owner.call("PATCH", `/api/companions/${seven.id}`, { metadata: { tenant: { id: 8 } } });
+  expect(moved.status).toBe(200);
+  expect([await isVerified(seven, ofSeven), await isVerified(seven, ofSeven, null)]).toEqual([false, false]);
+  expect([await isVerified(seven, ofEight), await isVerified(seven, ofEight, null)]).toEqual([true, true]);
+
+  // The platform's own key covers all: now there is something to choose.
+  const platform = await createWebsiteKey(server.url, apiKey);
+  for (const of of [seven, eight]) expect(await isVerified(of, platform)).toBe(true);
+  expect([await isVerified(eight, platform, null), await isVerified(eight, ofEight, null)]).toEqual([false, false]);
+  expect(await isVerified(eight, ofEight)).toBe(true);
 });
 
 test("is refused after the origin, and before the token's window", async () => {

@@ -33,6 +33,7 @@ test("makes a secret, shows it this once, and stores it sealed", async () => {
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     name,
     algorithm: "HS256",
+    metadata: null,
     public_jwk: null,
     created_at: expect.stringMatching(/Z$/),
     secret: expect.stringMatching(/^vsk_[0-9A-Za-z_-]{43}$/),
@@ -54,6 +55,7 @@ test.each(["ES256", "EdDSA"] as const)("takes a public key for %s, and keeps wha
     id: made.json.id,
     name,
     algorithm,
+    metadata: null,
     public_jwk: publicJwk,
     created_at: expect.any(String),
   });
@@ -95,6 +97,10 @@ test("refuses what is no key of that algorithm, every fault at once", async () =
     [{ algorithm: "EdDSA", public_jwk: { ...ed, x: `${ed.x}A` } }, ["public_jwk.x"]],
     [{ algorithm: "EdDSA", public_jwk: { ...ed, x: 7 } }, ["public_jwk.x"]],
     [{ algorithm: "HS256", colour: "red" }, ["colour"]],
+    [{ algorithm: "HS256", metadata: {} }, ["metadata"]],
+    [{ algorithm: "HS256", metadata: { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 } }, ["metadata"]],
+    [{ algorithm: "HS256", metadata: { tenant: { id: 7 } } }, ["metadata.tenant"]],
+    [{ algorithm: "none", metadata: { "a\0": 1 } }, ["algorithm", "metadata"]],
     [{ algorithm: "HS256", name: "" }, ["name"]],
     [{ algorithm: "EdDSA", name: null, public_jwk: { ...ed, crv: "Ed448" } }, ["name", "public_jwk.crv"]],
   ];
@@ -163,6 +169,31 @@ test("two keys live at most, and a third waits until one is revoked", async () =
     "visitor_key.create",
   ]);
   expect(JSON.stringify(entries)).not.toContain("vsk_");
+});
+
+test("a secret of one's own is refused, since the server makes it", async () => {
+  const refused = await api.call("POST", path, { name, algorithm: "HS256", secret: `vsk_${"A".repeat(43)}` });
+  expect(expectInvalid(refused, ["secret"]).json.errors[0]?.detail).toContain("server makes");
+  expect((await api.call("GET", path)).json.data).toEqual([]);
+});
+
+test("each customer's metadata has two keys of its own, however the same metadata is written", async () => {
+  const make = (metadata: object | null) => api.call("POST", path, { name, algorithm: "HS256", metadata });
+  const filter = { "tenant.id": "7", plan: "pro" };
+  const [first, second] = [await make(filter), await make({ plan: "pro", "tenant.id": 7 })];
+  expect([first.json.metadata, second.json.metadata]).toEqual<unknown[]>([filter, { plan: "pro", "tenant.id": 7 }]);
+  expectProblem(await make(filter), 409, "conflict");
+  for (const metadata of [{ "tenant.id": "8", plan: "pro" }, null]) expect((await make(metadata)).status).toBe(201);
+  const { data } = (await api.call("GET", `${path}?order=asc`)).json;
+  expect(data.map(({ metadata }) => metadata)).toEqual([
+    filter,
+    second.json.metadata,
+    { ...filter, "tenant.id": "8" },
+    null,
+  ]);
+  const { data: trail } = (await api.call("GET", "/api/audit?order=asc")).json;
+  const made = trail.filter(({ action }) => action === "visitor_key.create");
+  expect(made.map(({ details }) => Object(details).metadata)[0]).toBe(JSON.stringify(filter));
 });
 
 test("of three that are made at once, two live", async () => {

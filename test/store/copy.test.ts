@@ -4,7 +4,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import type { Companion } from "../../src/domain/companion.ts";
-import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { toVerifiedId, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { copyStore, type Place } from "../../src/store/copy/copy.ts";
 import { copiedTables, leftOut } from "../../src/store/copy/tables.ts";
@@ -130,7 +130,8 @@ test("what nouns have written is found by the nouns of the other engine, and new
   const named = world.turnOf(companions[0] ?? expect.unreachable(), { messageId: "m1", endCode: "too_long" });
   const turn = { ...named, key: { ...named.key, visitorId: verifiedId }, visitor: { sealed: "s", isLimited: true } };
   await world.store.turns.settle(turn);
-  const visitorKey = { id: "vk1", name: "Shop", algorithm: "EdDSA", sealed: "v1.x", createdAt: 5 } as const;
+  const ofKey = { id: "vk1", name: "Shop", algorithm: "EdDSA", sealed: "v1.x", createdAt: 5 } as const;
+  const visitorKey = { ...ofKey, metadata: { "tenant.id": "7", a: null } };
   await world.store.visitorKeys.create(account.id, visitorKey, world.context());
   const last = await world.createCompanion(account);
   await world.store.companions.delete(account.id, last.id, world.context());
@@ -158,7 +159,8 @@ test("what nouns have written is found by the nouns of the other engine, and new
     expect(await opened.turns.countVisitorDay(turn.key.companionId, verifiedId, turn.day)).toBe(1);
     const stored = await opened.conversations.find(account.id, turn.conversationId);
     expect(stored?.conversation).toMatchObject({ visitorId: verifiedId, sealedVisitor: "s" });
-    expect(await opened.visitorKeys.list(account.id)).toEqual([visitorKey]);
+    const covered = { id: "c", metadata: { tenant: { id: 7 }, a: [null] } };
+    expect(await opened.visitorKeys.findOnly(account.id, visitorFactsOf(covered))).toEqual(visitorKey);
     expect(await opened.apiKeys.findByHash(sha256(key.id))).toMatchObject({ keyId: key.id });
   };
   await expectFound(store);

@@ -98,7 +98,9 @@ const cases: [name: string, text: string, index: string][] = [
   ["vectors", vectorQueries.read, "knowledge_vectors_edition_first_ordinal_pk"],
   ["what turns found", unansweredQueries.seen, "knowledge_turns_conversation"],
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
-  ["the keys of visitors' tokens", visitorKeyQueries.list, "visitor_keys_account"],
+  ["the key of a visitor's token", visitorKeyQueries.find, "visitor_keys_pkey"],
+  ["the keys that may cover a companion", visitorKeyQueries.candidates, "visitor_keys_fact"],
+  ["the newest visitor keys", visitorKeyQueries.newest, "Index Scan Backward using visitor_keys_account"],
 ];
 
 test.each(cases)("%s", async (_, text, index) => {

@@ -185,8 +185,8 @@ describe("a start on", () => {
     await run(empty.url, "UPDATE accounts SET totp_secret = NULL");
     await run(
       empty.url,
-      `INSERT INTO visitor_keys (id, account_id, name, algorithm, sealed, created_at)
-       VALUES ('k', 'a', 'shop', 'HS256', 'sealed', 0)`,
+      `INSERT INTO visitor_keys (id, account_id, name, algorithm, fact, filter_hash, sealed, created_at)
+       VALUES ('k', 'a', 'shop', 'HS256', 'account', '', 'sealed', 0)`,
     );
     expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
     expect(Math.abs(some?.clockOffsetMs ?? Number.NaN)).toBeLessThan(5000);

@@ -131,12 +131,19 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     ],
   ],
   [
-    "the live visitor keys of an account",
-    visitorKeyQueries.list,
-    [
-      "SEARCH visitor_keys USING INDEX visitor_keys_account (account_id=?)",
-      "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
-    ],
+    "the key of a visitor's token",
+    visitorKeyQueries.find,
+    ["SEARCH k USING INDEX sqlite_autoindex_visitor_keys_1 (id=?)"],
+  ],
+  [
+    "the keys that may cover a companion",
+    visitorKeyQueries.candidates,
+    ["SCAN f VIRTUAL TABLE INDEX 1:", "SEARCH k USING INDEX visitor_keys_fact (fact=?)"],
+  ],
+  [
+    "the newest visitor keys",
+    visitorKeyQueries.newest,
+    ["SEARCH k USING INDEX visitor_keys_account (account_id=? AND id<?)"],
   ],
   [
     "days of visitors that are forgotten",

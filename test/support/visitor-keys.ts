@@ -22,9 +22,10 @@ export async function createWebsiteKey(
   url: string,
   apiKey: string,
   algorithm: VisitorKeyAlgorithm = "HS256",
+  metadata: object | null = null,
 ): Promise<WebsiteKey> {
   const { body, privateKey } = await prepareKey(algorithm);
-  const response = await apiClient(url, apiKey).call("POST", "/api/visitor-keys", { name: "shop", ...body });
+  const response = await apiClient(url, apiKey).call("POST", "/api/visitor-keys", { name: "shop", metadata, ...body });
   if (response.status !== 201) throw new Error(`no visitor key: ${response.text}`);
   const { id, secret } = response.json;
   return { id, algorithm, signWith: privateKey ?? new TextEncoder().encode(String(secret)) };

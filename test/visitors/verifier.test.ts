@@ -5,6 +5,7 @@ import { exportJWK, exportSPKI, generateKeyPair } from "jose";
 import type { VisitorKeyAlgorithm } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { createSealing } from "../../src/lib/sealing.ts";
+import { pickOnly } from "../../src/store/rows/visitor-keys.ts";
 import type { Store, VisitorKey } from "../../src/store/store.ts";
 import { sealedKeyName } from "../../src/visitors/imported-keys.ts";
 import { makeSecret } from "../../src/visitors/key-material.ts";
@@ -14,7 +15,7 @@ import { createManualClock } from "../support/manual-clock.ts";
 import { signToken, type TokenOptions, type WebsiteKey } from "../support/visitor-keys.ts";
 
 const accountId = systemIds.uuid();
-const companion = { id: systemIds.uuid(), accountId };
+const companion = { id: systemIds.uuid(), accountId, metadata: {} };
 const now = 1_800_000_000;
 const good = { aud: companion.id, sub: "customer-42", exp: now + 3600 };
 
@@ -22,7 +23,11 @@ async function openVisitors() {
   const plain = await createSealing(systemIds.bytes(32) as Uint8Array<ArrayBuffer>);
   const sealing = { ...plain, hasSealed: async () => keys.length > 0 };
   const keys: VisitorKey[] = [];
-  const store = { visitorKeys: { list: async () => keys } } as unknown as Store;
+  const visitorKeys = {
+    find: async (_: string, id: string) => keys.find((key) => key.id === id) ?? null,
+    findOnly: async (_: string, facts: readonly string[]) => pickOnly(keys, facts),
+  };
+  const store = { visitorKeys } as unknown as Store;
   const visitors = createVisitors({
     store,
     sealing,
@@ -32,7 +37,7 @@ async function openVisitors() {
 
   async function add(algorithm: VisitorKeyAlgorithm, material: string, id = systemIds.uuid()): Promise<string> {
     const sealed = await sealing.seal(sealedKeyName(accountId, id), material);
-    keys.push({ id, name: "shop", algorithm, sealed, createdAt: 0 });
+    keys.push({ id, name: "shop", algorithm, metadata: null, sealed, createdAt: 0 });
     return id;
   }
 

@@ -9,6 +9,7 @@ import {
 } from "../../domain/budget.ts";
 import { roundToMicros } from "../../domain/money.ts";
 import { toRfc3339, toUtcDay } from "../../lib/clock.ts";
+import { metadataFilter } from "../../schemas/metadata-filter.ts";
 import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schema.ts";
 
 const mostMicros = 9_000_000_000_000_000;
@@ -31,14 +32,7 @@ export const makeSubjectFields = () => ({
       examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e11"],
     }),
   ),
-  metadata: Nullable(
-    t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), {
-      description:
-        "What companions spend whose metadata has all of these values, 1 to 5. Names are paths as in filters: " +
-        "`tenant`, `user.id`.",
-      examples: [{ tenant: "acme" }],
-    }),
-  ),
+  metadata: Nullable(metadataFilter("What companions spend whose metadata has all of these values, 1 to 5.")),
 });
 
 const makeRuleFields = () => ({

@@ -2,9 +2,9 @@
 import type { Services } from "../../dependencies.ts";
 import { type BudgetState, type BudgetSubject, isReached } from "../../domain/budget.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { findMetadataProblem } from "../../domain/metadata.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
+import { findFilterProblem } from "../../schemas/metadata-filter.ts";
 import type { BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
 import { noteReached } from "../../turns/spending.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../turns/unpriced.ts";
@@ -14,7 +14,6 @@ type BudgetServices = PricedServices & Pick<Services, "store" | "ids" | "log" | 
 type SentSubject = Pick<BudgetPatchBody, "account" | "key_id" | "companion_id" | "metadata">;
 
 const subjectFields = ["account", "key_id", "companion_id", "metadata"] as const;
-const mostValues = 5;
 
 export interface PreparedBudget {
   made: BudgetState;
@@ -106,9 +105,7 @@ function listSubjectErrors(sent: SentSubject, known: readonly FieldError[]): Fie
   if (sent?.account === false) return [{ param: "account", detail: "Must be true, or left out." }];
   const isKnown = known.some(({ param }) => param.split(".")[0] === "metadata");
   if (sent?.metadata == null || isKnown) return [];
-  const values = Object.keys(sent.metadata).length;
-  const isCounted = values >= 1 && values <= mostValues;
-  const problem = isCounted ? findMetadataProblem(sent.metadata) : `Must have 1 to ${mostValues} values.`;
+  const problem = findFilterProblem(sent.metadata);
   return problem === null ? [] : [{ param: "metadata", detail: problem }];
 }
 

@@ -1,8 +1,8 @@
 /** `/api/visitor-keys`: the keys with which the account's websites sign tokens for their visitors. */
-import { mostVisitorKeys } from "../../domain/visitor.ts";
+import { mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { newVisitorKeyBody, toWireVisitorKey } from "./model.ts";
@@ -23,9 +23,9 @@ export const visitorKeyRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("A page of visitor keys.", listOf(VisitorKeyObject, "VisitorKeyList")) },
     }),
     async handle({ services, principal: { account }, query }) {
-      const keys = await services.store.visitorKeys.list(account.id);
-      const shown = await Promise.all(keys.map((key) => showVisitorKey(services, account.id, key)));
-      return toWireList(cutPage(shown, query.page), toWireVisitorKey);
+      const { items: keys, ...page } = await services.store.visitorKeys.list(account.id, query.page);
+      const items = await Promise.all(keys.map((key) => showVisitorKey(services, account.id, key)));
+      return toWireList({ ...page, items }, toWireVisitorKey);
     },
   }),
   route({
@@ -39,8 +39,11 @@ export const visitorKeyRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        `At most ${mostVisitorKeys} keys live at the same time, so that one can take the other's place: create the new ` +
-        "one, let the websites sign with it, revoke the old one. One more is 409 `conflict`.",
+        "A key without `metadata` vouches for the visitors of all companions, and belongs on the platform's own servers only. " +
+        "What a customer's website holds has that customer's `metadata`: for other companions its tokens are 401. " +
+        `At most ${mostKeysOfFilter} keys with the same \`metadata\` live at the same time, so that one can take the other's ` +
+        "place: create the new one, let the websites sign with it, revoke the old one. One more is 409 `conflict`. " +
+        `An account has up to ${mostVisitorKeys} keys.`,
       bodyExample: { name: "shop backend", algorithm: "HS256" },
       responses: { 201: jsonResponse("The key: the only time that a secret is shown.", NewVisitorKeyObject) },
     }),

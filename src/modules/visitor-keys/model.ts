@@ -1,8 +1,9 @@
 /** Visitor keys on the wire: never the secret, which only the response to its creation adds. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/json.ts";
-import { type VisitorKeyAlgorithm, visitorKeyAlgorithms } from "../../domain/visitor.ts";
+import { type VisitorKeyAlgorithm, type VisitorKeyFilter, visitorKeyAlgorithms } from "../../domain/visitor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { metadataFilter } from "../../schemas/metadata-filter.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable } from "../../schemas/schema.ts";
 import type { PublicJwk } from "../../visitors/key-material.ts";
@@ -36,22 +37,32 @@ export const newVisitorKeyBody = compileChecker(() =>
           ),
         ),
       ),
+      metadata: t.Optional(
+        Nullable(
+          metadataFilter(
+            "The companions whose visitors the key vouches for: those that have all of these values, 1 to 5, at the time " +
+              "of a request. Not set: all of the account.",
+          ),
+        ),
+      ),
     },
     { $id: "NewVisitorKey", additionalProperties: false },
   ),
 );
 export type NewVisitorKeyBody = Static<typeof newVisitorKeyBody.schema>;
 
-export const readOnlyVisitorKeyFields = ["id", "secret", "created_at"] as const;
+/** Not `secret`: who sends one believes that it counts. */
+export const readOnlyVisitorKeyFields = ["id", "created_at"] as const;
 
 export interface ShownVisitorKey {
   id: string;
   name: string;
   algorithm: VisitorKeyAlgorithm;
+  metadata: VisitorKeyFilter;
   publicJwk: PublicJwk | null;
   createdAt: number;
 }
 
-export function toWireVisitorKey({ id, name, algorithm, publicJwk, createdAt }: ShownVisitorKey) {
-  return { id, name, algorithm, public_jwk: publicJwk, created_at: toRfc3339(createdAt) };
+export function toWireVisitorKey({ id, name, algorithm, metadata, publicJwk, createdAt }: ShownVisitorKey) {
+  return { id, name, algorithm, metadata, public_jwk: publicJwk, created_at: toRfc3339(createdAt) };
 }

@@ -12,7 +12,7 @@ const PublicJwk = namedObject("PublicJwk", () => ({
 }));
 
 function makeShownFields() {
-  const { name, algorithm } = newVisitorKeyBody.schema.properties;
+  const { name, algorithm, metadata } = newVisitorKeyBody.schema.properties;
   return {
     id: t.String({
       format: "uuid",
@@ -21,6 +21,7 @@ function makeShownFields() {
     }),
     name,
     algorithm,
+    metadata: t.Required(t.Object({ metadata })).properties.metadata,
     public_jwk: Nullable(PublicJwk),
     created_at: t.String({
       format: "date-time",

@@ -3,6 +3,7 @@ import type { Services } from "../../dependencies.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
+import { findFilterProblem } from "../../schemas/metadata-filter.ts";
 import type { VisitorKey, WriteContext } from "../../store/store.ts";
 import { sealedKeyName } from "../../visitors/imported-keys.ts";
 import { makeSecret, type PublicJwk, readPublicJwk } from "../../visitors/key-material.ts";
@@ -23,22 +24,31 @@ export async function prepareVisitorKey(
   createdAt: number,
 ): Promise<PreparedVisitorKey> {
   const settable = omitFields(body, readOnlyVisitorKeyFields);
-  const errors = newVisitorKeyBody.listErrors(settable);
+  const errors = newVisitorKeyBody.listErrors(settable).map(explainSecret);
   const isAtFault = (param: string) => errors.some((error) => error.param === param);
   if (isAtFault("")) newVisitorKeyBody.check(settable);
   const { algorithm, ...unchecked } = settable as NewVisitorKeyBody;
   const publicJwk =
     isAtFault("algorithm") || isAtFault("public_jwk") ? null : await readJwk(algorithm, unchecked, errors);
+  const isFilterAtFault = errors.some(({ param }) => param.split(".")[0] === "metadata");
+  const problem = unchecked.metadata == null || isFilterAtFault ? null : findFilterProblem(unchecked.metadata);
+  if (problem !== null) errors.push({ param: "metadata", detail: problem });
   if (errors.length > 0) throw invalidFields(errors);
-  const { name } = newVisitorKeyBody.check(settable);
+  const { name, metadata = null } = newVisitorKeyBody.check(settable);
   const id = ids.uuid();
   const secret = publicJwk === null ? makeSecret(ids.bytes) : null;
   const sealed = await sealing.seal(sealedKeyName(accountId, id), secret ?? JSON.stringify(publicJwk));
   return {
-    made: { id, name, algorithm, publicJwk, createdAt },
+    made: { id, name, algorithm, metadata, publicJwk, createdAt },
     secret,
-    write: (context) => store.visitorKeys.create(accountId, { id, name, algorithm, sealed, createdAt }, context),
+    write: (context) =>
+      store.visitorKeys.create(accountId, { id, name, algorithm, metadata, sealed, createdAt }, context),
   };
+}
+
+function explainSecret(error: FieldError): FieldError {
+  if (error.param !== "secret") return error;
+  return { ...error, detail: "The server makes the secret, and shows it in the response." };
 }
 
 async function readJwk(
@@ -65,12 +75,12 @@ async function readJwk(
 export async function showVisitorKey(
   { sealing }: Pick<Services, "sealing">,
   accountId: string,
-  { id, name, algorithm, sealed, createdAt }: VisitorKey,
+  { sealed, ...key }: VisitorKey,
 ): Promise<ShownVisitorKey> {
-  if (algorithm === "HS256") return { id, name, algorithm, publicJwk: null, createdAt };
+  if (key.algorithm === "HS256") return { ...key, publicJwk: null };
   try {
-    const publicJwk: PublicJwk = JSON.parse(await sealing.open(sealedKeyName(accountId, id), sealed));
-    return { id, name, algorithm, publicJwk, createdAt };
+    const publicJwk: PublicJwk = JSON.parse(await sealing.open(sealedKeyName(accountId, key.id), sealed));
+    return { ...key, publicJwk };
   } catch (cause) {
     throw new AppError("unavailable", "The visitor keys cannot be opened at the moment.", { cause });
   }

@@ -1,8 +1,19 @@
 /** The keys with which websites sign tokens for their visitors, in PostgreSQL, read without a cache. */
-import { mostVisitorKeys } from "../../domain/visitor.ts";
+import { toPage } from "../contract/page.ts";
 import type { VisitorKey, VisitorKeyStore } from "../contract/visitor-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { tooManyVisitorKeys } from "../rows/refusals.ts";
+import { beforeAll } from "../rows/budgets.ts";
+import {
+  describeVisitorKey,
+  indexFacts,
+  indexFilter,
+  type LiveKeys,
+  mostCandidates,
+  noKeys,
+  pickOnly,
+  requireRoomForKey,
+  type VisitorKeyFacts,
+} from "../rows/visitor-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
@@ -12,29 +23,41 @@ import { visitorKeys } from "./schema/accounts.ts";
 /** Conversations per commit while what is sealed is deleted: some ten milliseconds of work. */
 const conversationsPerCommit = 1_000;
 
-type KeyFacts = Pick<VisitorKey, "id" | "name" | "algorithm">;
-
 interface Position {
   createdAt: number;
   id: string;
 }
 
+const keyColumns = mapColumns(visitorKeys, ["accountId", "fact", "filterHash"]);
+const read = keyColumns.createReader();
+const toKey = (row: object) => read(row) as VisitorKey;
+const shown = keyColumns.select("k");
+
 export const visitorKeyQueries = {
-  // One row for each account, since requests share the query; the keys in it are few.
-  list: `SELECT a.id AS "lookupKey", (
-      SELECT json_agg(json_build_object('id', k.id, 'name', k.name, 'algorithm', k.algorithm, 'sealed', k.sealed,
-        'createdAt', k.created_at) ORDER BY k.created_at DESC, k.id DESC)::text
-      FROM visitor_keys k WHERE k.account_id = a.id AND k.sealed IS NOT NULL
-    ) AS keys
-    FROM unnest($1::text[]) AS a (id)`,
+  /** By `<account id> <key id>`. */
+  find: `SELECT a.pair AS "lookupKey", k.* FROM unnest($1::text[]) AS a (pair) CROSS JOIN LATERAL (
+      SELECT ${shown}, k.account_id FROM visitor_keys k WHERE k.id = split_part(a.pair, ' ', 2) AND k.sealed IS NOT NULL OFFSET 0
+    ) AS k WHERE k.account_id = split_part(a.pair, ' ', 1)`,
+  // An index lookup for each fact of the companion, however many keys the account has.
+  candidates: `SELECT k.* FROM json_array_elements_text($1::text::json) AS f (fact) CROSS JOIN LATERAL (
+      SELECT ${shown} FROM visitor_keys k WHERE k.fact = f.fact AND k.sealed IS NOT NULL OFFSET 0
+    ) AS k LIMIT ${mostCandidates}`,
+  newest: `SELECT ${shown} FROM visitor_keys k
+    WHERE k.account_id = $1 AND k.id < $2 AND k.sealed IS NOT NULL ORDER BY k.id DESC LIMIT $3`,
+  oldest: `SELECT ${shown} FROM visitor_keys k
+    WHERE k.account_id = $1 AND k.id > $2 AND k.sealed IS NOT NULL ORDER BY k.id LIMIT $3`,
 };
 
-const keyColumns = mapColumns(visitorKeys);
-const countLive = "SELECT count(*)::int AS live FROM visitor_keys WHERE account_id = $1 AND sealed IS NOT NULL";
-const revokeOne = `UPDATE visitor_keys SET sealed = NULL WHERE account_id = $1 AND id = $2 AND sealed IS NOT NULL
-  RETURNING id, name, algorithm`;
-/** One is enough to tell that the account has had keys; the list would read past all of them. */
-const forgetOthers = "DELETE FROM visitor_keys WHERE account_id = $1 AND id <> $2 AND sealed IS NULL";
+const count = `SELECT (SELECT count(*) FROM visitor_keys WHERE account_id = $1)::int AS "ofAccount",
+  (SELECT count(*) FROM visitor_keys WHERE filter_hash = $2 AND sealed IS NOT NULL)::int AS "ofFilter"`;
+const forgetRevoked = "DELETE FROM visitor_keys WHERE account_id = $1 AND sealed IS NULL";
+const selectRarest = `SELECT f.fact FROM json_array_elements_text($1::text::json) AS f (fact) ORDER BY
+  (SELECT count(*) FROM visitor_keys k WHERE k.fact = f.fact AND k.sealed IS NOT NULL) LIMIT 1`;
+/** A revoked key stays only where there is no other, to tell that the account has had keys. */
+const removeOne = `DELETE FROM visitor_keys k WHERE k.id = $2 AND k.account_id = $1 AND k.sealed IS NOT NULL
+  AND EXISTS (SELECT FROM visitor_keys o WHERE o.account_id = $1 AND o.id <> $2) RETURNING ${shown}`;
+const revokeOne = `UPDATE visitor_keys k SET sealed = NULL WHERE k.id = $2 AND k.account_id = $1 AND k.sealed IS NOT NULL
+  RETURNING ${shown}`;
 const selectHolders = `SELECT a.email FROM accounts a WHERE a.id IN (SELECT account_id FROM visitor_keys)
   ORDER BY a.number LIMIT $1`;
 const forgetSome = `WITH next AS MATERIALIZED (
@@ -49,38 +72,56 @@ const forgetCallers =
   "UPDATE voice_sessions SET sealed_visitor = NULL WHERE account_id = $1 AND sealed_visitor IS NOT NULL";
 
 export function createVisitorKeyStore(engine: PostgresEngine, { changes }: StoreParts): VisitorKeyStore {
-  const lookup = engine.lookup<{ lookupKey: string; keys: string | null }, VisitorKey[]>(visitorKeyQueries.list, {
-    read: ({ keys }) => (keys === null ? [] : JSON.parse(keys)),
+  const lookup = engine.lookup<{ lookupKey: string; account_id: string }, VisitorKey>(visitorKeyQueries.find, {
+    read: ({ lookupKey: _, account_id: __, ...row }) => toKey(row),
   });
 
   async function record(
     transaction: Queries,
     context: WriteContext,
     accountId: string,
-    { action, key }: { action: string; key: KeyFacts },
+    { action, key }: { action: string; key: VisitorKeyFacts },
   ): Promise<void> {
-    const { id, name, algorithm } = key;
-    await changes.record(transaction, context, { accountId, action, targetId: id, details: { name, algorithm } });
+    const details = describeVisitorKey(key);
+    await changes.record(transaction, context, { accountId, action, targetId: key.id, details });
   }
 
   return {
     create: (accountId, key, context) =>
       engine.change(accountId, async (transaction) => {
         await changes.requireAccount(transaction, accountId);
-        const row = await transaction.get<{ live: number }>(countLive, [accountId]);
-        if (row === null || row.live >= mostVisitorKeys) throw tooManyVisitorKeys();
-        await keyColumns.insert(transaction, [{ ...key, accountId }]);
+        const { facts, filterHash } = indexFilter(accountId, key);
+        const live = (await transaction.get<LiveKeys>(count, [accountId, filterHash])) ?? noKeys;
+        requireRoomForKey(live);
+        if (live.ofAccount === 1) await transaction.run(forgetRevoked, [accountId]);
+        const rarest = await transaction.get<{ fact: string }>(selectRarest, [facts]);
+        await keyColumns.insert(transaction, [{ ...key, accountId, fact: rarest?.fact ?? "", filterHash }]);
         await record(transaction, context, accountId, { action: "visitor_key.create", key });
       }),
 
-    list: async (accountId) => [...((await lookup(accountId)) ?? [])],
+    list: async (accountId, { limit, afterId, order = "desc" }) => {
+      const text = order === "asc" ? visitorKeyQueries.oldest : visitorKeyQueries.newest;
+      const rows = await engine.quick.all<object>(text, [accountId, afterId ?? beforeAll[order], limit + 1]);
+      return toPage(rows.map(toKey), limit);
+    },
+
+    find: async (accountId, id) => {
+      const found = await lookup(`${accountId} ${id}`);
+      // The database reads the id up to the next space.
+      return found?.id === id ? found : null;
+    },
+
+    findOnly: async (accountId, facts) => {
+      const rows = await engine.quick.all<object>(visitorKeyQueries.candidates, [indexFacts(accountId, facts)]);
+      return pickOnly(rows.map(toKey), facts);
+    },
 
     revoke: (accountId, id, context) =>
       engine.change(accountId, async (transaction) => {
-        const key = await transaction.get<KeyFacts>(revokeOne, [accountId, id]);
-        if (key === null) return false;
-        await transaction.run(forgetOthers, [accountId, id]);
-        await record(transaction, context, accountId, { action: "visitor_key.revoke", key });
+        const of = [accountId, id];
+        const row = (await transaction.get<object>(removeOne, of)) ?? (await transaction.get<object>(revokeOne, of));
+        if (row === null) return false;
+        await record(transaction, context, accountId, { action: "visitor_key.revoke", key: toKey(row) });
         return true;
       }),
 

@@ -2,7 +2,7 @@
 import { mostBudgets } from "../../domain/budget.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { maxSources } from "../../domain/knowledge.ts";
-import { mostVisitorKeys } from "../../domain/visitor.ts";
+import { mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
 
 /** `cause`: what the database said, where it was that which found out. */
 export function addressTaken(cause?: unknown): AppError {
@@ -30,9 +30,14 @@ export function answeredMeanwhile(): AppError {
   );
 }
 
-export function tooManyVisitorKeys(): AppError {
-  const sentence = `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`;
+/** Of a filter, so that one takes the other's place. */
+export function tooManyKeysOfFilter(): AppError {
+  const sentence = `At most ${mostKeysOfFilter} visitor keys may have the same metadata. Revoke one first.`;
   return new AppError("conflict", sentence);
+}
+
+export function tooManyVisitorKeys(): AppError {
+  return new AppError("limit_reached", `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`);
 }
 
 export function tooManyBudgets(): AppError {

@@ -95,8 +95,10 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "usage_labels usage_labels_companion": "e8b67ae27526",
   usage_monthly: "b80dbf2342a5",
   visitor_daily: "0521f91bb4c6",
-  visitor_keys: "c0edb96f1400",
-  "visitor_keys visitor_keys_account": "395ae5818e06",
+  visitor_keys: "36358103822c",
+  "visitor_keys visitor_keys_account": "b1a7d92de0cc",
+  "visitor_keys visitor_keys_fact": "f1cee9b577eb",
+  "visitor_keys visitor_keys_filter": "6cfd3862f33e",
   voice_agent_grants: "dab7b61a3133",
   voice_agent_locks: "a674d7a3e81d",
   voice_agents: "2cb55ed49994",
@@ -108,4 +110,4 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
-export const wholePrint = "9ba46bd2383ff0197a618c95dc94ad0448caf7ee0aefa697be593833c9a1f49a";
+export const wholePrint = "e37c2f16a0bce49869723c949d60bdcb71c522f838da8916bcc885b84467da36";

@@ -1,39 +1,74 @@
 /** The keys with which websites sign tokens for their visitors, in SQLite. */
-import { mostVisitorKeys } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
+import { toPage } from "../contract/page.ts";
 import type { VisitorKey, VisitorKeyStore } from "../contract/visitor-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { tooManyVisitorKeys } from "../rows/refusals.ts";
+import { beforeAll } from "../rows/budgets.ts";
+import {
+  describeVisitorKey,
+  indexFacts,
+  indexFilter,
+  type LiveKeys,
+  mostCandidates,
+  noKeys,
+  pickOnly,
+  requireRoomForKey,
+  type VisitorKeyFacts,
+} from "../rows/visitor-keys.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { mapColumns, type StoredRow } from "./rows/columns.ts";
+import { visitorKeys } from "./schema/accounts.ts";
 
 /** Conversations per commit while what is sealed is deleted: a few milliseconds of work. */
 const conversationsPerCommit = 500;
 
-type KeyFacts = Pick<VisitorKey, "id" | "name" | "algorithm">;
+type KeyRow = Omit<StoredRow<typeof visitorKeys>, "accountId" | "fact" | "filterHash">;
 
 interface Position {
   number: number;
   createdAt: number;
 }
 
+const keyColumns = mapColumns(visitorKeys, ["accountId", "fact", "filterHash"]);
+const returned = "id, name, algorithm, metadata, sealed, created_at AS createdAt";
+const shown = "k.id, k.name, k.algorithm, k.metadata, k.sealed, k.created_at AS createdAt";
+
 export const visitorKeyQueries = {
-  list: `SELECT id, name, algorithm, sealed, created_at AS createdAt FROM visitor_keys
-    WHERE account_id = ? AND sealed IS NOT NULL ORDER BY created_at DESC, id DESC`,
+  find: `SELECT ${shown} FROM visitor_keys k WHERE k.id = ? AND k.account_id = ? AND k.sealed IS NOT NULL`,
+  // In this order: an index lookup for each fact of the companion, however many keys the account has.
+  candidates: `SELECT ${shown} FROM json_each(?) AS f
+    CROSS JOIN visitor_keys k ON k.fact = f.value AND k.sealed IS NOT NULL LIMIT ?`,
+  newest: `SELECT ${shown} FROM visitor_keys k
+    WHERE k.account_id = ? AND k.id < ? AND k.sealed IS NOT NULL ORDER BY k.id DESC LIMIT ?`,
+  oldest: `SELECT ${shown} FROM visitor_keys k
+    WHERE k.account_id = ? AND k.id > ? AND k.sealed IS NOT NULL ORDER BY k.id LIMIT ?`,
+  count: `SELECT (SELECT count(*) FROM visitor_keys WHERE account_id = ?) AS ofAccount,
+    (SELECT count(*) FROM visitor_keys WHERE filter_hash = ? AND sealed IS NOT NULL) AS ofFilter`,
+  rarest: `SELECT f.value AS fact FROM json_each(?) AS f ORDER BY
+    (SELECT count(*) FROM visitor_keys k WHERE k.fact = f.value AND k.sealed IS NOT NULL) LIMIT 1`,
 };
 
 export function createVisitorKeyStore(engine: SqliteEngine, changes: ChangeRecorder): VisitorKeyStore {
-  const selectLive = engine.query<VisitorKey, [string]>(visitorKeyQueries.list);
-  const insert = engine.query<null, [string, string, string, string, string, number]>(
-    "INSERT INTO visitor_keys (id, account_id, name, algorithm, sealed, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  const select = engine.query<KeyRow, [string, string]>(visitorKeyQueries.find);
+  const selectCandidates = engine.query<KeyRow, [string, number]>(visitorKeyQueries.candidates);
+  const pages = {
+    desc: engine.query<KeyRow, [string, string, number]>(visitorKeyQueries.newest),
+    asc: engine.query<KeyRow, [string, string, number]>(visitorKeyQueries.oldest),
+  };
+  const count = engine.query<LiveKeys, [string, string]>(visitorKeyQueries.count);
+  const selectRarest = engine.query<{ fact: string }, [string]>(visitorKeyQueries.rarest);
+  const insert = keyColumns.createInsert(engine);
+  const forgetRevoked = engine.query<null, [string]>(
+    "DELETE FROM visitor_keys WHERE account_id = ? AND sealed IS NULL",
   );
-  const revoke = engine.query<KeyFacts, [string, string]>(
-    `UPDATE visitor_keys SET sealed = NULL WHERE account_id = ? AND id = ? AND sealed IS NOT NULL
-     RETURNING id, name, algorithm`,
+  // A revoked key stays only where there is no other, to tell that the account has had keys.
+  const remove = engine.query<KeyRow, [string, string, string, string]>(
+    `DELETE FROM visitor_keys AS k WHERE k.id = ? AND k.account_id = ? AND k.sealed IS NOT NULL
+       AND EXISTS (SELECT 1 FROM visitor_keys o WHERE o.account_id = ? AND o.id <> ?) RETURNING ${returned}`,
   );
-  // One is enough to tell that the account has had keys; the list would read past all of them.
-  const forgetOthers = engine.query<null, [string, string]>(
-    "DELETE FROM visitor_keys WHERE account_id = ? AND id <> ? AND sealed IS NULL",
+  const revoke = engine.query<KeyRow, [string, string]>(
+    `UPDATE visitor_keys SET sealed = NULL WHERE id = ? AND account_id = ? AND sealed IS NOT NULL RETURNING ${returned}`,
   );
   const selectHolders = engine.query<{ email: string }, [number]>(
     `SELECT email FROM accounts WHERE id IN (SELECT account_id FROM visitor_keys) ORDER BY number LIMIT ?`,
@@ -50,8 +85,11 @@ export function createVisitorKeyStore(engine: SqliteEngine, changes: ChangeRecor
   );
   const deleteAll = engine.query<null, [string]>("DELETE FROM visitor_keys WHERE account_id = ?");
 
-  function record(context: WriteContext, accountId: string, action: string, { id, name, algorithm }: KeyFacts): void {
-    changes.record(context, { accountId, action, targetId: id, details: { name, algorithm } });
+  const decode = keyColumns.createReader();
+  const read = (row: KeyRow) => decode(row) as VisitorKey;
+
+  function record(context: WriteContext, accountId: string, action: string, key: VisitorKeyFacts): void {
+    changes.record(context, { accountId, action, targetId: key.id, details: describeVisitorKey(key) });
   }
 
   /** Of up to a commit's conversations after this one; returns the last of them, or null at the end. */
@@ -65,19 +103,38 @@ export function createVisitorKeyStore(engine: SqliteEngine, changes: ChangeRecor
     create: (accountId, key, context) =>
       engine.write(() => {
         changes.requireAccount(accountId);
-        if (selectLive.all(accountId).length >= mostVisitorKeys) throw tooManyVisitorKeys();
-        insert.run(key.id, accountId, key.name, key.algorithm, key.sealed, key.createdAt);
+        const { facts, filterHash } = indexFilter(accountId, key);
+        const live = count.get(accountId, filterHash) ?? noKeys;
+        requireRoomForKey(live);
+        if (live.ofAccount === 1) forgetRevoked.run(accountId);
+        const { fact = "" } = selectRarest.get(facts) ?? {};
+        insert({ ...key, accountId, fact, filterHash });
         record(context, accountId, "visitor_key.create", key);
       }),
 
-    list: (accountId) => engine.read(() => selectLive.all(accountId)),
+    list: (accountId, { limit, afterId, order = "desc" }) =>
+      engine.read(() => {
+        const rows = pages[order].all(accountId, afterId ?? beforeAll[order], limit + 1);
+        return toPage(rows.map(read), limit);
+      }),
+
+    find: (accountId, id) =>
+      engine.read(() => {
+        const row = select.get(id, accountId);
+        return row === null ? null : read(row);
+      }),
+
+    findOnly: (accountId, facts) =>
+      engine.read(() => {
+        const rows = selectCandidates.all(indexFacts(accountId, facts), mostCandidates);
+        return pickOnly(rows.map(read), facts);
+      }),
 
     revoke: (accountId, id, context) =>
       engine.write(() => {
-        const revoked = revoke.get(accountId, id);
-        if (revoked === null) return false;
-        forgetOthers.run(accountId, id);
-        record(context, accountId, "visitor_key.revoke", revoked);
+        const row = remove.get(id, accountId, accountId, id) ?? revoke.get(id, accountId);
+        if (row === null) return false;
+        record(context, accountId, "visitor_key.revoke", read(row));
         return true;
       }),
 

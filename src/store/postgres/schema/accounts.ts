@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { Plan, Role } from "../../../domain/account.ts";
-import type { VisitorKeyAlgorithm } from "../../../domain/visitor.ts";
+import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../../domain/visitor.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
 import type { OneTimeLink } from "../../contract/sessions.ts";
 import { jsonColumn, numberColumn, textColumn, wholeColumn } from "./column-types.ts";
@@ -63,11 +63,21 @@ export const visitorKeys = pgTable(
       .references(() => accounts.id, { onDelete: "cascade" }),
     name: textColumn("name").notNull(),
     algorithm: textColumn("algorithm").$type<VisitorKeyAlgorithm>().notNull(),
+    /** Null: all companions of the account. */
+    metadata: jsonColumn<VisitorKeyFilter>()("metadata"),
+    /** Of the facts of the filter, with the account, the one that the fewest live keys had when it was made. */
+    fact: textColumn("fact").notNull(),
+    /** Of all facts: the same for an account's filters that are the same. */
+    filterHash: textColumn("filter_hash").notNull(),
     /** Null once it is revoked. */
     sealed: textColumn("sealed"),
     createdAt: wholeColumn("created_at").notNull(),
   },
-  (table) => [index("visitor_keys_account").on(table.accountId, table.createdAt)],
+  (table) => [
+    index("visitor_keys_account").on(table.accountId, table.id),
+    index("visitor_keys_fact").on(table.fact),
+    index("visitor_keys_filter").on(table.filterHash),
+  ],
 );
 
 export const sessions = pgTable(

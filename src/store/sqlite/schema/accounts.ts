@@ -1,7 +1,7 @@
 /** Tables of accounts, their dashboard sessions and one-time links, and the audit log. */
 import { index, integer, primaryKey, text } from "drizzle-orm/sqlite-core";
 import type { Plan, Role } from "../../../domain/account.ts";
-import type { VisitorKeyAlgorithm } from "../../../domain/visitor.ts";
+import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../../domain/visitor.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
 import type { OneTimeLink } from "../../contract/sessions.ts";
 import { lazyTable } from "./lazy-table.ts";
@@ -65,11 +65,21 @@ export const visitorKeys = lazyTable(
       .references(() => accounts.id, { onDelete: "cascade" }),
     name: text("name").notNull(),
     algorithm: text("algorithm").$type<VisitorKeyAlgorithm>().notNull(),
+    /** Null: all companions of the account. */
+    metadata: text("metadata", { mode: "json" }).$type<VisitorKeyFilter>(),
+    /** Of the facts of the filter, with the account, the one that the fewest live keys had when it was made. */
+    fact: text("fact").notNull(),
+    /** Of all facts: the same for an account's filters that are the same. */
+    filterHash: text("filter_hash").notNull(),
     /** Null once it is revoked. */
     sealed: text("sealed"),
     createdAt: integer("created_at").notNull(),
   }),
-  (table) => [index("visitor_keys_account").on(table.accountId, table.createdAt)],
+  (table) => [
+    index("visitor_keys_account").on(table.accountId, table.id),
+    index("visitor_keys_fact").on(table.fact),
+    index("visitor_keys_filter").on(table.filterHash),
+  ],
 );
 
 export const sessions = lazyTable(
