@@ -14,6 +14,7 @@ import { buildTime } from "./build-stamp.ts";
 import { buildWeb } from "./build-web.ts";
 import { findBundledPackages } from "./bundled-packages.ts";
 import { sha256Of, writeChecksums } from "./checksums.ts";
+import { clientPackageName, writeClientPackage } from "./release/client-package.ts";
 import { type CompressionLevel, type DebArchitecture, debArchitectures, debFileName, writeDeb } from "./release/deb.ts";
 import { debFiles, debScripts, type ReleaseTexts } from "./release/deb-files.ts";
 import { writeImageContext } from "./release/image-context.ts";
@@ -46,6 +47,7 @@ await buildExecutables();
 const texts = await makeTexts();
 writeTexts(texts);
 writePackages(texts);
+write(clientPackageName(version), await writeClientPackage(builtAt, compressionLevel));
 if (key !== null) writeDescription(key);
 const files = readdirSync(outdir).filter((name) => !name.startsWith("SHA256SUMS"));
 writeChecksums(
