@@ -10,6 +10,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json";
+import { writeGuides } from "./build-guides.ts";
 import { buildTime } from "./build-stamp.ts";
 import { buildWeb } from "./build-web.ts";
 import { findBundledPackages } from "./bundled-packages.ts";
@@ -42,7 +43,10 @@ const builtAt = buildTime();
 // What an earlier run left would get into the checksums.
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
-if (!options["executable-only"]) await buildWeb();
+if (!options["executable-only"]) {
+  await buildWeb();
+  writeGuides();
+}
 await buildExecutables();
 const texts = await makeTexts();
 writeTexts(texts);
