@@ -86,6 +86,8 @@ async function buildWebBundles(): Promise<void> {
   if (!existsSync(script)) return;
   const { buildWeb }: { buildWeb: () => Promise<void> } = await import(script);
   await buildWeb();
+  const { writeGuides } = await import("./build-guides.ts");
+  writeGuides();
   // The routes, which it reads, embed the bundles.
   const { writeWireTypes } = await import("./wire-types.ts");
   writeWireTypes();

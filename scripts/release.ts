@@ -10,10 +10,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json";
+import { writeGuides } from "./build-guides.ts";
 import { buildTime } from "./build-stamp.ts";
 import { buildWeb } from "./build-web.ts";
 import { findBundledPackages } from "./bundled-packages.ts";
 import { sha256Of, writeChecksums } from "./checksums.ts";
+import { clientPackageName, writeClientPackage } from "./release/client-package.ts";
 import { type CompressionLevel, type DebArchitecture, debArchitectures, debFileName, writeDeb } from "./release/deb.ts";
 import { debFiles, debScripts, type ReleaseTexts } from "./release/deb-files.ts";
 import { writeImageContext } from "./release/image-context.ts";
@@ -41,11 +43,15 @@ const builtAt = buildTime();
 // What an earlier run left would get into the checksums.
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
-if (!options["executable-only"]) await buildWeb();
+if (!options["executable-only"]) {
+  await buildWeb();
+  writeGuides();
+}
 await buildExecutables();
 const texts = await makeTexts();
 writeTexts(texts);
 writePackages(texts);
+write(clientPackageName(version), await writeClientPackage(builtAt, compressionLevel));
 if (key !== null) writeDescription(key);
 const files = readdirSync(outdir).filter((name) => !name.startsWith("SHA256SUMS"));
 writeChecksums(

@@ -54,7 +54,7 @@ export function writeAssets(assets: readonly WebAsset[], generated: string): voi
   mkdirSync(generated, { recursive: true });
   const imports: string[] = [];
   const entries: string[] = [];
-  const files = new Set(["assets.ts", "packages.json"]);
+  const files = new Set(["assets.ts", "packages.json", "guides"]);
   for (const [index, asset] of assets.entries()) {
     const contentType = contentTypes[extname(asset.name)];
     if (contentType === undefined) throw new Error(`No content type is known for ${asset.name}.`);

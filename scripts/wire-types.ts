@@ -12,6 +12,15 @@ import { routes } from "../src/routes.ts";
 
 const file = join(import.meta.dir, "..", "src", "client", "generated", "wire.ts");
 
+/** The document can only say what one parameter is: our client sends several, and numbers as their JSON text. */
+const metadataFilter: JsonSchema = { $ref: "#/MetadataFilter" };
+const metadataFilterText = `/** By path, a dot for each level. All must match; of several values, each. */
+export type MetadataFilter = {
+readonly [path: string]: MetadataValue | readonly MetadataValue[] | undefined;
+};
+
+export type MetadataValue = string | number | boolean | null;`;
+
 /** Every named object, and `…Query` for each call with parameters. */
 export function renderWireTypes({ components, paths }: OpenApiDocument): string {
   const objects = Object.entries(components["schemas"] ?? {}).map(
@@ -21,14 +30,14 @@ export function renderWireTypes({ components, paths }: OpenApiDocument): string 
     Object.values(operations).flatMap(({ operationId, summary, parameters = [] }) => {
       const fields = parameters.filter((parameter) => parameter.in === "query");
       if (fields.length === 0) return [];
-      const lines = fields.map(({ name, required, description, schema }) =>
-        renderField(name, { ...schema, description }, required),
+      const lines = fields.map(({ name, required, description, schema, style }) =>
+        renderField(name, { ...(style === "deepObject" ? metadataFilter : schema), description }, required),
       );
       const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`;
       return [`${renderComment({ description: summary })}export type ${name} = {\n${lines.join("\n")}\n};`];
     }),
   );
-  return `/** What goes over the wire, generated from the API document. */\n\n${[...objects, ...queries].join("\n\n")}\n`;
+  return `/** What goes over the wire, generated from the API document. */\n\n${[...objects, metadataFilterText, ...queries].join("\n\n")}\n`;
 }
 
 function renderType(schema: JsonSchema): string {

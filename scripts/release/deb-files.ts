@@ -1,6 +1,7 @@
 /** What a package contains beside the executable, where Debian expects it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { guideFiles, hrefOf, sampleFiles } from "../guide-files.ts";
 import { toDebVersion } from "./deb.ts";
 import type { TarFile } from "./tar.ts";
 
@@ -35,8 +36,36 @@ export function debFiles(texts: ReleaseTexts, facts: PackageFacts): TarFile[] {
     { path: `${doc}/THIRD-PARTY-NOTICES.txt.gz`, mode: 0o644, content: zip(texts.notices) },
     { path: `${doc}/sbom.cdx.json`, mode: 0o644, content: texts.sbom },
     { path: `${doc}/CHANGELOG.md.gz`, mode: 0o644, content: zip(read("CHANGELOG.md")) },
+    ...listGuides().map(({ path, content }) => ({ path: `${doc}/${path}`, mode: 0o644, content })),
     { path: `${doc}/changelog.gz`, mode: 0o644, content: zip(writeChangelog(facts)) },
   ];
+}
+
+/** By Debian's policy (12.3) small texts are as they are, others compressed; samples are for use, and so never. */
+const smallTextBytes = 4096;
+
+/** The guides as Markdown, and what they link to, in the folders of the repository, so that their links hold. */
+function listGuides(): { path: string; content: string | Uint8Array }[] {
+  const samples = Object.values(sampleFiles).flat();
+  // The changelog has its place.
+  const guides = guideFiles
+    .map(({ path }) => path)
+    .filter((path) => path !== "CHANGELOG.md" && !samples.includes(path));
+  return [
+    ...samples.map((path) => ({ path, content: path.endsWith(".md") ? readGuide(path) : read(path) })),
+    ...guides.map((path) => {
+      const text = readGuide(path);
+      const isSmall = Buffer.byteLength(text) <= smallTextBytes;
+      return isSmall ? { path, content: text } : { path: `${path}.gz`, content: zip(text) };
+    }),
+  ];
+}
+
+/** Without links to what is not in the package. */
+function readGuide(path: string): string {
+  return read(path).replace(/\[([^\]]+)\]\((?!\w+:|#)([^)\s]+)\)/g, (link, words: string, target: string) =>
+    hrefOf(path, target) === null ? words : link.replace("/.env.example)", "/companiond.env.example)"),
+  );
 }
 
 export function debScripts(): Record<string, string> {

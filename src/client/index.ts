@@ -22,7 +22,7 @@ export {
 export type * from "./generated/wire.ts";
 export type { CitedSource } from "./reply-stream.ts";
 export type { CallOptions, Fetch } from "./request.ts";
-export type { ChangeOptions } from "./resources/companions.ts";
+export type { ChangeOptions, PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
 export type { CreateOptions } from "./transport.ts";
 

@@ -6,7 +6,7 @@ import type { OpenedResponse } from "./request.ts";
 /** The waits before each try to come back; the count begins again once a line arrived. */
 const reconnectDelaysMs = [1000, 2000, 4000];
 
-/** `open` is told the last object that arrived and how many did. Before the first one, the opening has had its tries. */
+/** `open` is told the last object that arrived and how many did. Opened for the first time, it has had its tries. */
 export async function* resumeObjects<Item>(
   open: (last: Item | null, count: number) => Promise<OpenedResponse>,
   sleep: (durationMs: number) => Promise<void>,
@@ -16,10 +16,13 @@ export async function* resumeObjects<Item>(
   let last: Item | null = null;
   let count = 0;
   let tries = 0;
+  let isOpened = false;
   for (;;) {
     try {
       let known = countKnown(count);
-      for await (const item of readObjects<Item>(await open(last, count))) {
+      const opened = await open(last, count);
+      isOpened = true;
+      for await (const item of readObjects<Item>(opened)) {
         if (known-- > 0) continue;
         last = item;
         count++;
@@ -30,7 +33,7 @@ export async function* resumeObjects<Item>(
     } catch (error) {
       const delayMs = reconnectDelaysMs[tries];
       const isCut = error instanceof CompaniondError && (error.code === "network" || error.code === "timeout");
-      if (!isCut || delayMs === undefined || count === 0) throw error;
+      if (!isCut || delayMs === undefined || !isOpened) throw error;
       tries++;
       await sleep(delayMs);
     }

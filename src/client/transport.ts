@@ -61,8 +61,10 @@ export interface ApiCall {
 
 export interface Transport {
   readonly sleep: NonNullable<TransportOptions["sleep"]>;
-  /** Resolves with a response of status 2xx, whose body the caller must read or close. */
+  /** Resolves with a response of status 2xx, whose body the caller must read or close: a cut in it is the caller's. */
   open(call: ApiCall, options: CallOptions): Promise<OpenedResponse>;
+  /** Reads the whole body before `take`; a connection that breaks within it is tried again like one that was refused. */
+  read<Value>(call: ApiCall, options: CallOptions, take: (text: string, response: Response) => Value): Promise<Value>;
   json<Body>(call: ApiCall, options: CallOptions): Promise<Body>;
   text(call: ApiCall, options: CallOptions): Promise<string>;
   /** For calls whose answer has no body. */
@@ -74,18 +76,23 @@ export function createTransport(settings: TransportOptions): Transport {
   const base = settings.baseUrl.replace(/\/+$/, "");
   const fetchIt: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
 
-  async function open(call: ApiCall, options: CallOptions): Promise<OpenedResponse> {
+  /** `use` belongs to the try: what it rejects with is tried again as well. */
+  async function tryCall<Value>(
+    call: ApiCall,
+    options: CallOptions,
+    use: (opened: OpenedResponse) => Value | Promise<Value>,
+  ): Promise<Value> {
     const url = `${base}/${call.path.map(encodeURIComponent).join("/")}${toSearch(call.query)}`;
     const init = toInit(call, apiKey);
     const request = { fetch: fetchIt, signal: options.signal, timeoutMs: options.timeoutMs ?? timeoutMs };
     const tries = options.maxRetries ?? maxRetries;
     for (let attempt = 0, wasUnheard = false; ; attempt++) {
       try {
-        return await openRequest(url, init, request);
+        return await use(await openRequest(url, init, request));
       } catch (error) {
         if (!(error instanceof CompaniondError)) throw error;
         // The first try did it, and its answer was lost.
-        if (wasUnheard && call.method === "DELETE" && error.status === 404) return nothing();
+        if (wasUnheard && call.method === "DELETE" && error.status === 404) return await use(nothing());
         if (attempt >= tries || !mayTryAgain(error, call, wasUnheard)) throw error;
         wasUnheard ||= isUnheard(error);
         const waitMs = error.retryAfterSeconds === null ? backOffMs(attempt) : error.retryAfterSeconds * 1000;
@@ -95,29 +102,35 @@ export function createTransport(settings: TransportOptions): Transport {
     }
   }
 
-  async function read<Value>(call: ApiCall, options: CallOptions, take: (response: Response) => Promise<Value>) {
-    const opened = await open(call, options);
-    try {
-      return await opened.next(take(opened.response));
-    } finally {
-      opened.close();
-    }
-  }
+  const read: Transport["read"] = (call, options, take) =>
+    tryCall(call, options, async ({ response, next, close }) => {
+      try {
+        return take(await next(response.text()), response);
+      } finally {
+        close();
+      }
+    });
 
   return {
     sleep,
-    open,
-    text: (call, options) => read(call, options, (response) => response.text()),
-    json: async <Body>(call: ApiCall, options: CallOptions) => {
-      const text = await read(call, options, (response) => response.text());
-      try {
-        return JSON.parse(text) as Body;
-      } catch (cause) {
-        throw new CompaniondError("bad_response", { message: "The answer is not JSON.", cause });
-      }
-    },
-    send: async (call, options) => void (await read(call, options, (response) => response.text())),
+    open: (call, options) => tryCall(call, options, (opened) => opened),
+    read,
+    text: (call, options) => read(call, options, (text) => text),
+    json: <Body>(call: ApiCall, options: CallOptions) => read(call, options, parseAnswer<Body>),
+    send: (call, options) => read(call, options, () => undefined),
   };
+}
+
+/** The server sends whole JSON: half of it was cut, which not every proxy and runtime tells from an end. */
+export function parseAnswer<Body>(text: string, { headers }: Response): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch (cause) {
+    const isCut = headers.get("content-type")?.includes("json") ?? false;
+    throw isCut
+      ? new CompaniondError("network", { message: "The connection broke inside the answer.", cause })
+      : new CompaniondError("bad_response", { message: "The answer is not JSON.", cause });
+  }
 }
 
 /** A POST is named, so that it does its work once however often it is sent. */

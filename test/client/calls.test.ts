@@ -1,6 +1,6 @@
 /** The client for servers, call by call, against a whole server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Companiond, CompaniondError } from "../../src/client/index.ts";
+import { Companiond, CompaniondError, type MetadataFilter } from "../../src/client/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -104,6 +104,25 @@ describe("companions", () => {
     expect(rest).toHaveLength(3);
     expect((await client.companions.list({ metadata: { [`tenant.${name}`]: "z" } })).data).toEqual([]);
     expect((await client.companions.list({ filter: [`tenant.${name}:x y`], limit: 2 })).data).toHaveLength(2);
+  });
+
+  test("are found by several values, numbers, truth and null; with some fields; and changed member by member", async () => {
+    const metadata = { tags: ["a", "b"], seats: 5, live: true, owner: null, plan: "pro" };
+    const { id } = await client.companions.create({ name: "Filtered", metadata });
+    const ids = async (filter: MetadataFilter) =>
+      (await client.companions.list({ metadata: filter, fields: "name" })).data.map((row) => [
+        row.id,
+        row.system_prompt,
+      ]);
+    expect(await ids({ tags: ["a", "b"], seats: 5, live: true, owner: null, plan: undefined })).toEqual([
+      [id, undefined],
+    ]);
+    expect(await ids({ tags: ["a", "c"], seats: 5 })).toEqual([]);
+    expect(await ids({ seats: 50 })).toEqual([]);
+    const merge = { merge: true };
+    const changed = await client.companions.update(id, { metadata: { seats: 6, owner: null } }, merge);
+    expect(changed.metadata).toEqual({ tags: ["a", "b"], seats: 6, live: true, plan: "pro" });
+    expect((await client.companions.update(id, { metadata: { seats: 7 } })).metadata).toEqual({ seats: 7 });
   });
 
   test("have embed tokens", async () => {

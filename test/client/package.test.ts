@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { installClientPackage } from "../support/client-package.ts";
+import { codeBlocks } from "../support/code-blocks.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
 const tsc = join(import.meta.dir, "../../node_modules/.bin/tsc");
@@ -57,17 +58,53 @@ try {
 }
 `;
 
-test("a strict program compiles against its types, as source for Node and for bundlers", async () => {
+/** Not run: what the compiler has to say of lists. */
+const listed = `
+import { Companiond, type PartialCompanion } from "companiond-client";
+
+export async function list(client: Companiond, fields: string | undefined): Promise<string[]> {
+  const names: string[] = (await client.companions.list({ limit: 1 })).data.map(({ name }) => name);
+  for await (const { name } of client.companions.listAll()) names.push(name);
+  const query = { fields: "name", metadata: { plan: ["pro", "team"], seats: 5 } } as const;
+  const rows: PartialCompanion[] = (await client.companions.list(query)).data;
+  for await (const { id, name } of client.companions.listAll({ fields })) names.push(id, name ?? "");
+  // @ts-expect-error: it may not have been among the fields.
+  names.push(...rows.map(({ name }) => name));
+  return [...names, ...rows.map(({ id }) => id)];
+}
+`;
+
+/** What surrounds the examples of the page. */
+const ambient = `
+declare const process: { env: Record<string, string | undefined>; stdout: { write(text: string): void } };
+declare const id: string, message: string, session_id: string | undefined;
+declare const signal: AbortSignal, response: { write(text: string): void };
+declare function saveSession(id: string): Promise<void>;
+`;
+
+test("a strict program and the examples of the page compile against its types, as source for Node and for bundlers", async () => {
   writeFileSync(join(directory.path, "package.json"), '{"type":"module"}');
   writeFileSync(directory.file("program.ts"), program);
-  writeFileSync(directory.file("node.d.ts"), "declare const process: { env: Record<string, string | undefined> };");
+  writeFileSync(directory.file("listed.ts"), listed);
+  writeFileSync(directory.file("ambient.d.ts"), ambient);
+  const page = readFileSync(join(import.meta.dir, "../../docs/client.md"), "utf8");
+  const [first = "", ...others] = codeBlocks(page, "ts");
+  expect(others).not.toBeEmpty();
+  // The first stands alone; the others go on with its client.
+  const examples = [first, ...others.map((text) => `${first}\n{${text}}\n`)].map((text, index) => {
+    writeFileSync(directory.file(`example${index}.ts`), text);
+    return `example${index}.ts`;
+  });
   const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
   const shared = { ...strict, target: "es2022", skipLibCheck: false, types: [], lib: ["es2023", "dom"], outDir: "out" };
   const compilers = ["node16", "bundler"].map(async (moduleResolution) => {
     const module = moduleResolution === "node16" ? "node16" : "es2022";
     const project = directory.file(`tsconfig.${moduleResolution}.json`);
     const compilerOptions = { ...shared, module, moduleResolution };
-    writeFileSync(project, JSON.stringify({ compilerOptions, files: ["program.ts", "node.d.ts"] }));
+    writeFileSync(
+      project,
+      JSON.stringify({ compilerOptions, files: ["program.ts", "listed.ts", "ambient.d.ts", ...examples] }),
+    );
     const child = Bun.spawn([tsc, "-p", project], { stdout: "pipe", stderr: "pipe" });
     return `${await child.stdout.text()}${await child.stderr.text()}`;
   });

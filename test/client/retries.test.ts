@@ -13,6 +13,14 @@ type Answer = () => Response | Promise<Response>;
 const cut: Answer = () => Promise.reject(new TypeError("connection reset"));
 const found: Answer = () => Response.json({ id: "c", data: [], next_cursor: null });
 
+/** An answer whose connection breaks behind this text. */
+function cutAfter(text: string, type = "application/json"): Answer {
+  const pull = (controller: ReadableStreamDefaultController) => controller.error(new TypeError("cut"));
+  const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(text));
+  const headers = { "content-type": type };
+  return () => new Response(new ReadableStream({ start, pull }, { highWaterMark: 0 }), { headers });
+}
+
 function refuse(status: number, code: string, headers: Record<string, string> = {}): Answer {
   const problem = { type: "", title: "", status, detail: `Refused: ${code}.`, code, request_id: "r" };
   return () => Response.json(problem, { status, headers: { "x-request-id": "r", ...headers } });
@@ -70,6 +78,38 @@ test("backs off where the server says nothing, longer each time, and gives up", 
   expect(waitsMs[0]).toBeWithin(500, 1000);
   expect(waitsMs[1]).toBeWithin(1000, 2000);
 });
+
+describe("an answer that is cut in the middle", () => {
+  test.each<[string, Answer]>([
+    ["by its connection", cutAfter('{"id":"c","na')],
+    ["by a proxy that ends it as if it were whole", () => Response.json({}, { status: 200 }).text().then(half)],
+  ])("%s is asked for again, and a creation is named as before", async (_, answer) => {
+    const { client, sent, waitsMs } = scripted([answer, found, answer, found, answer, found]);
+    expect(await client.companions.get("c")).toMatchObject({ id: "c" });
+    expect(await client.companions.getVersion("c")).toMatchObject({ companion: { id: "c" }, etag: null });
+    expect(await client.companions.create({ name: "Ada" })).toMatchObject({ id: "c" });
+    const keys = sent.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys[4]).toMatch(/./);
+    expect(keys[5]).toBe(keys[4]);
+    expect(waitsMs).toHaveLength(3);
+  });
+
+  test("of a change on a condition is not: the second time, it would no longer be that version", async () => {
+    const { client, sent } = scripted([cutAfter("{")]);
+    const call = client.companions.update("c", { name: "Ada" }, { ifMatch: '"v1"' });
+    await expect(call).rejects.toMatchObject({ code: "network" });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("before its first line is asked for again, and gives up like a stream that is cut behind it", async () => {
+    const early = cutAfter('{"identif', "application/x-ndjson");
+    const { client, waitsMs } = scripted([early, early, early, early]);
+    await expect(client.usage.events().next()).rejects.toMatchObject({ code: "network" });
+    expect(waitsMs).toEqual([1000, 2000, 4000]);
+  });
+});
+
+const half = (text: string) => new Response(text.slice(0, -1), { headers: { "content-type": "application/json" } });
 
 describe("does nothing twice", () => {
   test("every try of a call carries its one Idempotency-Key, and each call its own", async () => {
@@ -158,11 +198,6 @@ test("ends with the reason of its signal, while it waits for an answer and betwe
 
 test("an export that is cut goes on behind its last line", async () => {
   const line = (cursor: string) => `${JSON.stringify({ identifier: cursor, cursor })}\n`;
-  const cutAfter = (text: string): Answer => {
-    const pull = (controller: ReadableStreamDefaultController) => controller.error(new TypeError("cut"));
-    const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(text));
-    return () => new Response(new ReadableStream({ start, pull }, { highWaterMark: 0 }));
-  };
   const { client, sent } = scripted([cutAfter(`${line("1") + line("2")}{"identif`), () => new Response(line("3"))]);
   const identifiers: string[] = [];
   for await (const { identifier } of client.usage.events({ from: "2026-01-01" })) identifiers.push(identifier);

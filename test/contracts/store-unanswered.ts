@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { maxUploadBytes } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { indexSource, newSource } from "../support/indexed-source.ts";
+import { indexSource, newSource, newUpload, readUpload } from "../support/indexed-source.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 export function unansweredStoreContract(open: OpenStore): void {
@@ -124,6 +125,43 @@ export function unansweredStoreContract(open: OpenStore): void {
       expect((await list())?.items).toEqual([]);
       const again = unanswered.answer(account.id, companion.id, group, newSource(), world.context());
       expect(await again).toBeNull();
+    });
+
+    test("go into the one source for answers, also where two come at once, within the size of a source", async () => {
+      const { audit, knowledge, unanswered } = world.store;
+      const groups = [1, 2, 3, 4].map(() => systemIds.randomUuid());
+      for (const group of groups) await ask(group, `question ${group}`);
+      const answer = (group = "", bytes = Buffer.from(`${group}\n`)) => {
+        const source = newSource({ id: companion.id, title: "Answers", upload: { ...newUpload(""), bytes } });
+        return unanswered.answer(account.id, companion.id, group, source, world.context());
+      };
+      const text = async () => {
+        const kept = await knowledge.findText(account.id, companion.id, companion.id);
+        return [kept?.bytes, await readUpload(world, kept?.uploadId ?? "")];
+      };
+      const [first, second] = await Promise.all([answer(groups[0]), answer(groups[1])]);
+      expect(first).toMatchObject({ id: companion.id, title: "Answers", status: "queued" });
+      expect(second).toMatchObject({ id: companion.id });
+      const claim = { nowMs: world.clock.nowMs() + 1, leaseMs: 60_000, afterAccountId: null, exceptAccountIds: [] };
+      const claimed = await knowledge.claim(claim);
+      // More than a piece, which is then added to the last one.
+      const long = Buffer.alloc(1_100_000, "ä");
+      await answer(groups[2], long);
+      expect(await knowledge.release(claimed ?? expect.unreachable(), world.clock.nowMs())).toBe(false);
+      const written = [...[groups[0], groups[1]].map((group) => `${group}\n`), long.toString()];
+      const [bytes, kept] = await text();
+      expect(bytes).toBe(Buffer.byteLength(written.join("")));
+      const other = [written[1], written[0], written[2]];
+      expect([written.join(""), other.join("")]).toContain(kept as string);
+      expect((await knowledge.list(account.id, companion.id, firstPage))?.items).toHaveLength(1);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      const actions = trail.items.map(({ action }) => action).filter((action) => action.startsWith("source."));
+      expect(actions).toEqual(["source.update", "source.update", "source.create"]);
+
+      const tooLong = answer(groups[3], Buffer.alloc(maxUploadBytes - long.length));
+      await expect(tooLong).rejects.toMatchObject({ code: "conflict" });
+      expect((await list())?.items).toMatchObject([{ id: groups[3] }]);
+      expect(await text()).toEqual([bytes, kept]);
     });
 
     test("go with their conversation, with their visitor, and when its retention is over", async () => {

@@ -1,5 +1,7 @@
 /** The documentation's pages, as a browser gets them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { guideFiles, root } from "../../scripts/guide-files.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
 import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import { routes } from "../../src/routes.ts";
@@ -13,22 +15,27 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(["/docs", "/docs/companions", "/docs/objects-companions", "/docs/errors", "/docs/search?q=token"])(
-  "%s runs no script and loads nothing from elsewhere",
-  async (path) => {
-    const response = await fetch(server.url + path);
-    const page = await response.text();
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|\bstyle=/i);
+test.each([
+  "/docs",
+  "/docs/guides",
+  "/docs/guides/spending",
+  "/docs/companions",
+  "/docs/objects-companions",
+  "/docs/errors",
+  "/docs/search?q=token",
+])("%s runs no script and loads nothing from elsewhere", async (path) => {
+  const response = await fetch(server.url + path);
+  const page = await response.text();
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|\bstyle=/i);
 
-    const policy = response.headers.get("content-security-policy") ?? "";
-    expect(policy).toStartWith("default-src 'none'; ");
-    expect(policy).not.toContain("unsafe");
-    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? "";
-    expect(policy).toContain(`'sha256-${new Bun.CryptoHasher("sha256").update(style).digest("base64")}'`);
-  },
-);
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy).toStartWith("default-src 'none'; ");
+  expect(policy).not.toContain("unsafe");
+  const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? "";
+  expect(policy).toContain(`'sha256-${new Bun.CryptoHasher("sha256").update(style).digest("base64")}'`);
+});
 
 async function read(path: string): Promise<string> {
   const response = await fetch(server.url + path);
@@ -59,6 +66,67 @@ test("the pages show every call once, and every link between them leads to an an
       expect({ path, to, anchor, isThere: anchorsOf(target ?? "").includes(anchor) }).toMatchObject({ isThere: true });
     }
   }
+});
+
+describe("the guides", () => {
+  const hrefsOf = (page: string) => [...page.matchAll(/ href="([^"]+)"/g)].map(([, href = ""]) => href);
+
+  test("are all there, but for what only people who work on the program need", () => {
+    const pages = [...new Bun.Glob("*.md").scanSync({ cwd: join(root, "docs") })].map((file) => `docs/${file}`);
+    const served = guideFiles.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
+    expect([...served, "docs/architecture.md", "docs/faults.md"].toSorted()).toEqual(pages.toSorted());
+  });
+
+  test("lead from the reference to each of them, and every link in them leads somewhere", async () => {
+    expect(hrefsOf(await read("/docs"))).toContain("/docs/guides");
+    const pages = new Map<string, string>();
+    const links = new Set<string>();
+    const waiting = ["/docs/guides"];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (pages.has(path)) continue;
+      const page = await read(path);
+      pages.set(path, page);
+      for (const href of hrefsOf(page)) {
+        const { origin, pathname, hash } = new URL(href, server.url + path);
+        if (origin !== new URL(server.url).origin) continue;
+        links.add(`${pathname}${hash}`);
+        if (!pages.has(pathname) && pathname !== "/openapi.json") waiting.push(pathname);
+      }
+    }
+    for (const { name } of guideFiles) expect(pages.has(`/docs/guides/${name}`)).toBe(true);
+    const broken = [...links].filter((link) => {
+      const [path = "", anchor] = link.split("#");
+      return anchor !== undefined && !anchorsOf(pages.get(path) ?? "").includes(decodeURIComponent(anchor));
+    });
+    expect(broken).toEqual([]);
+    for (const [path, page] of pages) {
+      const anchors = anchorsOf(page);
+      expect({ path, twice: anchors.filter((id, at) => anchors.indexOf(id) !== at) }).toEqual({ path, twice: [] });
+      // What is not among them is named, without a link that leads nowhere.
+      expect(hrefsOf(page).filter((href) => /\.md\b|^\.\./.test(href))).toEqual([]);
+    }
+    // What they link to in the repository is shown.
+    expect(pages.get("/docs/guides/deploy")).toContain("proxy_pass");
+    expect(pages.get("/docs/guides/examples")).toContain('<h2 id="relay">');
+  });
+
+  test("come compressed or plain, are kept for a while, and unchanged not sent again", async () => {
+    const get = (headers: Record<string, string>, name = "api") =>
+      fetch(`${server.url}/docs/guides/${name}`, { headers });
+    const texts = new Set<string>();
+    for (const encoding of ["br", "gzip", "identity"]) {
+      const response = await get({ "accept-encoding": encoding });
+      expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
+      expect(response.headers.get("vary")).toContain("Accept-Encoding");
+      expect(response.headers.get("cache-control")).toContain("max-age=300");
+      texts.add(await response.text());
+      const etag = response.headers.get("etag") ?? "";
+      expect(etag).toEndWith(`-${encoding}"`);
+      expect((await get({ "accept-encoding": encoding, "if-none-match": etag })).status).toBe(304);
+    }
+    expect(texts.size).toBe(1);
+    for (const name of ["nothing", "architecture", "..%2fsettings"]) expect((await get({}, name)).status).toBe(404);
+  });
 });
 
 test("each object is on one page, with the calls that use it", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Account, Scope } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { maxUploadBytes } from "../../src/domain/knowledge.ts";
+import { maxSources, maxUploadBytes } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -294,6 +294,43 @@ test("passages are shown as they were cut, page by page", async () => {
     "cursor",
   ]);
   await api.call("DELETE", `${sources}/${id}`);
+});
+
+test("a companion with all its sources takes further answers into one more, under their questions", async () => {
+  const full = await server.createCompanion({}, account);
+  const actor = { kind: "key", id: "key-1", ipPrefix: "192.0.2.0/24", requestId: "request-1" } as const;
+  const many = Array.from({ length: maxSources }, () =>
+    server.services.store.knowledge.create(
+      account.id,
+      full.id,
+      { ...page, type: "url", id: systemIds.uuid(), title: "Page", refreshHours: null, upload: null },
+      // Due when nobody waits for them.
+      { actor, auditId: systemIds.uuid(), nowMs: Date.now() + 86_400_000 },
+    ),
+  );
+  await Promise.all(many);
+  const path = `/api/companions/${full.id}`;
+  expectProblem(await api.call("POST", `${path}/sources`, text), 409, "conflict");
+  const askAndAnswer = async (question: string, answer: string) => {
+    await chat(server.url, full.embedToken, { message: question, session_id: systemIds.randomUuid() });
+    await eventually(async () => (await api.call("GET", `${path}/unanswered`)).json.data.length === 1);
+    const id = (await api.call("GET", `${path}/unanswered`)).json.data[0]?.id;
+    return await api.call("POST", `${path}/unanswered/${id}/answer`, { text: answer }, { "idempotency-key": answer });
+  };
+  const first = await askAndAnswer("Do you repair\nbicycles?", "Yes, on Mondays.");
+  expect([first.status, first.json.title, first.json.status]).toEqual([202, "Answers", "queued"]);
+  const answers = `${path}/sources/${first.json.id}`;
+  await eventually(async () => (await api.call("GET", answers)).json["status"] === "ready");
+  const second = await askAndAnswer("Where is my parcel?", "Under the stairs.");
+  expect([second.status, second.json.id, second.json.status]).toEqual([202, first.json.id, "queued"]);
+  const written = "## Do you repair bicycles?\n\nYes, on Mondays.\n\n\n## Where is my parcel?\n\nUnder the stairs.\n";
+  expect((await api.call("GET", `${answers}/text`)).text).toBe(written);
+  await eventually(async () => (await api.call("GET", answers)).json["status"] === "ready");
+  const found = await api.call("POST", `${path}/knowledge/search`, { query: "parcel stairs" });
+  expect(found.json.data).toMatchObject([{ title: "Answers", text: expect.stringContaining("Under the stairs.") }]);
+  expect((await api.call("GET", `${path}/unanswered`)).json.data).toEqual([]);
+  expectProblem(await api.call("POST", `${path}/sources`, text), 409, "conflict");
+  await api.call("DELETE", path);
 });
 
 test("a question without an answer gets one in a step, and a transcript shows what the model saw", async () => {

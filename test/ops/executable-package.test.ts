@@ -10,6 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname, join } from "node:path";
+import { guideFiles } from "../../scripts/guide-files.ts";
 import { readElfNeeds } from "../../scripts/release/elf.ts";
 import { foreign, maintainer, native, writePackage } from "../support/debian-package.ts";
 import { type DebianRoot, makeDebianRoot } from "../support/debian-root.ts";
@@ -44,6 +46,21 @@ function run(...command: string[]): string {
   return done.success ? done.stdout.toString() : `${command.join(" ")}: ${done.stderr.toString()}`;
 }
 
+/** Of the guides, among the files beside them; also where those are compressed. */
+function findBrokenLinks(folder: string): string[] {
+  const guides = [...new Bun.Glob("**/*.md{,.gz}").scanSync({ cwd: folder })];
+  for (const { path } of guideFiles) expect(guides.map((name) => name.replace(/\.gz$/, ""))).toContain(path);
+  return guides.flatMap((guide) => {
+    const file = join(folder, guide);
+    const text = guide.endsWith(".gz")
+      ? Buffer.from(Bun.gunzipSync(readFileSync(file))).toString()
+      : readFileSync(file, "utf8");
+    const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)/g)].map(([, link = ""]) => link);
+    const isThere = (link: string) => ["", ".gz"].some((end) => existsSync(join(dirname(file), `${link}${end}`)));
+    return links.filter((link) => !isThere(link)).map((link) => `${guide}: ${link}`);
+  });
+}
+
 test("the package for the other architecture says what it is, and has every file with its owner and rights", async () => {
   const program = standIn(foreign === "arm64" ? 183 : 62);
   const file = await writePackage(dir, "1.0.0-rc.1", foreign, program);
@@ -55,7 +72,10 @@ test("the package for the other architecture says what it is, and has every file
 
   const listed = run("/usr/bin/dpkg-deb", "--contents", file).trim().split("\n");
   const rows = listed.map((line) => line.split(/\s+/)).map(([mode, owner, , , , path]) => `${mode} ${owner} ${path}`);
-  expect(rows.filter((row) => !row.startsWith("d"))).toEqual(
+  const guide = / \.\/usr\/share\/doc\/companiond\/(docs|deploy|examples)\/|SECURITY\.md\.gz$/;
+  const guides = rows.filter((row) => !row.startsWith("d") && guide.test(row));
+  expect(guides.every((row) => row.startsWith("-rw-r--r-- root/root "))).toBe(true);
+  expect(rows.filter((row) => !row.startsWith("d") && !guide.test(row))).toEqual(
     [
       ["-rw-------", "./etc/companiond/companiond.env"],
       ["-rwxr-xr-x", "./usr/bin/companiond"],
@@ -78,6 +98,7 @@ test("the package for the other architecture says what it is, and has every file
   expect(readElfNeeds(readFileSync(dir.file("unpacked/usr/bin/companiond"))).machine).toBe(
     foreign === "arm64" ? 183 : 62,
   );
+  expect(findBrokenLinks(dir.file("unpacked/usr/share/doc/companiond"))).toEqual([]);
   const sums = Bun.spawnSync(["/usr/bin/md5sum", "--check", "--quiet", "DEBIAN/md5sums"], {
     cwd: dir.file("unpacked"),
   });

@@ -85,6 +85,7 @@ const unsigned = [
   "THIRD-PARTY-NOTICES.txt",
   "_companiond",
   `companiond-${version}-image.tar.gz`,
+  `companiond-client-${version}.tgz`,
   "companiond-linux-x64",
   "companiond.1",
   "companiond.bash",

@@ -1,22 +1,20 @@
-/** The client for servers as others install it: packed, and unpacked where a program looks for packages. */
-import { mkdirSync, readdirSync } from "node:fs";
+/** The client for servers as others install it: the file of the release, unpacked where a program looks for packages. */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildClientPackage } from "../../scripts/build-sdk-package.ts";
+import { version } from "../../package.json";
+import { clientPackageName, writeClientPackage } from "../../scripts/release/client-package.ts";
 
 /** Makes `companiond-client` importable for programs in the directory. */
 export async function installClientPackage(directory: string): Promise<string> {
-  const built = join(directory, "built");
-  await buildClientPackage(built);
-  run(["bun", "pm", "pack", "--destination", directory, "--quiet"], built);
-  const archive = readdirSync(directory).find((file) => file.endsWith(".tgz")) ?? "none";
+  const archive = join(directory, clientPackageName(version));
+  writeFileSync(archive, await writeClientPackage(new Date(0), 1));
   const installed = join(directory, "node_modules", "companiond-client");
   mkdirSync(installed, { recursive: true });
-  run(["tar", "-xzf", join(directory, archive), "--strip-components=1"], installed);
+  const { success, stderr } = Bun.spawnSync(["tar", "-xzf", archive, "--strip-components=1"], {
+    cwd: installed,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if (!success) throw new Error(`${archive} could not be unpacked: ${stderr}`);
   return installed;
-}
-
-function run([program = "", ...args]: string[], cwd: string): void {
-  const command = [program === "bun" ? process.execPath : program, ...args];
-  const { success, stderr } = Bun.spawnSync(command, { cwd, stdout: "ignore", stderr: "pipe" });
-  if (!success) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
 }

@@ -6,7 +6,9 @@ import { beforeEach, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-if (!existsSync(join(import.meta.dir, "../../src/web/generated/assets.ts"))) {
+if (
+  ["assets.ts", "guides/index.ts"].some((file) => !existsSync(join(import.meta.dir, "../../src/web/generated", file)))
+) {
   console.error("The browser bundles are not built. `bun run build` prepares everything; then `bun test` works.");
   process.exit(1);
 }

@@ -2,7 +2,6 @@
 import { type ChatReply, startChat } from "../chat.ts";
 import type {
   Companion,
-  CompanionList,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
@@ -16,21 +15,39 @@ import type {
   TestChat,
 } from "../generated/wire.ts";
 import { makeUuid } from "../ids.ts";
-import { iteratePages } from "../pages.ts";
+import { iteratePages, type PageOf } from "../pages.ts";
 import { readOnce } from "../reply-stream.ts";
 import type { CallOptions } from "../request.ts";
 import { resumeObjects } from "../resume.ts";
-import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
+import { type CreateOptions, creationHeaders, parseAnswer, type Transport } from "../transport.ts";
 
 export interface ChangeOptions extends CallOptions {
   /** An `ETag`: the change is made only if the companion is still that version; otherwise `precondition_failed`. */
   ifMatch?: string | undefined;
 }
 
+export interface UpdateOptions extends ChangeOptions {
+  /** Sends a JSON Merge Patch (RFC 7396). */
+  merge?: boolean | undefined;
+}
+
+/** What a list that was asked for `fields` has of a companion. */
+export type PartialCompanion = Pick<Companion, "id"> & Partial<Companion>;
+
+type Listed<Query> = Query extends { readonly fields: unknown }
+  ? Query["fields"] extends undefined
+    ? Companion
+    : PartialCompanion
+  : "fields" extends keyof Query
+    ? PartialCompanion
+    : Companion;
+
 export function companionCalls(transport: Transport) {
   const at = (id: string, ...rest: string[]) => ["api", "companions", id, ...rest];
-  const list = (query: ListCompanionsQuery = {}, options: CallOptions = {}) =>
-    transport.json<CompanionList>({ method: "GET", path: ["api", "companions"], query }, options);
+  const list = <const Query extends ListCompanionsQuery = Record<never, never>>(
+    query?: Query,
+    options: CallOptions = {},
+  ) => transport.json<PageOf<Listed<Query>>>({ method: "GET", path: ["api", "companions"], query }, options);
 
   return {
     create: (companion: NewCompanion, options: CreateOptions = {}) =>
@@ -58,30 +75,34 @@ export function companionCalls(transport: Transport) {
     /** One page, newest first. */
     list,
     /** All of them, page after page. */
-    listAll: (query: ListCompanionsQuery = {}, options: CallOptions = {}) =>
-      iteratePages(query, (page) => list(page, options)),
+    listAll: <const Query extends ListCompanionsQuery = Record<never, never>>(
+      query?: Query,
+      options: CallOptions = {},
+    ) => iteratePages<Listed<Query>, ListCompanionsQuery>(query ?? {}, (page) => list(page as Query, options)),
 
     get: (id: string, options: CallOptions = {}) => transport.json<Companion>({ method: "GET", path: at(id) }, options),
 
     /** With the version that it has: for `ifMatch`. */
-    async getVersion(id: string, options: CallOptions = {}): Promise<{ companion: Companion; etag: string | null }> {
-      const opened = await transport.open({ method: "GET", path: at(id) }, options);
-      try {
-        const companion = await opened.next(opened.response.json());
-        return { companion: companion as Companion, etag: opened.response.headers.get("etag") };
-      } finally {
-        opened.close();
-      }
-    },
+    getVersion: (id: string, options: CallOptions = {}) =>
+      transport.read({ method: "GET", path: at(id) }, options, (text, response) => ({
+        companion: parseAnswer<Companion>(text, response),
+        etag: response.headers.get("etag"),
+      })),
 
-    /** Only the fields that are sent change; `null` clears one, and `metadata` is replaced as a whole. */
-    update: (id: string, patch: CompanionPatch, options: ChangeOptions = {}) =>
+    /**
+     * Only the fields that are sent change; `null` clears one. `metadata` is replaced as a whole, or with `merge` member by
+     * member, where `null` removes one.
+     */
+    update: (id: string, patch: CompanionPatch, options: UpdateOptions = {}) =>
       transport.json<Companion>(
         {
           method: "PATCH",
           path: at(id),
           body: patch,
-          headers: conditionHeaders(options),
+          headers: {
+            ...conditionHeaders(options),
+            ...(options.merge === true ? { "content-type": "application/merge-patch+json" } : {}),
+          },
           // The second time, it would no longer be that version.
           isOnce: options.ifMatch !== undefined,
         },

@@ -13,6 +13,8 @@ export interface DocsLink {
 export interface DocsPlace extends DocsLink {
   /** Its sections, listed beside it while it is open. */
   parts: readonly DocsLink[];
+  /** The heading above it and its neighbours in the list, if they have one. */
+  group?: string;
 }
 
 interface FramedPage {
@@ -41,7 +43,7 @@ export function framePage({ title, href, places, body, query = "" }: FramedPage)
 <nav aria-label="Documentation">
 <form role="search" action="/docs/search"><input type="search" name="q" value="${escapeHtml(query)}" maxlength="200"
 aria-label="Search the reference" placeholder="Search" autocomplete="off" spellcheck="false"><button>Search</button></form>
-<ul class="places">${places.map((place) => renderPlace(place, href)).join("\n")}
+<ul class="places">${places.map((place, at) => renderGroup(place, places[at - 1]) + renderPlace(place, href)).join("\n")}
 <li><a href="/openapi.json">OpenAPI document</a></li></ul>
 </nav>
 <main id="content" tabindex="-1">
@@ -52,6 +54,10 @@ ${renderNeighbours(places, href)}
 </body>
 </html>
 `;
+}
+
+function renderGroup({ group }: DocsPlace, before: DocsPlace | undefined): string {
+  return group === undefined || group === before?.group ? "" : `<li class="group">${group}</li>`;
 }
 
 function renderPlace({ href, text, parts }: DocsPlace, current: string): string {

@@ -4,6 +4,7 @@ import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
+import { respondFile, stableCaching } from "../../http/encoded-file.ts";
 import { writePageHeaders } from "../../http/html.ts";
 import { respondJsonText } from "../../http/json-response.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -15,6 +16,7 @@ const builtBy = new WeakMap<Services, ApiReference & { baseUrl: string }>();
 
 const shared = { method: "GET", tag: "Service", access: "public" } as const;
 const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
+const guide = { ...page, 304: { description: "Unchanged since the version of `If-None-Match`." } };
 
 /** Calls `listRoutes` and builds the descriptions on first use: at startup they would cost several milliseconds. */
 export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Route[] {
@@ -37,6 +39,17 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
     const found = (await build(services, request)).pages.get(path);
     if (found === undefined) throw new AppError("not_found", "The documentation has no such page.");
     return found;
+  }
+
+  async function respondGuide(name: string, request: Request): Promise<Response> {
+    const { findGuide } = await import("./guides.ts");
+    const found = await findGuide(name, request.headers.get("accept-encoding"));
+    if (found === null) throw new AppError("not_found", "There is no such guide.");
+    return respondFile(request, found, {
+      "cache-control": stableCaching,
+      "content-security-policy": docsPolicy(),
+      "referrer-policy": "no-referrer",
+    });
   }
 
   return [
@@ -82,6 +95,27 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
         writePageHeaders(set.headers, docsPolicy());
         return found;
       },
+    }),
+    route({
+      ...shared,
+      id: "listGuides",
+      path: "/docs/guides",
+      summary: "The guides: how to use and to run it",
+      document: () => ({ responses: guide }),
+      handle: ({ request }) => respondGuide("", request),
+    }),
+    route({
+      ...shared,
+      id: "getGuide",
+      path: "/docs/guides/{guide}",
+      summary: "A guide",
+      document: () => ({
+        params: { guide: t.String({ description: "Its name.", examples: ["widget"] }) },
+        responses: guide,
+        errors: ["not_found"],
+      }),
+      // Without a name it is none, not the list.
+      handle: ({ request, params }) => respondGuide(params.guide || "-", request),
     }),
     route({
       ...shared,

@@ -16,6 +16,7 @@ export interface Group {
   calls: Call[];
 }
 
+export const guidesHref = "/docs/guides";
 export const overviewHref = "/docs";
 export const objectsHref = "/docs/objects";
 export const errorsHref = "/docs/errors";
@@ -37,6 +38,7 @@ export function listGroups(document: OpenApiDocument): Group[] {
 export function listPlaces(document: OpenApiDocument, objectPlaces: readonly DocsPlace[]): DocsPlace[] {
   return [
     { href: overviewHref, text: "Overview", parts: [] },
+    { href: guidesHref, text: "Guides", parts: [] },
     ...listGroups(document).map(({ name, href, calls }) => ({
       href,
       text: name,

@@ -5,7 +5,7 @@ import type { OpenApiDocument } from "./document.ts";
 import { type DocsPlace, framePage } from "./frame.ts";
 import { renderInline, renderText } from "./html.ts";
 import type { LocateObject, ObjectPage } from "./objects.ts";
-import { type Group, listGroups, objectsHref, overviewHref } from "./places.ts";
+import { type Group, guidesHref, listGroups, objectsHref, overviewHref } from "./places.ts";
 import { renderSchema } from "./schema-table.ts";
 
 interface ReferenceParts {
@@ -32,6 +32,7 @@ function renderOverview(document: OpenApiDocument, groups: readonly Group[], loc
   const names = Object.keys(document.components.schemas ?? {});
   return `<h1>API reference</h1>
 <p class="soft">companiond ${escapeHtml(document.info.version)}${renderPlace(document)}</p>
+<p>How to put it to use, step by step: the <a href="${guidesHref}">guides</a> for site owners, platforms and operators.</p>
 ${renderText(document.info.description)}
 ${groups.map(renderGroupList).join("\n")}
 <section><h2 id="objects"><a href="${objectsHref}">Objects</a></h2>

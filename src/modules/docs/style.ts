@@ -28,6 +28,7 @@ nav a { display: block; padding: 0.15rem 0.6rem; border-radius: 6px; color: inhe
 nav a:hover { text-decoration: underline; }
 nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight: 600; }
 .places { display: flex; flex-wrap: wrap; gap: 0.1rem 0.25rem; }
+.group { flex-basis: 100%; padding: 0.6rem 0.6rem 0; color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
 .parts { display: none; }
 main { padding: 1.5rem; min-width: 0; outline: none; }
 .neighbours { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3.5rem; padding-top: 1rem;
@@ -36,6 +37,7 @@ main { padding: 1.5rem; min-width: 0; outline: none; }
   .page { grid-template-columns: 19rem minmax(0, 1fr); }
   nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem; border: 0; border-right: 1px solid var(--line); }
   .places { display: block; }
+  .contents { display: none; }
   .places > li { margin: 0.15rem 0; }
   .parts { display: block; margin: 0.25rem 0 0.75rem 0.6rem; padding-left: 0.4rem; border-left: 1px solid var(--line);
     font-size: 0.9375rem; color: var(--soft); }
@@ -63,5 +65,13 @@ table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
 td:first-child code { overflow-wrap: normal; }
 th, td { padding: 0.4rem 0.75rem 0.4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); font-size: 0.8125rem; }
+.contents { margin: 1rem 0; }
+.contents ul { padding-left: 1.25rem; }
+.guide h1 a, .guide h2 > a, .guide h3 > a { color: inherit; text-decoration: none; }
+.guide h2 > a:hover, .guide h3 > a:hover { text-decoration: underline; }
+.guide h2 { padding-top: 0.5rem; }
+.guide p, .guide li { max-width: 48rem; }
+.guide pre code { overflow-wrap: normal; font-size: 1em; }
+.guide td code { overflow-wrap: break-word; }
 :target { background: var(--panel); outline: 0.5rem solid var(--panel); border-radius: 2px; }
 `;

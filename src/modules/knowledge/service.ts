@@ -1,7 +1,7 @@
 /** What an account can do with the knowledge of its companions; everything is looked up within the account. */
 import type { Services } from "../../dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
-import type { Source, UnansweredQuestion } from "../../domain/knowledge.ts";
+import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import type { NewSource, WriteContext } from "../../store/store.ts";
 import { readSource, type SentSource, toTitle } from "./sent-source.ts";
@@ -68,7 +68,10 @@ export function noteQueued({ indexing }: Pick<Services, "indexing">, sources: re
   if (sources.some(({ status }) => status === "queued")) indexing.wake();
 }
 
-/** Makes a text of the answer, titled by the question, which leaves the list. */
+/**
+ * Makes a text of the answer, titled by the question, which leaves the list. Where the companion has all the sources that
+ * it may have, the answer goes into one for all of them, under the question.
+ */
 export async function prepareAnswer(
   services: KnowledgeServices,
   accountId: string,
@@ -76,11 +79,22 @@ export async function prepareAnswer(
   text: string,
   nowMs: number,
 ): Promise<PreparedSource> {
-  const title = toTitle(question.question);
-  const source = toNewSource(services, await readSource({ type: "text", title, text }));
   const { companionId } = question;
+  const { knowledge } = services.store;
+  const held = await knowledge.list(accountId, companionId, { limit: maxSources, afterId: null });
+  const isFull = held?.items.length === maxSources;
+  const answers = isFull ? await knowledge.find(accountId, companionId, companionId) : null;
+  const heading = toTitle(question.question);
+  const sent = isFull
+    ? { title: "Answers", text: `${answers === null ? "" : "\n\n"}## ${heading}\n\n${text}\n` }
+    : { title: heading, text };
+  const made = toNewSource(services, await readSource({ type: "text", ...sent }));
+  const source = isFull ? { ...made, id: companionId } : made;
   return {
-    made: toMadeSource(companionId, source, nowMs),
+    made:
+      answers === null
+        ? toMadeSource(companionId, source, nowMs)
+        : { ...answers, status: "queued", error: null, refreshAt: null, progress: null },
     async write(context) {
       const created = await services.store.unanswered.answer(accountId, companionId, question.id, source, context);
       if (created === null) throw missing("question");

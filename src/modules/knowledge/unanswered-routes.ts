@@ -1,4 +1,5 @@
 /** `/api/companions/{id}/unanswered`: questions that knowledge had no answer to, and how they get one. */
+import { maxSources } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -45,7 +46,9 @@ export const unansweredRoutes: readonly Route[] = [
     isIdempotent: true,
     status: 202,
     document: () => ({
-      description: "Makes a text source of the answer, titled by the question, which leaves the list.",
+      description:
+        "Makes a text source of the answer, titled by the question, which leaves the list. Where the companion has " +
+        `${maxSources} sources already, all such answers go into one more, "Answers", each under its question.`,
       params: makeParams(),
       responses: { 202: jsonResponse("The source, which is to be read.", SourceObject) },
     }),

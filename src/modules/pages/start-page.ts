@@ -8,7 +8,7 @@ const ready = `<h1>Chat companions for websites</h1>
 <p>This server hosts them: visitors talk to them where a website has put them.</p>
 <p>Were you looking for a chat? It is on the website that sent you here. Is that website yours? Sign in to manage its
 companions, their conversations and your API keys.</p>
-<p class="ways"><a class="button" href="/app">Sign in</a> <a href="/docs">API reference</a></p>`;
+<p class="ways"><a class="button" href="/app">Sign in</a> <a href="/docs/guides">Guides</a> <a href="/docs">API reference</a></p>`;
 
 /** Nobody can sign in yet: the link that changes this is where only the operator can read it. */
 const fresh = `<h1>This server is new</h1>
@@ -21,7 +21,7 @@ makes a new one.</li>
 <code>OPENAI_BASE_URL</code> for any compatible endpoint.</li>
 <li><strong>Make a companion</strong> in the dashboard, and paste its snippet into your website.</li>
 </ol>
-<p class="ways"><a href="/docs">API reference</a></p>`;
+<p class="ways"><a href="/docs/guides/operators">Running companiond</a> <a href="/docs">API reference</a></p>`;
 
 export function renderStartPage(isSetUp: boolean): string {
   const words = isSetUp ? ready : fresh;

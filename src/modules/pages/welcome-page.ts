@@ -36,7 +36,7 @@ widget that your visitors will see. ${
 <li><h2>Open the dashboard</h2>
 <p>Make companions, see conversations, create API keys. The first sign-in is by the one-time link that the server
 printed when it started; <code>companiond account setup-link</code> makes a new one.</p>
-<p><a class="button" href="/app">Dashboard</a> <a class="quiet" href="/docs">API reference</a></p></li>
+<p><a class="button" href="/app">Dashboard</a> <a class="quiet" href="/docs/guides">Guides</a> <a class="quiet" href="/docs">API reference</a></p></li>
 <li><h2>${isScripted ? "Connect a language model" : "Choose what answers"}</h2>
 <p>Start the server with <code>OPENAI_API_KEY</code>, or with <code>OPENAI_BASE_URL</code> for any compatible endpoint:
 Ollama, vLLM, OpenRouter, LiteLLM.</p></li>

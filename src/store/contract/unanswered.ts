@@ -44,7 +44,13 @@ export interface UnansweredStore {
   find(accountId: string, companionId: string, id: string): Promise<UnansweredQuestion | null>;
   /** False if absent. Audit: `unanswered.dismiss`. */
   dismiss(accountId: string, companionId: string, id: string, context: WriteContext): Promise<boolean>;
-  /** Makes the source, as `KnowledgeStore.create` does, and removes the question, in one commit. Null if absent. */
+  /**
+   * Makes the source, as `KnowledgeStore.create` does, and removes the question, in one commit. Null if absent.
+   *
+   * A source with its companion's id is the one for the answers of a companion that is full: it may be one more than
+   * `maxSources`. If it exists, the upload's bytes (at most 2 MiB) are appended to its own, and it is queued anew, which is
+   * audited as `source.update`; rejects with `conflict` if they would be more than `maxUploadBytes`.
+   */
   answer(
     accountId: string,
     companionId: string,

@@ -1,9 +1,9 @@
 /** Sources of companions: made, listed, queued anew and deleted. */
 import { maxSources, type Source } from "../../domain/knowledge.ts";
-import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
+import type { KnowledgeStore, NewSource, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toKept, toKeptText, toSource } from "../rows/knowledge.ts";
+import { toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { SourceRemains } from "./knowledge-removal.ts";
@@ -56,6 +56,13 @@ export interface SourceWriter {
     source: NewSource,
     context: WriteContext,
   ): Promise<Source | null>;
+  /** Of a full companion: its source of answers, made or extended. `takeQuestion` is in the same commit. */
+  addAnswer(
+    accountId: string,
+    source: NewSource & { upload: SourceUpload },
+    context: WriteContext,
+    takeQuestion: (transaction: Transaction) => Promise<boolean>,
+  ): Promise<Source | null>;
 }
 
 export type KnowledgeSources = SourceMethods & SourceWriter;
@@ -74,7 +81,8 @@ export function createKnowledgeSources(
     const { nowMs } = context;
     if ((await transaction.get(lockCompanion, [companionId, accountId])) === null) return null;
     const counted = await transaction.get<{ count: number }>(countSources, [companionId]);
-    if ((counted?.count ?? 0) >= maxSources) throw tooManySources();
+    const most = source.id === companionId ? maxSources + 1 : maxSources;
+    if ((counted?.count ?? 0) >= most) throw tooManySources();
     const { id, type, title, url, refreshHours, upload } = source;
     const row = {
       ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },
@@ -118,8 +126,37 @@ export function createKnowledgeSources(
     return queued === null ? null : toSource(queued);
   }
 
+  const addAnswer: SourceWriter["addAnswer"] = async (accountId, source, context, takeQuestion) => {
+    const { id: companionId, upload } = source;
+    const address = [accountId, companionId, companionId] as const;
+    const added = await engine.change(accountId, async (transaction) => {
+      // Two that come at once would both make it.
+      await transaction.get(lockCompanion, [companionId, accountId]);
+      if (!(await takeQuestion(transaction))) return null;
+      const row = await find(transaction, address, "FOR UPDATE OF s");
+      if (row === null) {
+        const made = await insert(transaction, accountId, companionId, source, context);
+        if (made === null) return null;
+        await uploads.append(transaction, upload.id, upload.bytes, context.nowMs);
+        await record(transaction, context, "source.create", address);
+        return made;
+      }
+      const longer = toExtended(row, upload);
+      const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
+      await uploads.append(transaction, longer.uploadId, upload.bytes, context.nowMs);
+      await queue(transaction, { ...row, ...longer }, {}, context.nowMs);
+      await checkGrowth();
+      await record(transaction, context, "source.update", address);
+      const queued = await find(transaction, address);
+      return queued === null ? null : toSource(queued);
+    });
+    removals.start();
+    return added;
+  };
+
   return {
     insert,
+    addAnswer,
 
     create: (accountId, companionId, source, context) =>
       uploads.storeBefore(source.upload, context.nowMs, () =>

@@ -1,7 +1,7 @@
 /** What is to be read of sources: uploads in pieces, each written in a commit of its own. */
 import { AppError } from "../../domain/errors.ts";
 import type { SourceUpload } from "../contract/knowledge.ts";
-import { fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
+import { extendPieces, fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Removals } from "./parts.ts";
 import type { Queries } from "./queries.ts";
@@ -12,6 +12,8 @@ export const uploadQueries = {
   piece: "SELECT bytes FROM knowledge_uploads WHERE upload_id = $1 AND piece = $2",
 };
 const insertPiece = "INSERT INTO knowledge_uploads (upload_id, piece, created_at, bytes) VALUES ($1, $2, $3, $4)";
+const putPiece = `${insertPiece} ON CONFLICT (upload_id, piece) DO UPDATE SET bytes = excluded.bytes`;
+const selectLast = "SELECT piece, bytes FROM knowledge_uploads WHERE upload_id = $1 ORDER BY piece DESC LIMIT 1";
 const selectOrphans = `SELECT u.upload_id AS id FROM knowledge_uploads u WHERE u.piece = 0 AND u.created_at <= $1
     AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.upload_id = u.upload_id)
     AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'upload' AND r.target_id = u.upload_id)
@@ -51,6 +53,15 @@ export function createKnowledgeUploads(engine: PostgresEngine, removals: Removal
         // Of a commit whose connection was lost, nobody knows; others are certainly undone.
         if (!(error instanceof AppError && error.code === "unavailable")) await takeBack(upload.id, nowMs);
         throw error;
+      }
+    },
+
+    /** Call it inside a write that has locked the source, with few bytes: they are in the same commit. */
+    async append(transaction: Queries, uploadId: string, bytes: Uint8Array, nowMs: number): Promise<void> {
+      const last = await transaction.get<{ piece: number; bytes: Uint8Array }>(selectLast, [uploadId]);
+      const pieces = extendPieces(last === null ? null : fromPaddedBlob(last.bytes), bytes);
+      for (const [at, piece] of pieces.entries()) {
+        await transaction.run(putPiece, [uploadId, (last?.piece ?? 0) + at, nowMs, toPaddedBlob(piece)]);
       }
     },
 

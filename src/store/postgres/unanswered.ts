@@ -144,18 +144,27 @@ export function createUnansweredStore(
         return true;
       }),
 
-    answer: (accountId, companionId, id, source, context) =>
-      uploads.storeBefore(source.upload, context.nowMs, () =>
+    answer(accountId, companionId, id, source, context) {
+      const take = async (transaction: Queries) => {
+        if ((await find(transaction, accountId, companionId, id)) === null) return false;
+        await transaction.run(deleteAskings, [companionId, id]);
+        return true;
+      };
+      const { upload } = source;
+      if (source.id === companionId && upload !== null) {
+        return sources.addAnswer(accountId, { ...source, upload }, context, take);
+      }
+      return uploads.storeBefore(upload, context.nowMs, () =>
         engine.change(accountId, async (transaction) => {
-          if ((await find(transaction, accountId, companionId, id)) === null) return null;
+          if (!(await take(transaction))) return null;
           const made = await sources.insert(transaction, accountId, companionId, source, context);
           if (made === null) return null;
-          await transaction.run(deleteAskings, [companionId, id]);
           const change = { accountId, action: "source.create", targetId: made.id, details: { companionId } };
           await changes.record(transaction, context, change);
           return made;
         }),
-      ),
+      );
+    },
   };
 }
 

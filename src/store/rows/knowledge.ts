@@ -1,8 +1,15 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
-import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
+import {
+  maxUploadBytes,
+  type Passage,
+  type Source,
+  type SourceStatus,
+  type SourceType,
+} from "../../domain/knowledge.ts";
 import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
 import type { KeptText, SourceFailure, SourceUpload } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
+import { tooLongAnswers } from "./refusals.ts";
 
 /** Uploads that came to nothing are removed after this time. */
 export const orphanedAfterMs = 60 * 60_000;
@@ -17,6 +24,11 @@ export function toUploadPieces(bytes: Uint8Array): Uint8Array[] {
     pieces.push(bytes.subarray(at, at + uploadPieceBytes));
   }
   return pieces;
+}
+
+/** The pieces from the last one on, once more bytes are behind it; null: there is none yet. */
+export function extendPieces(last: Uint8Array | null, bytes: Uint8Array): Uint8Array[] {
+  return toUploadPieces(last === null ? bytes : Buffer.concat([last, bytes]));
 }
 
 /** The columns of a source that make a `Source`. */
@@ -53,6 +65,13 @@ export function toSource(row: SourceRow): Source {
 /** What a source has of its upload, until it was read. */
 export function toKept(upload: SourceUpload | null) {
   return { uploadId: upload?.id ?? null, uploadBytes: upload?.bytes.length ?? 0, kind: upload?.kind ?? null };
+}
+
+/** The same once more is behind it. Throws `conflict` if that is too much. */
+export function toExtended(row: ReturnType<typeof toKept>, more: SourceUpload) {
+  const uploadBytes = row.uploadBytes + more.bytes.length;
+  if (uploadBytes > maxUploadBytes) throw tooLongAnswers();
+  return { uploadId: row.uploadId ?? more.id, uploadBytes, kind: row.kind ?? more.kind };
 }
 
 /** Whether the upload outlives its reading: owners edit and take out a text as they wrote it. */

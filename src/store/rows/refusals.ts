@@ -44,6 +44,11 @@ export function tooManyBudgets(): AppError {
   return new AppError("limit_reached", `An account has at most ${mostBudgets} budgets. Delete one first.`);
 }
 
+/** Of the source that has the answers of a full companion. */
+export function tooLongAnswers(): AppError {
+  return new AppError("conflict", "The source of answers is full. Shorten it, or delete another source first.");
+}
+
 export function tooManySources(): AppError {
   return new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
 }

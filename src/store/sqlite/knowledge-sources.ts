@@ -1,9 +1,9 @@
 /** Sources of companions: made, listed, queued anew and deleted. */
 import { maxSources, type Source } from "../../domain/knowledge.ts";
-import type { KnowledgeStore, NewSource, SourceReplacement } from "../contract/knowledge.ts";
+import type { KnowledgeStore, NewSource, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { toKept, toKeptText, toSource } from "../rows/knowledge.ts";
+import { toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -69,7 +69,8 @@ export function createKnowledgeSources(
     const { nowMs } = context;
     const companion = selectCompanion.get(companionId, accountId);
     if (companion === null) return null;
-    if ((countSources.get(companionId)?.count ?? 0) >= maxSources) throw tooManySources();
+    const most = source.id === companionId ? maxSources + 1 : maxSources;
+    if ((countSources.get(companionId)?.count ?? 0) >= most) throw tooManySources();
     const { id, type, title, url, refreshHours, upload } = source;
     const row = {
       ...{ id, accountId, companionId, type, title, url, refreshHours, revision: 1, failures: 0 },
@@ -126,6 +127,36 @@ export function createKnowledgeSources(
     return queued?.source ?? null;
   }
 
+  /** Of a full companion: its source of answers, made or extended. `takeQuestion` is in the same commit. */
+  async function addAnswer(
+    accountId: string,
+    source: NewSource & { upload: SourceUpload },
+    context: WriteContext,
+    takeQuestion: () => boolean,
+  ): Promise<Source | null> {
+    const { id: companionId, upload } = source;
+    const added = await engine.write(() => {
+      if (!takeQuestion()) return null;
+      const row = find(accountId, companionId, companionId);
+      if (row === null) {
+        const made = insert(accountId, companionId, source, context);
+        if (made === null) return null;
+        uploads.append(upload.id, upload.bytes, context.nowMs);
+        record(context, "source.create", { ...made, accountId });
+        return { source: made, isLeft: false };
+      }
+      const longer = toExtended(row, upload);
+      const checkGrowth = holdings.watchGrowth(accountId, context);
+      uploads.append(longer.uploadId, upload.bytes, context.nowMs);
+      const outcome = queue({ ...row, ...longer }, {}, context.nowMs);
+      checkGrowth();
+      record(context, "source.update", row);
+      return outcome;
+    });
+    if (added?.isLeft) removals.start();
+    return added?.source ?? null;
+  }
+
   const methods: SourceMethods = {
     create: (accountId, companionId, source, context) =>
       uploads.storeBefore(source.upload, context.nowMs, () =>
@@ -174,5 +205,5 @@ export function createKnowledgeSources(
       return isDeleted;
     },
   };
-  return { ...methods, insert, record };
+  return { ...methods, insert, addAnswer, record };
 }

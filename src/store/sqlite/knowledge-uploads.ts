@@ -1,6 +1,6 @@
 /** What is to be read of sources: uploads in pieces, each written in a commit of its own. */
 import type { SourceUpload } from "../contract/knowledge.ts";
-import { fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
+import { extendPieces, fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Removals } from "./removals.ts";
 
@@ -9,6 +9,13 @@ export type KnowledgeUploads = ReturnType<typeof createKnowledgeUploads>;
 export function createKnowledgeUploads(engine: SqliteEngine, removals: Removals) {
   const insertPiece = engine.query<null, [string, number, number, Uint8Array]>(
     "INSERT INTO knowledge_uploads (upload_id, piece, created_at, bytes) VALUES (?, ?, ?, ?)",
+  );
+  const putPiece = engine.query<null, [string, number, number, Uint8Array]>(
+    `INSERT INTO knowledge_uploads (upload_id, piece, created_at, bytes) VALUES (?, ?, ?, ?)
+     ON CONFLICT (upload_id, piece) DO UPDATE SET bytes = excluded.bytes`,
+  );
+  const selectLast = engine.query<{ piece: number; bytes: Uint8Array }, [string]>(
+    "SELECT piece, bytes FROM knowledge_uploads WHERE upload_id = ? ORDER BY piece DESC LIMIT 1",
   );
   const selectPiece = engine.query<{ bytes: Uint8Array }, [string, number]>(
     "SELECT bytes FROM knowledge_uploads WHERE upload_id = ? AND piece = ?",
@@ -42,6 +49,15 @@ export function createKnowledgeUploads(engine: SqliteEngine, removals: Removals)
       } finally {
         // Should this fail too, they are found as orphans later.
         if (!isKept) void engine.append(() => remove(upload.id, nowMs)).then(removals.start, () => {});
+      }
+    },
+
+    /** Call it inside a write, with few bytes: they are in the same commit. */
+    append(uploadId: string, bytes: Uint8Array, nowMs: number): void {
+      const last = selectLast.get(uploadId);
+      const pieces = extendPieces(last === null ? null : fromPaddedBlob(last.bytes), bytes);
+      for (const [at, piece] of pieces.entries()) {
+        putPiece.run(uploadId, (last?.piece ?? 0) + at, nowMs, toPaddedBlob(piece));
       }
     },
 

@@ -159,16 +159,23 @@ export function createUnansweredStore(
         return true;
       }),
 
-    answer: (accountId, companionId, id, source, context) =>
-      uploads.storeBefore(source.upload, context.nowMs, () =>
+    answer(accountId, companionId, id, source, context) {
+      const take = () => {
+        if (find(accountId, companionId, id) === null) return false;
+        deleteGroup.run(companionId, id);
+        return true;
+      };
+      const { upload } = source;
+      if (source.id === companionId && upload !== null) {
+        return sources.addAnswer(accountId, { ...source, upload }, context, take);
+      }
+      return uploads.storeBefore(upload, context.nowMs, () =>
         engine.write(() => {
-          if (find(accountId, companionId, id) === null) return null;
-          const made = sources.insert(accountId, companionId, source, context);
-          if (made === null) return null;
-          deleteGroup.run(companionId, id);
-          sources.record(context, "source.create", { ...made, accountId });
+          const made = take() ? sources.insert(accountId, companionId, source, context) : null;
+          if (made !== null) sources.record(context, "source.create", { ...made, accountId });
           return made;
         }),
-      ),
+      );
+    },
   };
 }

@@ -139,6 +139,9 @@ function Sidebar() {
         </p>
         <div class="flex items-center justify-between pt-1 pl-1.5">
           <ThemeSwitch />
+          <a href="/docs/guides" target="_blank" rel="noreferrer" class="text-muted hover:text-ink">
+            Help
+          </a>
           <IconButton label="Sign out" onClick={() => void signOut().catch((error: unknown) => say(toSentence(error)))}>
             <LogOut size={18} aria-hidden="true" />
           </IconButton>

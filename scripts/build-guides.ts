@@ -1,0 +1,159 @@
+/**
+ * Renders the guides as pages that need no script, and compresses them, for the executable to embed: they are read when
+ * somebody asks for one.
+ *
+ *   bun scripts/build-guides.ts
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { brotliCompressSync, constants as zlib } from "node:zlib";
+import { escapeHtml } from "../src/http/html.ts";
+import { type DocsLink, type DocsPlace, framePage } from "../src/modules/docs/frame.ts";
+import { guidesHref } from "../src/modules/docs/places.ts";
+import { anchorOf, type GuideFile, guideFiles, hrefOf, readText, root, sampleFiles } from "./guide-files.ts";
+import { hashOf } from "./web-assets.ts";
+
+const folder = join(root, "src", "web", "generated", "guides");
+
+export interface GuidePage {
+  /** Empty: the list of all. */
+  name: string;
+  html: string;
+}
+
+export function renderGuides(): GuidePage[] {
+  const rendered = guideFiles.map((file) => ({ file, ...renderGuide(file) }));
+  const places: DocsPlace[] = [
+    { href: guidesHref, text: "All guides", parts: [] },
+    ...rendered.map(({ file, title, parts }) => ({ href: hrefTo(file), text: title, parts, group: file.group })),
+    { href: "/docs", text: "API reference", parts: [], group: "For programs" },
+  ];
+  const list = framePage({ title: "Guides", href: guidesHref, places, body: renderList(places) });
+  return [
+    { name: "", html: list },
+    ...rendered.map(({ file, title, parts, body }) => {
+      const framed = { title, href: hrefTo(file), places, body: withContents(body, parts) };
+      return { name: file.name, html: framePage(framed) };
+    }),
+  ];
+}
+
+const hrefTo = ({ name }: GuideFile) => `${guidesHref}/${name}`;
+
+function renderGuide({ name, path }: GuideFile): { title: string; parts: DocsLink[]; body: string } {
+  const markdown = readText(path);
+  const title = titleOf(name);
+  const body = `${renderMarkdown(markdown, path)}${renderSamples(name)}`;
+  const parts = [...body.matchAll(/<h2 id="([^"]+)">(?:<a href="[^"]*">)?(.*?)(?:<\/a>)?<\/h2>/g)].map(
+    ([, id = "", text = ""]) => ({ href: `#${id}`, text: toText(text) }),
+  );
+  return { title, parts, body };
+}
+
+/** Text of owners and models is never rendered here, only our own; HTML in it is shown, not used. */
+function renderMarkdown(markdown: string, path: string): string {
+  const options = { headings: { ids: true, autolink: true }, noHtmlBlocks: true, noHtmlSpans: true };
+  const html = Bun.markdown.html(markdown, options);
+  return new HTMLRewriter()
+    .on("a[href]", {
+      element(link) {
+        const target = link.getAttribute("href") ?? "";
+        if (/^[a-z]+:/.test(target)) return;
+        if (target.startsWith("#")) return;
+        const href = hrefOf(path, target);
+        if (href === null) link.removeAndKeepContent();
+        else link.setAttribute("href", href);
+      },
+    })
+    .on("pre", { element: (block) => void block.setAttribute("tabindex", "0") })
+    .on("table", {
+      element(table) {
+        table.before('<div class="table" tabindex="0">', { html: true });
+        table.after("</div>", { html: true });
+      },
+    })
+    .transform(html)
+    .replace(fileNameLinks, (_, link: string, name: string) => `${link}${escapeHtml(titleOf(name))}</a>`);
+}
+
+/** Links whose text is the name of a guide's file. */
+const fileNameLinks = /(<a href="\/docs\/guides\/([\w-]+)[^"]*">)(?:<code>)?(?:docs\/)?[\w-]+\.md(?:<\/code>)?<\/a>/gi;
+
+function titleOf(name: string): string {
+  const file = guideFiles.find((guide) => guide.name === name);
+  return (file && /^# (.+)$/m.exec(readText(file.path))?.[1]) ?? name;
+}
+
+/** What a guide links to in the repository, so that its readers need no clone. */
+function renderSamples(name: string): string {
+  if (name === "settings") return renderFile(".env.example", "env-example");
+  if (name !== "deploy" && name !== "examples") return "";
+  const inFolders = Map.groupBy(sampleFiles[name], (path) => dirname(path).slice(name.length + 1));
+  const sections = [...inFolders].flatMap(([within, paths]) => {
+    const files = paths.filter((path) => basename(path) !== "README.md");
+    if (within === "") return files.map((path) => renderFile(path, anchorOf(basename(path))));
+    const page = paths.find((path) => basename(path) === "README.md");
+    const words = page === undefined ? "" : renderMarkdown(readText(page).replace(/^# .*$/m, ""), page);
+    const shown = files.map((path) => renderFile(path, anchorOf(path.slice(name.length + 1)), "h3"));
+    return [`<h2 id="${anchorOf(within)}">${escapeHtml(within)}</h2>\n${words}${shown.join("")}`];
+  });
+  return sections.join("\n");
+}
+
+function renderFile(path: string, id: string, heading = "h2"): string {
+  const name = `<code>${escapeHtml(basename(path))}</code>`;
+  return `<${heading} id="${id}">${name}</${heading}>\n<pre tabindex="0">${escapeHtml(readText(path))}</pre>\n`;
+}
+
+/** For narrow screens, where the list beside the page is not shown. */
+function withContents(body: string, parts: readonly DocsLink[]): string {
+  if (parts.length < 2) return `<article class="guide">${body}</article>`;
+  const items = parts.map(({ href, text }) => `<li><a href="${href}">${renderCode(text)}</a></li>`).join("");
+  const contents = `<details class="contents"><summary>On this page</summary><ul>${items}</ul></details>`;
+  return `<article class="guide">${body.replace("</h1>", `</h1>\n${contents}`)}</article>`;
+}
+
+function renderList(places: readonly DocsPlace[]): string {
+  const groups = Map.groupBy(places.slice(1), ({ group }) => group ?? "");
+  const lists = [...groups].map(([group, members]) => {
+    const items = members.map(({ href, text }) => `<li><a href="${href}">${renderCode(text)}</a></li>`);
+    return `<section><h2>${group}</h2>\n<ul class="index">${items.join("\n")}</ul></section>`;
+  });
+  return `<h1>Guides</h1>\n<p>What this server does, and how: from the first companion to an installation that runs for years.</p>\n${lists.join("\n")}`;
+}
+
+/** A heading's HTML as the text that the frame renders. */
+function toText(html: string): string {
+  const plain = html.replace(/<\/?code>/g, "`").replace(/<[^>]+>/g, "");
+  return plain.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => unescaped[name] ?? "");
+}
+
+const unescaped: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&" };
+
+function renderCode(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
+/** Compressed once, in the form of which every browser has the reader; the server makes others where they are asked for. */
+export function writeGuides(): void {
+  mkdirSync(folder, { recursive: true });
+  const pages = renderGuides().map(({ name, html }) => ({ name, html, file: `${name || "guides"}.html.br.embedded` }));
+  for (const { html, file } of pages) {
+    const bytes = Buffer.from(html);
+    const params = { [zlib.BROTLI_PARAM_QUALITY]: 11, [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeChanged(join(folder, file), brotliCompressSync(bytes, { params }));
+  }
+  const imports = pages.map(({ file }, at) => `import file${at} from "./${file}" with { type: "file" };`);
+  const entries = pages.map(({ name, html }, at) => `  { name: "${name}", hash: "${hashOf(html)}", br: file${at} },`);
+  const source = `/** Made by scripts/build-guides.ts. */\n${imports.join("\n")}\n\nexport const embeddedGuides = [\n${entries.join("\n")}\n];\n`;
+  writeChanged(join(folder, "index.ts"), Buffer.from(source));
+  const kept = new Set(["index.ts", ...pages.map(({ file }) => file)]);
+  for (const file of readdirSync(folder)) if (!kept.has(file)) rmSync(join(folder, file));
+}
+
+function writeChanged(path: string, bytes: Buffer): void {
+  if (existsSync(path) && readFileSync(path).equals(bytes)) return;
+  writeFileSync(path, bytes);
+}
+
+if (import.meta.main) writeGuides();
