@@ -1,6 +1,5 @@
 /** Page views that were refused: counted for scrapes, and for a day kept as a hint for operators. */
 import type { RateRules } from "../limits/rules.ts";
-import type { Measurements } from "./measurements.ts";
 
 /** As in `RateLimit`; `read` is the window of those who only read, while a companion asks for work. */
 type RefusingWindow = "ip" | "token" | "read";
@@ -42,7 +41,7 @@ export interface RefusedConfigHint extends RecentRefusals {
 
 /** What an operator should know of the last day; empty where no page view was refused. */
 export function listRefusedConfigs(
-  { refusedConfigs, untrustedForwards }: Pick<Measurements, "refusedConfigs" | "untrustedForwards">,
+  { refusedConfigs, untrustedForwards }: { refusedConfigs: RefusedConfigs; untrustedForwards: number },
   rules: RateRules,
   nowMs: number,
 ): RefusedConfigHint[] {
