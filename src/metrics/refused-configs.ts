@@ -1,6 +1,5 @@
 /** Page views that were refused: counted for scrapes, and for a day kept as a hint for operators. */
 import type { RateRules } from "../limits/rules.ts";
-import type { Measurements } from "./measurements.ts";
 
 /** As in `RateLimit`; `read` is the window of those who only read, while a companion asks for work. */
 type RefusingWindow = "ip" | "token" | "read";
@@ -42,7 +41,7 @@ export interface RefusedConfigHint extends RecentRefusals {
 
 /** What an operator should know of the last day; empty where no page view was refused. */
 export function listRefusedConfigs(
-  { refusedConfigs, untrustedForwards }: Pick<Measurements, "refusedConfigs" | "untrustedForwards">,
+  { refusedConfigs, untrustedForwards }: { refusedConfigs: RefusedConfigs; untrustedForwards: number },
   rules: RateRules,
   nowMs: number,
 ): RefusedConfigHint[] {
@@ -59,7 +58,7 @@ export function listRefusedConfigs(
         : "";
     const setting = `Set COMPANIOND_CONFIG_RATE_PER_${isByIp ? "IP" : "TOKEN"} to more than ${limit} a minute`;
     const gain = ip === rules.ip ? ": page views then have windows of their own, and take no visitor's message." : ".";
-    const detail = `${views} refused (429), since ${isByIp ? "the address" : "the companion"} had too many in a minute.`;
+    const detail = `${views} refused (429), since ${isByIp ? "their address" : "their companion"} had too many in a minute.`;
     return [{ ...refusals, window, detail, advice: `${proxy}${setting}${gain}` }];
   });
 }

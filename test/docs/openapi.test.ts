@@ -83,7 +83,7 @@ const objectNames = `
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
-  KnowledgeSearch KnowledgeFound FoundPassage RetiringModel UnansweredList UnansweredQuestion QuestionAnswer
+  KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
 `;
 
 test("keeps the names of its objects", () => {

@@ -31,13 +31,13 @@ async function integrity(): Promise<Record<string, { path: string; integrity: st
   >;
 }
 
-test("the widget's first load weighs at most 12 kB, all of its chat 23.4 kB, and the SDK 5 kB", async () => {
+test("the widget's first load weighs at most 12 kB, all of its chat 23.6 kB, and the SDK 5.3 kB", async () => {
   const widget = await get("/widget.js", { "Accept-Encoding": "gzip" });
   const panel = await get("/panel.js", { "Accept-Encoding": "gzip" });
   const sdk = await get("/sdk.js", { "Accept-Encoding": "gzip" });
   expect(widget.bytes.length).toBeLessThanOrEqual(12_000);
-  expect(widget.bytes.length + panel.bytes.length).toBeLessThanOrEqual(23_400);
-  expect(sdk.bytes.length).toBeLessThanOrEqual(5_000);
+  expect(widget.bytes.length + panel.bytes.length).toBeLessThanOrEqual(23_600);
+  expect(sdk.bytes.length).toBeLessThanOrEqual(5_300);
   // By any gzip, not by ours alone.
   expect(gzipSync(gunzipSync(widget.bytes), { level: 9 }).length).toBeLessThanOrEqual(12_000);
 });

@@ -88,7 +88,7 @@ test("an operator sees that page views are refused, and which setting mends it, 
   const view = async () => (await fetch(`${world.server.url}/api/embed/${embed_token}`)).status;
   expect([await view(), await view(), await view(), await view(), await view()]).toEqual([200, 200, 200, 429, 429]);
   await say(embed_token, "Hello");
-  const detail = "2 page views were refused (429), since the address had too many in a minute.";
+  const detail = "2 page views were refused (429), since their address had too many in a minute.";
   const advice = "Set COMPANIOND_CONFIG_RATE_PER_IP to more than 3 a minute.";
   const { refused_configs } = (await api.call("GET", "/api/status")).json;
   expect(refused_configs).toMatchObject([{ window: "ip", count: 2, detail, advice }]);

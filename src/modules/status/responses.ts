@@ -37,7 +37,7 @@ const RefusedConfigObject = namedObject("RefusedConfig", () => ({
     description: "What was full: that of the visitor's address, or that of the embed token.",
   }),
   detail: t.String({
-    examples: ["312 page views were refused (429), since the companion had too many in a minute."],
+    examples: ["312 page views were refused (429), since their companion had too many in a minute."],
   }),
   advice: t.String({
     description: "Which setting mends it.",
