@@ -4,14 +4,14 @@
  *
  *   bun scripts/build-guides.ts
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants as zlib } from "node:zlib";
 import { escapeHtml } from "../src/http/html.ts";
 import { type DocsLink, type DocsPlace, framePage } from "../src/modules/docs/frame.ts";
 import { guidesHref } from "../src/modules/docs/places.ts";
 import { anchorOf, type GuideFile, guideFiles, hrefOf, readText, root, sampleFiles } from "./guide-files.ts";
-import { hashOf } from "./web-assets.ts";
+import { hashOf, writeWhole } from "./web-assets.ts";
 
 const folder = join(root, "src", "web", "generated", "guides");
 
@@ -158,20 +158,17 @@ export function writeGuides(): void {
     [zlib.BROTLI_PARAM_SIZE_HINT]: end,
   };
   const file = "guides.html.br.embedded";
-  writeChanged(join(folder, file), brotliCompressSync(Buffer.concat(pages.map(({ bytes }) => bytes)), { params }));
+  writeWhole(join(folder, file), brotliCompressSync(Buffer.concat(pages.map(({ bytes }) => bytes)), { params }));
   const source = [
     "/** Made by scripts/build-guides.ts. */",
     `import guidesFile from "./${file}" with { type: "file" };`,
     "",
     `export { guidesFile };\nexport const embeddedGuides = [\n${entries.join("\n")}\n];\n`,
   ].join("\n");
-  writeChanged(join(folder, "index.ts"), Buffer.from(source));
-  for (const other of readdirSync(folder)) if (other !== "index.ts" && other !== file) rmSync(join(folder, other));
-}
-
-function writeChanged(path: string, bytes: Buffer): void {
-  if (existsSync(path) && readFileSync(path).equals(bytes)) return;
-  writeFileSync(path, bytes);
+  writeWhole(join(folder, "index.ts"), Buffer.from(source));
+  for (const other of readdirSync(folder)) {
+    if (other !== "index.ts" && other !== file && !other.endsWith(".part")) rmSync(join(folder, other));
+  }
 }
 
 if (import.meta.main) writeGuides();
