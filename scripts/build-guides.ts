@@ -4,14 +4,14 @@
  *
  *   bun scripts/build-guides.ts
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants as zlib } from "node:zlib";
 import { escapeHtml } from "../src/http/html.ts";
 import { type DocsLink, type DocsPlace, framePage } from "../src/modules/docs/frame.ts";
 import { guidesHref } from "../src/modules/docs/places.ts";
 import { anchorOf, type GuideFile, guideFiles, hrefOf, readText, root, sampleFiles } from "./guide-files.ts";
-import { hashOf } from "./web-assets.ts";
+import { hashOf, writeWhole } from "./web-assets.ts";
 
 const folder = join(root, "src", "web", "generated", "guides");
 
@@ -25,8 +25,8 @@ export function renderGuides(): GuidePage[] {
   const rendered = guideFiles.map((file) => ({ file, ...renderGuide(file) }));
   const places: DocsPlace[] = [
     { href: guidesHref, text: "All guides", parts: [] },
+    { href: "/docs", text: "API reference", parts: [] },
     ...rendered.map(({ file, title, parts }) => ({ href: hrefTo(file), text: title, parts, group: file.group })),
-    { href: "/docs", text: "API reference", parts: [], group: "For programs" },
   ];
   const list = framePage({ title: "Guides", href: guidesHref, places, body: renderList(places) });
   return [
@@ -54,26 +54,31 @@ function renderGuide({ name, path }: GuideFile): { title: string; parts: DocsLin
 function renderMarkdown(markdown: string, path: string): string {
   const options = { headings: { ids: true, autolink: true }, noHtmlBlocks: true, noHtmlSpans: true };
   const html = Bun.markdown.html(markdown, options);
-  return new HTMLRewriter()
-    .on("a[href]", {
-      element(link) {
-        const target = link.getAttribute("href") ?? "";
-        if (/^[a-z]+:/.test(target)) return;
-        if (target.startsWith("#")) return;
-        const href = hrefOf(path, target);
-        if (href === null) link.removeAndKeepContent();
-        else link.setAttribute("href", href);
-      },
-    })
-    .on("pre", { element: (block) => void block.setAttribute("tabindex", "0") })
-    .on("table", {
-      element(table) {
-        table.before('<div class="table" tabindex="0">', { html: true });
-        table.after("</div>", { html: true });
-      },
-    })
-    .transform(html)
-    .replace(fileNameLinks, (_, link: string, name: string) => `${link}${escapeHtml(titleOf(name))}</a>`);
+  return (
+    new HTMLRewriter()
+      .on("a[href]", {
+        element(link) {
+          const target = link.getAttribute("href") ?? "";
+          if (/^[a-z]+:/.test(target)) return;
+          if (target.startsWith("#")) return;
+          const href = hrefOf(path, target);
+          if (href === null) link.removeAndKeepContent();
+          else link.setAttribute("href", href);
+        },
+      })
+      .on("pre", { element: (block) => void block.setAttribute("tabindex", "0") })
+      .on("table", {
+        element(table) {
+          table.before('<div class="table" tabindex="0">', { html: true });
+          table.after("</div>", { html: true });
+        },
+      })
+      .transform(html)
+      // Markdown has no tables without headings: empty ones head nothing.
+      .replace(/<th[^>]*><\/th>/g, "<td></td>")
+      .replace(/<thead>\s*<tr>(?:<td><\/td>)+<\/tr>\s*<\/thead>/g, "")
+      .replace(fileNameLinks, (_, link: string, name: string) => `${link}${escapeHtml(titleOf(name))}</a>`)
+  );
 }
 
 /** Links whose text is the name of a guide's file. */
@@ -114,12 +119,15 @@ function withContents(body: string, parts: readonly DocsLink[]): string {
 }
 
 function renderList(places: readonly DocsPlace[]): string {
-  const groups = Map.groupBy(places.slice(1), ({ group }) => group ?? "");
-  const lists = [...groups].map(([group, members]) => {
-    const items = members.map(({ href, text }) => `<li><a href="${href}">${renderCode(text)}</a></li>`);
-    return `<section><h2>${group}</h2>\n<ul class="index">${items.join("\n")}</ul></section>`;
-  });
-  return `<h1>Guides</h1>\n<p>What this server does, and how: from the first companion to an installation that runs for years.</p>\n${lists.join("\n")}`;
+  const groups = Map.groupBy(places, ({ group }) => group);
+  const lists = [...groups]
+    .filter(([group]) => group !== undefined)
+    .map(([group, members]) => {
+      const items = members.map(({ href, text }) => `<li><a href="${href}">${renderCode(text)}</a></li>`);
+      return `<section><h2>${group}</h2>\n<ul class="index">${items.join("\n")}</ul></section>`;
+    });
+  return `<h1>Guides</h1>\n<p>What this server does, and how: from the first companion to an installation that runs for years. Every call of the API is
+in the <a href="/docs">reference</a>.</p>\n${lists.join("\n")}`;
 }
 
 /** A heading's HTML as the text that the frame renders. */
@@ -134,26 +142,33 @@ function renderCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
-/** Compressed once, in the form of which every browser has the reader; the server makes others where they are asked for. */
+/** Together: what they share, above all the frame, is then stored once. */
 export function writeGuides(): void {
   mkdirSync(folder, { recursive: true });
-  const pages = renderGuides().map(({ name, html }) => ({ name, html, file: `${name || "guides"}.html.br.embedded` }));
-  for (const { html, file } of pages) {
-    const bytes = Buffer.from(html);
-    const params = { [zlib.BROTLI_PARAM_QUALITY]: 11, [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-    writeChanged(join(folder, file), brotliCompressSync(bytes, { params }));
+  const pages = renderGuides().map(({ name, html }) => ({ name, bytes: Buffer.from(html) }));
+  let end = 0;
+  const entries = pages.map(({ name, bytes }) => {
+    const start = end;
+    end += bytes.length;
+    return `  { name: "${name}", hash: "${hashOf(bytes)}", start: ${start}, end: ${end} },`;
+  });
+  const params = {
+    [zlib.BROTLI_PARAM_QUALITY]: 11,
+    [zlib.BROTLI_PARAM_LGWIN]: 22,
+    [zlib.BROTLI_PARAM_SIZE_HINT]: end,
+  };
+  const file = "guides.html.br.embedded";
+  writeWhole(join(folder, file), brotliCompressSync(Buffer.concat(pages.map(({ bytes }) => bytes)), { params }));
+  const source = [
+    "/** Made by scripts/build-guides.ts. */",
+    `import guidesFile from "./${file}" with { type: "file" };`,
+    "",
+    `export { guidesFile };\nexport const embeddedGuides = [\n${entries.join("\n")}\n];\n`,
+  ].join("\n");
+  writeWhole(join(folder, "index.ts"), Buffer.from(source));
+  for (const other of readdirSync(folder)) {
+    if (other !== "index.ts" && other !== file && !other.endsWith(".part")) rmSync(join(folder, other));
   }
-  const imports = pages.map(({ file }, at) => `import file${at} from "./${file}" with { type: "file" };`);
-  const entries = pages.map(({ name, html }, at) => `  { name: "${name}", hash: "${hashOf(html)}", br: file${at} },`);
-  const source = `/** Made by scripts/build-guides.ts. */\n${imports.join("\n")}\n\nexport const embeddedGuides = [\n${entries.join("\n")}\n];\n`;
-  writeChanged(join(folder, "index.ts"), Buffer.from(source));
-  const kept = new Set(["index.ts", ...pages.map(({ file }) => file)]);
-  for (const file of readdirSync(folder)) if (!kept.has(file)) rmSync(join(folder, file));
-}
-
-function writeChanged(path: string, bytes: Buffer): void {
-  if (existsSync(path) && readFileSync(path).equals(bytes)) return;
-  writeFileSync(path, bytes);
 }
 
 if (import.meta.main) writeGuides();

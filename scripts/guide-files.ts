@@ -1,5 +1,5 @@
 /** The guides that go with the program, as pages and as Markdown: all but what only people who work on it need. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 export const root = join(import.meta.dir, "..");
@@ -27,21 +27,28 @@ export const guideFiles: readonly GuideFile[] = [
   { name: "changelog", path: "CHANGELOG.md", group: "For operators" },
 ];
 
-/** Files that guides link to, which are shown and installed as they are, by the guide that has them. */
-export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string[]>> = {
-  deploy: [...listFiles("deploy").filter((path) => !/^deploy\/(debian\/|install\.sh|.*\.dockerignore)/.test(path))],
-  examples: listFiles("examples"),
-};
+const inFolder = (folder: string, ...names: string[]): string[] => names.map((name) => `${folder}/${name}`);
 
-/** Without pages, and without what running them leaves. */
-function listFiles(folder: string): string[] {
-  const tracked = Bun.spawnSync(["git", "ls-files", "-z", folder], { cwd: root });
-  const paths = tracked.success
-    ? tracked.stdout.toString().split("\0")
-    : readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`);
-  const files = paths.filter((path) => path !== "" && statSync(join(root, path)).isFile());
-  return files.filter((path) => !/\/node_modules\/|\/(secrets|certificates)\//.test(path)).sort();
-}
+/**
+ * Files that guides link to, shown and installed as they are, by the guide that has them. By name: beside them people keep
+ * settings and keys of their own.
+ */
+export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string[]>> = {
+  deploy: [
+    ...inFolder("deploy", "Caddyfile", "Dockerfile", "README.md", "companiond.service", "compose.yaml"),
+    ...inFolder("deploy", "grafana-dashboard.json", "nginx.conf", "prometheus-rules.yaml"),
+    ...inFolder("deploy/cluster", "compose.yaml", "nginx.conf"),
+  ],
+  examples: [
+    "examples/README.md",
+    ...inFolder("examples/generated", "README.md", "package.json", "with-hey-api.ts", "with-openapi-fetch.ts"),
+    ...inFolder("examples/page", "README.md", "chat.js", "index.html", "settings.js"),
+    ...inFolder("examples/platform", "README.md", "package.json", "platform.mjs"),
+    ...inFolder("examples/proxy", "Caddyfile", "README.md"),
+    ...inFolder("examples/relay", "README.md", "package.json", "server.mjs"),
+    ...inFolder("examples/signed-in", "README.md", "index.html", "page.js", "server.mjs"),
+  ],
+};
 
 export function readText(path: string): string {
   return readFileSync(join(root, path), "utf8");

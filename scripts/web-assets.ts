@@ -82,7 +82,7 @@ export function writeAssets(assets: readonly WebAsset[], generated: string): voi
 }
 
 /** Written to a temporary file and renamed, so that nobody sees half of it. */
-function writeWhole(path: string, bytes: Uint8Array): void {
+export function writeWhole(path: string, bytes: Uint8Array): void {
   if (existsSync(path) && readFileSync(path).equals(bytes)) return;
   const part = `${path}.${process.pid}.part`;
   writeFileSync(part, bytes);

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
-import { chooseFileEncoding } from "../../src/http/encoded-file.ts";
 import { matchesTag } from "../../src/lib/entity-tag.ts";
+import { chooseEncoding } from "../../src/modules/assets/service.ts";
 import { voiceEnglish } from "../../src/web/voice/strings.ts";
 import { sourcesEnglish } from "../../src/web/widget/sources-strings.ts";
 import { english } from "../../src/web/widget/strings.ts";
@@ -147,7 +147,7 @@ test.each([
   ["BR", "br"],
   ["zstd", "identity"],
 ])("Accept-Encoding %p is answered with %s", (header, encoding) => {
-  expect(chooseFileEncoding(header)).toBe(encoding as "br" | "gzip" | "identity");
+  expect(chooseEncoding(header)).toBe(encoding as "br" | "gzip" | "identity");
 });
 
 test("tags are compared whole", () => {

@@ -2,22 +2,32 @@
 import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../domain/errors.ts";
 import { type ApiResponse, jsonResponse } from "../../http/api-description.ts";
-import { respondFile, stableCaching } from "../../http/encoded-file.ts";
 import { type Route, route } from "../../http/route.ts";
+import { matchesTag } from "../../lib/entity-tag.ts";
 import { Text } from "../../schemas/schema.ts";
 import { assetReferences, findAsset } from "./service.ts";
 
+/** Short, so that a new version reaches every website within minutes, without any change there. */
+const stableCaching = "public, max-age=300, stale-while-revalidate=3600";
 const immutableCaching = "public, max-age=31536000, immutable";
 
 async function serve(name: string, request: Request, cacheControl: string): Promise<Response> {
   const asset = await findAsset(name, request.headers.get("accept-encoding"));
   if (asset === null) throw new AppError("not_found", "There is no file at this address.");
-  return respondFile(request, asset, {
+  const headers: Record<string, string> = {
     "cache-control": cacheControl,
+    etag: asset.etag,
+    vary: "Accept-Encoding",
     // Public: any page may load them, even cross-origin isolated ones.
     "access-control-allow-origin": "*",
     "cross-origin-resource-policy": "cross-origin",
-  });
+  };
+  if (matchesTag(request.headers.get("if-none-match"), asset.etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  headers["content-type"] = asset.contentType;
+  if (asset.encoding !== "identity") headers["content-encoding"] = asset.encoding;
+  return new Response(asset.bytes, { headers });
 }
 
 function fileResponses(description: string, content: NonNullable<ApiResponse["content"]>): Record<number, ApiResponse> {

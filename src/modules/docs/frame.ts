@@ -13,7 +13,7 @@ export interface DocsLink {
 export interface DocsPlace extends DocsLink {
   /** Its sections, listed beside it while it is open. */
   parts: readonly DocsLink[];
-  /** The heading above it and its neighbours in the list, if they have one. */
+  /** The heading above it and its neighbours in the list, if they have one: such are many, and not shown on narrow screens. */
   group?: string;
 }
 
@@ -42,7 +42,7 @@ export function framePage({ title, href, places, body, query = "" }: FramedPage)
 <div class="page">
 <nav aria-label="Documentation">
 <form role="search" action="/docs/search"><input type="search" name="q" value="${escapeHtml(query)}" maxlength="200"
-aria-label="Search the reference" placeholder="Search" autocomplete="off" spellcheck="false"><button>Search</button></form>
+aria-label="Search the reference" placeholder="Search the API" autocomplete="off" spellcheck="false"><button>Search</button></form>
 <ul class="places">${places.map((place, at) => renderGroup(place, places[at - 1]) + renderPlace(place, href)).join("\n")}
 <li><a href="/openapi.json">OpenAPI document</a></li></ul>
 </nav>
@@ -60,8 +60,10 @@ function renderGroup({ group }: DocsPlace, before: DocsPlace | undefined): strin
   return group === undefined || group === before?.group ? "" : `<li class="group">${group}</li>`;
 }
 
-function renderPlace({ href, text, parts }: DocsPlace, current: string): string {
-  if (href !== current) return `<li><a href="${href}">${renderInline(text)}</a></li>`;
+function renderPlace({ href, text, parts, group }: DocsPlace, current: string): string {
+  if (href !== current) {
+    return `<li${group === undefined ? "" : ' class="grouped"'}><a href="${href}">${renderInline(text)}</a></li>`;
+  }
   const list = parts.map((part) => `<li><a href="${part.href}">${renderInline(part.text)}</a></li>`).join("");
   return `<li><a href="${href}" aria-current="page">${renderInline(text)}</a>${list === "" ? "" : `<ul class="parts">${list}</ul>`}</li>`;
 }

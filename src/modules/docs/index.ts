@@ -4,15 +4,19 @@ import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
-import { respondFile, stableCaching } from "../../http/encoded-file.ts";
+import { compressFor } from "../../http/compression.ts";
 import { writePageHeaders } from "../../http/html.ts";
 import { respondJsonText } from "../../http/json-response.ts";
 import { type Route, route } from "../../http/route.ts";
+import { matchesTag } from "../../lib/entity-tag.ts";
 import { docsPolicy } from "./frame.ts";
 import type { ApiReference } from "./reference.ts";
 
 /** Only the last one is cached: base URLs come from requests, and must not fill the memory. */
 const builtBy = new WeakMap<Services, ApiReference & { baseUrl: string }>();
+
+/** As long as the scripts under names that stay. */
+const guideCaching = "public, max-age=300, stale-while-revalidate=3600";
 
 const shared = { method: "GET", tag: "Service", access: "public" } as const;
 const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
@@ -43,13 +47,18 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
 
   async function respondGuide(name: string, request: Request): Promise<Response> {
     const { findGuide } = await import("./guides.ts");
-    const found = await findGuide(name, request.headers.get("accept-encoding"));
+    const found = await findGuide(name);
     if (found === null) throw new AppError("not_found", "There is no such guide.");
-    return respondFile(request, found, {
-      "cache-control": stableCaching,
-      "content-security-policy": docsPolicy(),
-      "referrer-policy": "no-referrer",
-    });
+    const { html, tag } = found;
+    // Weak, since what is sent differs by encoding.
+    const set = { headers: { etag: `W/${tag}`, vary: "Accept-Encoding" } as Record<string, string> };
+    writePageHeaders(set.headers, docsPolicy());
+    set.headers["cache-control"] = guideCaching;
+    if (!matchesTag(request.headers.get("if-none-match"), tag)) {
+      return new Response(await compressFor(request, set, html), set);
+    }
+    delete set.headers["content-type"];
+    return new Response(null, { ...set, status: 304 });
   }
 
   return [

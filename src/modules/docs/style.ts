@@ -28,15 +28,15 @@ nav a { display: block; padding: 0.15rem 0.6rem; border-radius: 6px; color: inhe
 nav a:hover { text-decoration: underline; }
 nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight: 600; }
 .places { display: flex; flex-wrap: wrap; gap: 0.1rem 0.25rem; }
-.group { flex-basis: 100%; padding: 0.6rem 0.6rem 0; color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
-.parts { display: none; }
+.group { padding: 0.6rem 0.6rem 0; color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
+.group, .grouped, .parts { display: none; }
 main { padding: 1.5rem; min-width: 0; outline: none; }
 .neighbours { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3.5rem; padding-top: 1rem;
   border-top: 1px solid var(--line); }
 @media (min-width: 60rem) {
   .page { grid-template-columns: 19rem minmax(0, 1fr); }
   nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem; border: 0; border-right: 1px solid var(--line); }
-  .places { display: block; }
+  .places, .group, .grouped { display: block; }
   .contents { display: none; }
   .places > li { margin: 0.15rem 0; }
   .parts { display: block; margin: 0.25rem 0 0.75rem 0.6rem; padding-left: 0.4rem; border-left: 1px solid var(--line);
