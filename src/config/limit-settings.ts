@@ -21,7 +21,8 @@ export const limitSettings = {
   configRatePerIp: optional({
     variable: "COMPANIOND_CONFIG_RATE_PER_IP",
     parse: perMinute,
-    about: "The same by client address. One of the two gives page views both windows, with the usual number for the other.",
+    about:
+      "The same by client address. One of the two gives page views both windows, with the usual number for the other.",
   }),
   ratePerKey: plain(
     "COMPANIOND_RATE_PER_KEY",

@@ -58,8 +58,7 @@ export function listRefusedConfigs(
         ? "A proxy in front makes all visitors one address: set COMPANIOND_TRUST_PROXY first. "
         : "";
     const setting = `Set COMPANIOND_CONFIG_RATE_PER_${isByIp ? "IP" : "TOKEN"} to more than ${limit} a minute`;
-    const gain =
-      ip === rules.ip ? ": page views then have windows of their own, and take no visitor's message." : ".";
+    const gain = ip === rules.ip ? ": page views then have windows of their own, and take no visitor's message." : ".";
     const detail = `${views} refused (429), since ${isByIp ? "the address" : "the companion"} had too many in a minute.`;
     return [{ ...refusals, window, detail, advice: `${proxy}${setting}${gain}` }];
   });

@@ -57,7 +57,12 @@ async function openVisitors(server: TestServer, settings: Partial<CompanionSetti
   async function chat(host: number, solution?: string) {
     const headers = { "content-type": "application/json", ...address(host) };
     const proof = solution === undefined ? {} : { "x-challenge": solution };
-    const response = await sendChat(server.url, embedToken, { message: "[[say:yes]]" }, { headers: { ...headers, ...proof } });
+    const response = await sendChat(
+      server.url,
+      embedToken,
+      { message: "[[say:yes]]" },
+      { headers: { ...headers, ...proof } },
+    );
     if (response.ok) await response.text();
     return response;
   }
