@@ -111,7 +111,8 @@ export class ConfigSource {
     this.#listener.emit("error", error);
     if (this.isRefused) {
       this.config = null;
-      return this.forget();
+      this.forget();
+      return;
     }
     this.#fallBack();
     if (this.problem.retryAt) this.#waitUntil(this.problem.retryAt);
