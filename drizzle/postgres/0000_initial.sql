@@ -35,6 +35,7 @@ CREATE TABLE "api_keys" (
 	"created_at" bigint NOT NULL,
 	"last_four" text COLLATE "C",
 	"created_by_key_id" text COLLATE "C",
+	"replaces_key_id" text COLLATE "C",
 	"replaced_by_key_id" text COLLATE "C",
 	"replaced_at" bigint,
 	CONSTRAINT "api_keys_id_unique" UNIQUE("id")
@@ -559,6 +560,7 @@ ALTER TABLE "budgets" ADD CONSTRAINT "budgets_account_id_accounts_id_fk" FOREIGN
 CREATE INDEX "api_keys_held" ON "api_keys" USING btree ("account_number") WHERE revoked_at IS NULL;--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_number");--> statement-breakpoint
 CREATE INDEX "api_keys_created_by" ON "api_keys" USING btree ("created_by_key_id") WHERE created_by_key_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "api_keys_replaces" ON "api_keys" USING btree ("replaces_key_id") WHERE replaces_key_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "audit_account" ON "audit" USING btree ("account_id","created_at","number");--> statement-breakpoint
 CREATE INDEX "idempotency_created" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id");--> statement-breakpoint
@@ -1145,16 +1147,33 @@ CREATE FUNCTION "start_of_period"("period" text, "day" text) RETURNS text LANGUA
 	SELECT CASE "period" WHEN 'day' THEN "day" ELSE left("day", 7) || '-01' END
 $$;
 --> statement-breakpoint
+-- The facts of a call with those of the keys whose budgets count it, too: the keys that made its key, whose place they
+-- took, and which took theirs.
+CREATE FUNCTION "with_kin"("account" text, "call_facts" jsonb) RETURNS jsonb LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+	SELECT CASE WHEN EXISTS (SELECT FROM "budgets" WHERE "account_id" = "account" AND "fact" >= 'key:' AND "fact" < 'key;')
+	THEN "call_facts" || coalesce((
+		WITH RECURSIVE "kin" ("id") AS (
+			SELECT substr(f."fact", 5) COLLATE "C" FROM jsonb_array_elements_text("call_facts") AS f("fact") WHERE f."fact" LIKE 'key:%'
+			UNION SELECT n."id" FROM "kin" CROSS JOIN LATERAL (
+				SELECT unnest(ARRAY[k."created_by_key_id", k."replaces_key_id"]) FROM "api_keys" AS k WHERE k."id" = "kin"."id"
+				UNION ALL SELECT k."id" FROM "api_keys" AS k WHERE k."replaces_key_id" = "kin"."id"
+			) AS n("id") WHERE n."id" IS NOT NULL
+		)
+		SELECT jsonb_agg('key:' || "kin"."id") FROM "kin" WHERE NOT "call_facts" ? ('key:' || "kin"."id")
+	), '[]') ELSE "call_facts" END
+$$;
+--> statement-breakpoint
 -- The budgets that count each call, by the call's place. "call_facts": of each a JSON array.
 CREATE FUNCTION "match_budgets"("account_ids" text[], "call_facts" text[])
 RETURNS TABLE ("place" bigint, "budget_id" text) LANGUAGE sql STABLE SET enable_seqscan = off AS $$
 	SELECT c."place", b."id"
-	FROM unnest("account_ids", "call_facts") WITH ORDINALITY AS c("account", "facts", "place")
-	CROSS JOIN LATERAL jsonb_array_elements_text(c."facts"::jsonb) AS f("fact")
+	FROM unnest("account_ids", "call_facts") WITH ORDINALITY AS g("account", "given", "place")
+	CROSS JOIN LATERAL (SELECT g."account", g."place", "with_kin"(g."account", g."given"::jsonb) AS "facts" OFFSET 0) AS c
+	CROSS JOIN LATERAL jsonb_array_elements_text(c."facts") AS f("fact")
 	CROSS JOIN LATERAL (
 		SELECT "id", "facts" FROM "budgets" WHERE "account_id" = c."account" AND "fact" = f."fact" OFFSET 0
 	) AS b
-	WHERE b."facts"::jsonb <@ c."facts"::jsonb
+	WHERE b."facts"::jsonb <@ c."facts"
 $$;
 --> statement-breakpoint
 -- Marks budgets whose limit is reached for the first time in a period: the one place where this becomes true, in the

@@ -405,6 +405,7 @@ CREATE TABLE `api_keys` (
 	`created_at` integer NOT NULL,
 	`last_four` text,
 	`created_by_key_id` text,
+	`replaces_key_id` text,
 	`replaced_by_key_id` text,
 	`replaced_at` integer,
 	FOREIGN KEY (`account_number`) REFERENCES `accounts`(`number`) ON DELETE cascade
@@ -418,6 +419,8 @@ CREATE INDEX `api_keys_account` ON `api_keys` (`account_number`);
 CREATE INDEX `api_keys_held` ON `api_keys` (`account_number`) WHERE revoked_at IS NULL;
 --> statement-breakpoint
 CREATE INDEX `api_keys_created_by` ON `api_keys` (`created_by_key_id`) WHERE created_by_key_id IS NOT NULL;
+--> statement-breakpoint
+CREATE INDEX `api_keys_replaces` ON `api_keys` (`replaces_key_id`) WHERE replaces_key_id IS NOT NULL;
 --> statement-breakpoint
 -- Valid tokens only: a revoked one is deleted.
 CREATE TABLE `embed_tokens` (

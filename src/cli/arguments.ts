@@ -71,7 +71,10 @@ function checkComplete(
   values: Map<string, string[]>,
   operands: readonly string[],
 ): void {
-  const missing = Object.entries(declared).filter(([name, spec]) => spec.isRequired && !values.get(name)?.at(-1));
+  const isGiven = (name: string) => Boolean(values.get(name)?.at(-1));
+  const missing = Object.entries(declared).filter(
+    ([name, { isRequired, requiredUnless = name }]) => isRequired && !isGiven(name) && !isGiven(requiredUnless),
+  );
   if (missing.length > 0) {
     throw new Misuse(`missing ${missing.map(([name, spec]) => `--${name} ${spec.value?.shown}`).join(" and ")}.`);
   }

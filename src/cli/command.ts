@@ -59,6 +59,8 @@ export interface OptionSpec {
   value?: Value;
   about: string;
   isRequired?: true;
+  /** The option that makes it optional. */
+  requiredUnless?: string;
   isRepeatable?: true;
 }
 

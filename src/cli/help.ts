@@ -65,6 +65,7 @@ export function describeSettings(): string {
 }
 
 function describeOption(spec: OptionSpec): string {
+  if (spec.requiredUnless) return `${spec.about} Required, unless there is --${spec.requiredUnless}.`;
   if (spec.isRequired) return `${spec.about} Required.`;
   return spec.isRepeatable ? `${spec.about} Can be repeated.` : spec.about;
 }

@@ -97,6 +97,14 @@ export interface SessionPrincipal {
 /** The caller of a management request, determined by the principal guard. */
 export type Principal = KeyPrincipal | SessionPrincipal;
 
+/** The longest grace period of a rotation: the end of a key cannot be put off for ever. */
+export const maxGraceSeconds = 30 * 86_400;
+
+/** Of a key that a person makes in another's place: as much time as that was given; null: it never expires. */
+export function renewedExpiry({ createdAt, expiresAt }: Pick<ApiKey, "createdAt" | "expiresAt">, nowMs: number) {
+  return expiresAt === null ? null : nowMs + expiresAt - createdAt;
+}
+
 /** `insufficient_scope`, naming the missing scopes. */
 export function insufficientScope(missing: readonly Scope[]): AppError {
   const scopes = missing.length === 1 ? "the scope" : "the scopes";

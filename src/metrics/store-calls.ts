@@ -113,6 +113,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     deleteBudget: "write",
     sumSpent: "read",
     listMatching: "read",
+    listCountedKeys: "read",
     listChoices: "read",
     hasStopBudgets: "read",
     reserve: "write",

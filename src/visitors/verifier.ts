@@ -14,6 +14,8 @@ interface VisitorServices extends Pick<Services, "store" | "clock" | "log"> {
   readonly sealing: Sealing & { hasSealed(): Promise<boolean> };
 }
 
+type CompanionFacts = Parameters<Visitors["verify"]>[0];
+
 export function createVisitors({ store, sealing, clock, log }: VisitorServices): Visitors {
   const importedKeys = new ImportedKeys(sealing);
 
@@ -29,6 +31,15 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
     return toVerifiedId(await sealing.digest("visitor", `${accountId}\n${sub}`));
   }
 
+  /** Without a name only if there is nothing to choose from. */
+  async function findKey(companion: CompanionFacts, keyId: string | null): Promise<VisitorKey | null> {
+    const { visitorKeys } = store;
+    if (keyId === null) return await visitorKeys.findOnly(companion.accountId, visitorFactsOf(companion));
+    const key = await visitorKeys.find(companion.accountId, keyId);
+    // At each request: the companion may be another customer's by now.
+    return key !== null && coversCompanion(key.metadata, companion) ? key : null;
+  }
+
   return {
     async verify(companion, token) {
       const { id: companionId, accountId } = companion;
@@ -36,14 +47,9 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
       // Before the signature: what costs nothing first.
       const claims = read && readClaims(read.payload, companionId, Math.floor(clock.nowMs() / 1000));
       if (read === null || claims === null) throw unverified();
-      const { keyId } = read;
-      const key = await (keyId === null
-        ? store.visitorKeys.findOnly(accountId, visitorFactsOf(companion))
-        : store.visitorKeys.find(accountId, keyId));
+      const key = await findKey(companion, read.keyId);
       // The token must not choose: a public key would be a secret that everyone knows.
       if (key === null || key.algorithm !== read.algorithm) throw unverified();
-      // At each request: the companion may be another customer's by now.
-      if (!coversCompanion(key.metadata, companion)) throw unverified();
       if (!(await isSignedWith(key.algorithm, await importedKey(accountId, key), read))) throw unverified();
       return { id: await idOf(accountId, claims.sub), claims };
     },

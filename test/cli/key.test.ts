@@ -85,6 +85,10 @@ test.each([
   [["--scopes", "usage:read", "--expires", "soon"], "--expires must be"],
   [["--scopes", "usage:read", "--expires", "2001-01-01"], "--expires must be"],
   [["--scopes", "usage:read", "--expires", "0d"], "--expires must be"],
+  [["--scopes", "usage:read", "--grace", "1h"], "--grace needs --replaces"],
+  [["--replaces", "x"], "--replaces needs --grace"],
+  [["--replaces", "x", "--grace", "31d"], "--grace must be"],
+  [["--replaces", "x", "--grace", "soon"], "--grace must be"],
 ])("refuses %j with exit code 2", async (words, sentence) => {
   const { exitCode, stdout, stderr } = await runCommand(
     ["key", "create", "--account", email, "--name", "x", ...words],
@@ -101,6 +105,27 @@ test("refuses a name that is empty or too long", async () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain("--name: Must be 1 to 100 characters");
   }
+});
+
+test("puts a key in another's place, which works on for its grace", async () => {
+  const old = await createKey("--expires", "30d");
+  const words = ["key", "create", "--replaces", old.id.toUpperCase(), "--grace", "1h"];
+  const made = (await runJson(words, options)) as MadeKey;
+  expect(made).toMatchObject({ name: "CRM", scopes: ["companions:read", "usage:read"], created_by_key_id: null });
+  expect(Math.round((Date.parse(made.expires_at ?? "") - Date.now()) / 86_400_000)).toBe(30);
+  const listed = (await runJson(["key", "list", "--account", email], options)) as MadeKey[];
+  const replaced = listed.find(({ id }) => id === old.id);
+  expect(replaced).toMatchObject({ replaced_by_key_id: made.id });
+  expect(Date.parse(String(replaced?.expires_at)) - Date.parse(String(replaced?.["replaced_at"]))).toBe(3_600_000);
+
+  const also = ["--account", email, "--name", "Next", "--scopes", "usage:read", "--expires", "2999-01-01T00:00:00Z"];
+  const { stdout } = await runCommand(["key", "create", "--replaces", made.id, "--grace", "0", ...also], options);
+  expect(stdout).toContain(`(${made["start"]}…${made["last_four"]}) is refused from now on.`);
+  const after = (await runJson(["key", "list", "--account", email], options)) as MadeKey[];
+  expect(after.map(({ id }) => id)).not.toContain(made.id);
+  expect(after[0]).toMatchObject({ name: "Next", scopes: ["usage:read"], expires_at: "2999-01-01T00:00:00.000Z" });
+  const gone = await runCommand(words.with(3, made.id), options);
+  expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining(`no active key with the id ${made.id}`)]);
 });
 
 test("revokes a key by its id, once", async () => {

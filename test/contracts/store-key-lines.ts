@@ -19,7 +19,12 @@ export function keyLineStoreContract(open: OpenStore): void {
     const make = (fields: Partial<NewApiKey> = {}) =>
       world.store.apiKeys.create(account.id, newApiKey(fields), world.context());
     const makeBy = (maker: ApiKey, fields: Partial<NewApiKey> = {}) => make({ createdByKeyId: maker.id, ...fields });
-    const revoke = ({ id }: ApiKey) => world.store.apiKeys.revoke(account.id, id, world.context(), systemIds.uuid);
+    const askedBy = ({ id }: ApiKey) => {
+      const context = world.context();
+      return { ...context, actor: { ...context.actor, id } };
+    };
+    const revoke = ({ id }: ApiKey, by?: ApiKey) =>
+      world.store.apiKeys.revoke(account.id, id, by === undefined ? world.context() : askedBy(by), systemIds.uuid);
     const replace = (old: ApiKey, graceMs: number, fields: Partial<NewApiKey> = {}, of = account) => {
       const replacement = { keyId: old.id, endsAt: world.clock.nowMs() + graceMs };
       return world.store.apiKeys.replace(of.id, replacement, newApiKey(fields), world.context(), systemIds.uuid);
@@ -159,10 +164,8 @@ export function keyLineStoreContract(open: OpenStore): void {
       expect((await trailOf(old)).map(({ action }) => action)).toEqual(["key.create", "key.replace", "key.replace"]);
     });
 
-    test("a rotation creates nothing if there is nothing to replace, or if the new key would end with the old", async () => {
-      const { clock } = world;
+    test("a rotation creates nothing if there is nothing to replace", async () => {
       const root = await make();
-      const child = await makeBy(root);
       const revoked = await make();
       await revoke(revoked);
       const before = await listIds();
@@ -170,15 +173,93 @@ export function keyLineStoreContract(open: OpenStore): void {
       const refusal = { code: "invalid_request", errors: [{ param: "replaces" }] };
       await expect(replace(revoked, 0)).rejects.toMatchObject(refusal);
       await expect(replace(root, 0, {}, other)).rejects.toMatchObject(refusal);
-      for (const old of [root, child]) {
-        await expect(replace(old, 60_000, { createdByKeyId: child.id })).rejects.toMatchObject(refusal);
-      }
       expect(await listIds()).toEqual(before);
       expect(await find(root)).toEqual(root);
-      // The maker itself may.
-      const next = await replace(child, 60_000, { createdByKeyId: root.id });
-      expect(await find(child)).toMatchObject({ replacedByKeyId: next.id, expiresAt: clock.nowMs() + 60_000 });
-      expect(await find(next)).toMatchObject({ createdByKeyId: root.id, expiresAt: null });
+    });
+
+    const bySelf = (key: ApiKey, graceMs: number, fields: Partial<NewApiKey> = {}) =>
+      replace(key, graceMs, { createdByKeyId: key.id, ...fields });
+    const hourMs = 3_600_000;
+
+    test("a key that replaces itself has a successor that goes on when the old one has ended, with all else that it made", async () => {
+      const { clock } = world;
+      const root = await make();
+      const old = await makeBy(root);
+      const child = await makeBy(old);
+      const endsAt = clock.nowMs() + hourMs;
+      const next = await bySelf(old, hourMs);
+      expect(next).toMatchObject({ createdByKeyId: old.id, expiresAt: null });
+      expect(await find(old)).toMatchObject({ replacedByKeyId: next.id, expiresAt: endsAt });
+      expect(await find(child)).toEqual({ ...child, expiresAt: endsAt });
+      expect(await find(next)).toEqual(next);
+      expect((await trailOf(next)).map(({ action }) => action)).toEqual(["key.create"]);
+      expect((await trailOf(old)).at(-1)).toMatchObject({ action: "key.replace", replaced_by: next.id });
+
+      clock.advance(hourMs);
+      await makeBy(next);
+      // What has ended is tidied away.
+      expect(await revoke(old)).toHaveLength(2);
+      expect(await isFound(next)).toBe(true);
+      expect(await revoke(root)).toHaveLength(3);
+      expect(await isFound(next)).toBe(false);
+    });
+
+    test("a key that replaces itself without grace ends at once, with all but its successor", async () => {
+      const old = await make();
+      const child = await makeBy(old);
+      const next = await bySelf(old, 0);
+      expect(await listIds()).toEqual([next.id]);
+      expect((await trailOf(child)).at(-1)).toMatchObject({ action: "key.revoke", revoked_with: old.id });
+    });
+
+    test("a key may replace one above it, by a successor that has no more time than itself", async () => {
+      const { clock } = world;
+      const root = await make();
+      const middle = await makeBy(root);
+      const low = await makeBy(middle, { expiresAt: clock.nowMs() + 2 * hourMs });
+      await expect(replace(middle, hourMs, { createdByKeyId: low.id })).rejects.toMatchObject({ code: "conflict" });
+      const next = await replace(middle, hourMs, { createdByKeyId: low.id, expiresAt: low.expiresAt });
+      expect(await find(low)).toMatchObject({ expiresAt: clock.nowMs() + hourMs, replacedByKeyId: null });
+      expect(await find(next)).toMatchObject({ expiresAt: low.expiresAt, createdByKeyId: low.id });
+      expect(await revoke(root)).toHaveLength(4);
+    });
+
+    test("who revokes a key in its grace revokes its successor too, unless a key of the line asks for it", async () => {
+      for (const [asker, isSpared] of [
+        [null, false],
+        ["stranger", false],
+        ["root", false],
+        ["next", true],
+        ["afterNext", true],
+        ["old", true],
+        ["child", true],
+      ] as const) {
+        const root = await make();
+        const old = await makeBy(root);
+        const keys = { stranger: await make(), root, old, child: await makeBy(old), next: await bySelf(old, hourMs) };
+        const afterNext = await makeBy(keys.next);
+        await revoke(old, asker === null ? undefined : { ...keys, afterNext }[asker]);
+        const left = [
+          await isFound(old),
+          await isFound(keys.child),
+          await isFound(keys.next),
+          await isFound(afterNext),
+        ];
+        expect({ asker, left }).toEqual({ asker, left: [false, false, isSpared, isSpared] });
+      }
+    });
+
+    test("in its grace, a key has no more time to give, and takes none from its successor", async () => {
+      const { clock } = world;
+      const old = await make();
+      const first = await bySelf(old, hourMs);
+      await expect(bySelf(old, hourMs)).rejects.toMatchObject({ code: "conflict" });
+      const endsAt = clock.nowMs() + hourMs;
+      const second = await bySelf(old, 60_000, { expiresAt: endsAt });
+      expect([(await find(first))?.expiresAt, (await find(second))?.expiresAt]).toEqual([null, endsAt]);
+      // A person who rotates it ends what it has made of itself, too.
+      await replace(old, 30_000);
+      expect((await find(first))?.expiresAt).toBe(clock.nowMs() + 30_000);
     });
   });
 }

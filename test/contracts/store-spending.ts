@@ -6,7 +6,15 @@ import { noCost } from "../../src/domain/money.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewBudget, SpendingCall } from "../../src/store/store.ts";
 import { answeredBy, unanswered } from "../support/answered.ts";
-import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import {
+  day,
+  firstPage,
+  newApiKey,
+  newCompanion,
+  type OpenStore,
+  openWorld,
+  type StoreWorld,
+} from "../support/store-world.ts";
 
 const price = { micros: 100, picos: 400_000 };
 
@@ -109,6 +117,63 @@ export function spendingStoreContract(open: OpenStore): void {
     await settle(null);
     expect(await spentAndReserved(budget.id)).toEqual(expected);
     expect(await spending().listMatching(account.id, factsOf())).toHaveLength(counts ? 1 : 0);
+  });
+
+  test("on a key count the keys that it made and those that took its place, and move with a rotation", async () => {
+    const { apiKeys, companions } = world.store;
+    const make = (maker: string | null) =>
+      apiKeys.create(account.id, newApiKey({ createdByKeyId: maker }), world.context());
+    const rotate = (keyId: string, maker: string | null, graceMs = 60_000) => {
+      const old = { keyId, endsAt: nowMs() + graceMs };
+      return apiKeys.replace(account.id, old, newApiKey({ createdByKeyId: maker }), world.context(), systemIds.uuid);
+    };
+    const spend = (keyId: string) => {
+      const facts = factsOf({}, keyId);
+      return world.store.turns.settle(
+        world.turnOf(companion, { keyId, day, cost: price, spend: { facts, reservationId: null, atMs: nowMs() } }),
+      );
+    };
+    const spent = async (id: string) => (await read(id))?.spent.micros;
+    const [root, other] = [await make(null), await make(null)];
+    const child = await make(root.id);
+    const { id: onRoot } = await create({ subject: { keyId: root.id }, limitMicros: 10_000 });
+    const { id: onChild } = await create({ subject: { keyId: child.id }, limitMicros: 10_000 });
+    for (const { id } of [root, child, other]) await spend(id);
+    expect([await spent(onRoot), await spent(onChild)]).toEqual([200, 100]);
+
+    // By itself, and by a person: with what is spent and held, and with what the old key still does.
+    const grandchild = await make(child.id);
+    const held = callOf({ keyId: grandchild.id, facts: factsOf({}, grandchild.id) });
+    expect(await spending().reserve(held)).toMatchObject({ isReserved: true });
+    const ofChild = await rotate(child.id, child.id);
+    const ofRoot = await rotate(root.id, null);
+    const moved = await read(onChild);
+    expect(moved).toMatchObject({ subject: { keyId: ofChild.id }, updatedAt: nowMs(), reservedMicros: 300 });
+    expect((await read(onRoot))?.subject).toEqual({ keyId: ofRoot.id });
+    const { items } = await world.store.audit.list(account.id, { fromMs: 0, toMs: nowMs() + 1 }, firstPage);
+    const made = items.find(({ action, targetId }) => action === "key.create" && targetId === ofRoot.id);
+    expect(made?.details).toMatchObject({ replaces: root.id, budgets_moved: 1 });
+    for (const { id } of [child, ofChild, grandchild, root, ofRoot, other]) await spend(id);
+    expect([await spent(onRoot), await spent(onChild)]).toEqual([700, 400]);
+    const again = await rotate(child.id, null, 0);
+    await spend(again.id);
+    expect([await spent(onRoot), await spent(onChild)]).toEqual([800, 500]);
+
+    // A new one has seen all of it, and holds what they hold.
+    const late = await create({ subject: { keyId: ofChild.id } });
+    expect([late.spent.micros, late.reservedMicros]).toEqual([500, 300]);
+    expect(await spending().sumSpent(account.id, { keyId: ofRoot.id }, "day", nowMs())).toMatchObject({ micros: 800 });
+    const facts = (keyId: string) => spending().listMatching(account.id, factsOf({}, keyId));
+    expect((await facts(grandchild.id)).map(({ id }) => id).toSorted()).toEqual([onRoot, onChild, late.id].toSorted());
+    expect(await facts(other.id)).toEqual([]);
+    expect((await spending().listCountedKeys(ofChild.id)).toSorted()).toEqual(
+      [child.id, grandchild.id, ofChild.id, again.id].toSorted(),
+    );
+    const ofOld = { ...newCompanion({ model: "by the old key" }), createdByKeyId: root.id };
+    await companions.create(account.id, ofOld, world.context());
+    expect(await spending().listChoices(account.id, { keyId: ofRoot.id })).toEqual([
+      { model: "by the old key", hasVoice: false },
+    ]);
   });
 
   test("count a companion's calls, and no other's", async () => {

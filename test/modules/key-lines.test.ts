@@ -99,6 +99,42 @@ test("a rotation creates the new key and gives the old one its end in one call, 
   expect([await statusOf(old), await statusOf(child), await statusOf(next)]).toEqual([401, 401, 200]);
 });
 
+test("a key replaces itself, works on for its grace, and then has ended for good, while the new one goes on", async () => {
+  const old = await make(api, { expires_at: inMs(90_000_000) });
+  const child = await make(old.api);
+  const rotate = (headers = {}) =>
+    old.api.call("POST", "/api/keys", body({ replaces: old.id, grace_seconds: 3600 }), headers);
+  const [first, second] = [await rotate({ "idempotency-key": "own" }), await rotate({ "idempotency-key": "own" })];
+  const next: Made = { ...(first.json as unknown as Made), api: apiClient(server.url, first.json.key) };
+  expect([second.status, second.json]).toEqual([201, { ...first.json, key: undefined } as never]);
+  // No more time than the old one had.
+  expect(next).toMatchObject({ created_by_key_id: old.id, expires_at: inMs(90_000_000) });
+  const listed = (await next.api.call("GET", "/api/keys")).json.data;
+  expect(listed.find(({ id }) => id === old.id)).toMatchObject({
+    replaced_by_key_id: next.id,
+    expires_at: inMs(3_600_000),
+  });
+  expectInvalid(await old.api.call("POST", "/api/keys", body({ expires_at: inMs(3_600_001) })), ["expires_at"]);
+
+  expect([await statusOf(old), await statusOf(child), await statusOf(next)]).toEqual([200, 200, 200]);
+  clock.advance(3_600_000);
+  expect([await statusOf(old), await statusOf(child), await statusOf(next)]).toEqual([401, 401, 200]);
+  const trail = (await api.call("GET", "/api/audit")).json.data.filter(({ target_id }) => target_id === old.id);
+  expect(trail[0]).toMatchObject({ action: "key.replace", details: { replaced_by: next.id } });
+});
+
+test("a new key ends its predecessor early, and whoever else does so ends both", async () => {
+  for (const [isOwn, left] of [
+    [true, [401, 200]],
+    [false, [401, 401]],
+  ] as const) {
+    const old = await make(api);
+    const next = await make(old.api, { replaces: old.id, grace_seconds: 3600 });
+    expect((await (isOwn ? next.api : api).call("DELETE", `/api/keys/${old.id}`)).status).toBe(204);
+    expect([await statusOf(old), await statusOf(next)]).toEqual([...left]);
+  }
+});
+
 test("a rotation without grace revokes the old key", async () => {
   const old = await make(api);
   const next = await make(api, { replaces: old.id, grace_seconds: 0 });
@@ -111,18 +147,20 @@ test("a rotation that is refused changes nothing", async () => {
   const old = await make(api);
   const wide = await limited.api.call("POST", "/api/keys", body({ replaces: old.id, grace_seconds: 0 }));
   expectProblem(wide, 403, "insufficient_scope");
-  const itself = await old.api.call("POST", "/api/keys", body({ replaces: old.id, grace_seconds: 60 }));
-  expect(expectInvalid(itself, ["replaces"]).json.errors[0]?.detail).toContain("itself");
-  expectInvalid(await old.api.call("POST", "/api/keys", body({ replaces: ownId, grace_seconds: 60 })), ["replaces"]);
+  const unable = await make(api, {}, ["keys:read"]);
+  const itself = body({ replaces: unable.id, grace_seconds: 60 }, ["keys:read"]);
+  expectProblem(await unable.api.call("POST", "/api/keys", itself), 403, "insufficient_scope");
+  const longer = body({ replaces: limited.id, grace_seconds: 60 }, ["usage:read"]);
+  expectProblem(await limited.api.call("POST", "/api/keys", longer), 403, "insufficient_scope");
 
   const stranger = await server.createAccount({ email: `${crypto.randomUUID()}@example.com` });
   const foreign = apiClient(server.url, (await server.createKey(stranger)).key);
   expectInvalid(await foreign.call("POST", "/api/keys", body({ replaces: old.id, grace_seconds: 0 })), ["replaces"]);
 
-  expect(await listIds()).toEqual([old.id, limited.id, ownId]);
+  expect(await listIds()).toEqual([unable.id, old.id, limited.id, ownId]);
   expect(await statusOf(old)).toBe(200);
-  const shown = (await api.call("GET", "/api/keys")).json.data[0];
-  expect(shown).toMatchObject({ expires_at: null, replaced_at: null });
+  const { data } = (await api.call("GET", "/api/keys")).json;
+  for (const shown of data) expect(shown).toMatchObject({ expires_at: null, replaced_at: null });
 });
 
 test("a repeated rotation request creates nothing again", async () => {

@@ -8,6 +8,7 @@ import { conversationListQueries } from "../../src/store/sqlite/conversation-lis
 import { conversationWalkQueries } from "../../src/store/sqlite/conversation-reader.ts";
 import { exchangeQuery } from "../../src/store/sqlite/exchanges.ts";
 import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
+import { keyKinQueries } from "../../src/store/sqlite/key-kin.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueriesOf } from "../../src/store/sqlite/metadata-index.ts";
@@ -39,6 +40,23 @@ const plans: [name: string, sql: string, plan: string[]][] = [
       "SCAN line",
       "SEARCH made USING INDEX api_keys_created_by (created_by_key_id=?)",
       "SCAN line",
+    ],
+  ],
+  [
+    "the keys whose budgets count a call",
+    keyKinQueries.above,
+    [
+      "CO-ROUTINE kin",
+      "SETUP",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "RECURSIVE STEP",
+      "COMPOUND QUERY",
+      "LEFT-MOST SUBQUERY",
+      "SCAN kin",
+      "SEARCH k USING INDEX api_keys_replaces (replaces_key_id=?)",
+      ...["UNION ALL", "SCAN kin", "SEARCH k USING INDEX api_keys_id (id=?)"],
+      ...["UNION ALL", "SCAN kin", "SEARCH k USING INDEX api_keys_id (id=?)"],
+      "SCAN kin",
     ],
   ],
   [

@@ -135,11 +135,10 @@ async function readSubject(
 async function requirePrices(services: BudgetServices, accountId: string, subject: BudgetSubject): Promise<void> {
   if (!mayBeUnpriced(services)) return;
   const { spending, apiKeys } = services.store;
-  const keys = "keyId" in subject ? await apiKeys.list(accountId) : [];
+  const counted = "keyId" in subject ? new Set(await spending.listCountedKeys(subject.keyId)) : null;
+  const keys = counted === null ? [] : await apiKeys.list(accountId);
   // Such a key calls every companion of the account, whoever made it.
-  const callsAll = keys.some(
-    ({ id, scopes }) => "keyId" in subject && id === subject.keyId && scopes.includes("chat:write"),
-  );
+  const callsAll = keys.some(({ id, scopes }) => counted?.has(id) && scopes.includes("chat:write"));
   const choices = await spending.listChoices(accountId, callsAll ? { account: true } : subject);
   const unpriced = listUnpriced(services, choices);
   if (unpriced.length === 0) return;

@@ -41,7 +41,8 @@ export const keyRoutes: readonly Route[] = [
       description:
         "A key cannot grant a scope that it lacks, nor more time than it has itself. With `replaces` it is a rotation: in " +
         "one step the new key is created and the old one gets its end. With a key that is revoked or expires, all keys " +
-        "that it created end too, and those that they created.",
+        "that it created end too, and those that they created. A key that replaces itself ends so as well, but for the new " +
+        "key, which goes on; who revokes the old one before its end revokes the new one with it.",
       responses: {
         201: jsonResponse("The key: the only time that it is shown in full.", NewKeyObject),
       },
@@ -60,7 +61,9 @@ export const keyRoutes: readonly Route[] = [
     summary: "Revoke an API key, and all that it created",
     access: "keys:write",
     document: () => ({
-      description: "The keys that it created, and those that they created, are revoked at the same moment.",
+      description:
+        "The keys that it created, and those that they created, are revoked at the same moment. A key by which it has " +
+        "replaced itself is revoked too, unless that key asks for it, or the old one has expired already.",
       params: { id: idParam("key") },
       responses: { 204: { description: "Revoked, with all keys that descend from it: refused from now on." } },
     }),

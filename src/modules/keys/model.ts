@@ -1,14 +1,11 @@
 /** API keys on the wire: never the key itself, which only the response to its creation adds. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type ApiKey, scopes } from "../../domain/account.ts";
+import { type ApiKey, maxGraceSeconds, scopes } from "../../domain/account.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schema.ts";
 
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
-
-/** The longest grace period of a rotation: the end of a key cannot be put off for ever. */
-const maxGraceSeconds = 30 * 86_400;
 
 export const newKeyBody = compileChecker(() =>
   t.Object(
@@ -38,8 +35,9 @@ export const newKeyBody = compileChecker(() =>
             pattern: uuidPattern,
             problem: "Must be the id of an API key, or null.",
             description:
-              "The id of a key that this one replaces; it ends after `grace_seconds`, with all keys that it created. " +
-              "Not the key that makes the call, nor one that it descends from.",
+              "The id of a key that this one replaces; it ends after `grace_seconds`, with all keys that it created. It may " +
+              "be the key that makes the call, or one above that: then the new key is all that goes on. Budgets on the " +
+              "old key are on the new one from then on.",
           }),
         ),
       ),

@@ -65,6 +65,12 @@ export type EndedKey = Pick<ApiKey, "id" | "name" | "start" | "lastFour">;
  * The line of a key: itself, the keys that it created, those that they created, and so on. A key never outlives the one
  * that created it: whatever ends a key ends its whole line in the same transaction. Each key gets its own audit entry,
  * whose id comes from `makeAuditId`.
+ *
+ * A successor is the exception: the key that one of the line makes to replace itself, or a key above it. It is created by
+ * the key that asked for it, goes on when the rotation ends that one, and so outlives it. What ends a line spares the
+ * successors in it, and their lines, if one of the line asks for it (a key that ends its predecessor early must not end
+ * itself), or if the key has expired already. Otherwise they end, too: who revokes a leaked key in its grace revokes what
+ * a thief has replaced it by.
  */
 export interface ApiKeyStore {
   /**
@@ -75,8 +81,9 @@ export interface ApiKeyStore {
   /**
    * Does `create`, and in the same transaction marks the old key as replaced and ends its line: revoked if `endsAt` has
    * come (audit: `key.revoke` for each), otherwise set to expire then, unless it expires earlier (audit: `key.replace`
-   * for the key, `key.expire` for others). Rejects with `invalid_request` naming `replaces` if the account has no such
-   * active key, or if the creating key is in that line: the new key would end with it.
+   * for the key, `key.expire` for others). Budgets on the old key are on the new one from then on. Rejects with
+   * `invalid_request` naming `replaces` if the account has no such active key. The creating key may be in the old one's
+   * line, or that key itself: the new one is a successor then.
    */
   replace(
     accountId: string,
@@ -98,8 +105,8 @@ export interface ApiKeyStore {
   /** Keys that are not revoked, newest first. */
   list(accountId: string): Promise<ApiKey[]>;
   /**
-   * Revokes the key's line and resolves with the revoked keys, the key itself first. Empty if it is absent or already
-   * revoked. Audit: `key.revoke` for each.
+   * Revokes the key's line, and resolves with the revoked keys, the key itself first. The one that asks for it is the
+   * context's actor. Empty if it is absent or already revoked. Audit: `key.revoke` for each.
    */
   revoke(accountId: string, keyId: string, context: WriteContext, makeAuditId: () => string): Promise<EndedKey[]>;
   /** Adds to the counts of many keys in one commit, and to the day's usage as `requests`. Unknown ids are ignored. */

@@ -79,7 +79,8 @@ export interface CompanionChoice {
 }
 
 /**
- * A budget counts a call if all its own facts are among the call's. Whatever a call costs is added to every budget that
+ * A budget counts a call if all its own facts are among the call's. One on a key counts the calls of the keys that it
+ * created, that those created, and so on; and of every key that took a key's place, or whose place it took. Whatever a call costs is added to every budget that
  * counts it, in the commit that settles it, and in the period of the day on which it was admitted.
  */
 export interface SpendingStore {
@@ -103,6 +104,8 @@ export interface SpendingStore {
   sumSpent(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<Cost>;
   /** The account's budgets that count a call with these facts. */
   listMatching(accountId: string, facts: readonly string[]): Promise<Budget[]>;
+  /** The ids of the keys whose calls a budget on this one counts, its own among them. */
+  listCountedKeys(keyId: string): Promise<string[]>;
   /** Whether any account has a budget that stops calls. */
   hasStopBudgets(): Promise<boolean>;
   /** What the companions have whose calls the subject counts, each combination once. */

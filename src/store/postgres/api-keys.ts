@@ -3,7 +3,7 @@ import type { ApiKey, Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { type ApiKeyStore, type CallerRight, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { describeMadeKey, requireReplaceable } from "../rows/key-lines.ts";
+import { describeMadeKey, listEnding, type MadeKeyFacts, requireReplaceable, toEnd } from "../rows/key-lines.ts";
 import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createKeyLines } from "./key-lines.ts";
@@ -29,7 +29,7 @@ interface FoundRow {
 
 type ListedRow = Omit<ApiKey, "scopes" | "accountId"> & { scopes: string };
 
-const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt"]);
+const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt", "replacesKeyId"]);
 
 // Revoked ones too: with a condition on `revoked_at`, PostgreSQL may read the index of all keys that are not, as long as
 // it knows nothing of the table.
@@ -53,7 +53,10 @@ const addUses = `UPDATE api_keys AS k SET requests = k.requests + u.requests,
   WHERE k.id = u.id AND a.number = k.account_number
   RETURNING a.id AS "accountId", k.id AS "keyId", u.requests::float8 AS requests`;
 
-export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
+export function createApiKeyStore(
+  engine: PostgresEngine,
+  { changes, holdings, spending, usage }: StoreParts,
+): ApiKeyStore {
   const lines = createKeyLines(changes);
   const lookup = engine.lookup<FoundRow>(selectByHashes);
   const findRight = engine.lookup<RightRow, CallerRight>(selectRights, {
@@ -62,13 +65,19 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
     },
   });
 
-  async function create(transaction: Queries, accountNumber: number, key: NewApiKey, made: ApiKey): Promise<void> {
+  async function create(
+    transaction: Queries,
+    accountNumber: number,
+    key: NewApiKey,
+    made: ApiKey,
+    replacesKeyId: string | null = null,
+  ): Promise<void> {
     await lines.requireMaker(transaction, accountNumber, key, made.createdAt);
-    const scopes = encodeScopes(made.scopes);
-    await keyColumns.insert(transaction, [{ ...made, hash: toHex(key.hash), accountNumber, scopes, revokedAt: null }]);
+    const stored = { hash: toHex(key.hash), scopes: encodeScopes(made.scopes), revokedAt: null, replacesKeyId };
+    await keyColumns.insert(transaction, [{ ...made, ...stored, accountNumber }]);
   }
 
-  async function finish(transaction: Queries, context: WriteContext, made: ApiKey, more: { replaces?: string }) {
+  async function finish(transaction: Queries, context: WriteContext, made: ApiKey, more: MadeKeyFacts) {
     await holdings.checkNewKey(transaction, made.accountId, context);
     await changes.record(transaction, context, describeMadeKey(made, more));
   }
@@ -86,11 +95,15 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
       engine.change(accountId, async (transaction) => {
         const accountNumber = await changes.requireAccount(transaction, accountId);
         const made = toMadeKey(accountId, key, context.nowMs);
-        const line = await lines.select(transaction, accountNumber, old.keyId);
-        requireReplaceable(line, key);
-        await create(transaction, accountNumber, key, made);
-        await lines.replace(transaction, { accountId, accountNumber, context, makeAuditId }, old, line, made.id);
-        await finish(transaction, context, made, { replaces: old.keyId });
+        const { keyId } = old;
+        const line = await lines.select(transaction, accountNumber, keyId);
+        requireReplaceable(line);
+        const { nowMs } = context;
+        const ending = listEnding(line, { keyId, askerId: key.createdByKeyId, nowMs });
+        await create(transaction, accountNumber, key, made, keyId);
+        await lines.replace(transaction, { accountId, accountNumber, context, makeAuditId }, old, ending, made.id);
+        const moved = await spending.moveKey(transaction, accountId, { keyId, newId: made.id, nowMs });
+        await finish(transaction, context, made, { replaces: keyId, ...(moved > 0 && { budgets_moved: moved }) });
         return made;
       }),
 
@@ -111,7 +124,8 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
         const accountNumber = await changes.findAccountNumber(transaction, accountId);
         if (accountNumber === null) return [];
         const line = await lines.select(transaction, accountNumber, keyId);
-        return await lines.revoke(transaction, { accountId, accountNumber, context, makeAuditId }, keyId, line);
+        const ending = listEnding(line, toEnd(keyId, context));
+        return await lines.revoke(transaction, { accountId, accountNumber, context, makeAuditId }, keyId, ending);
       }),
 
     async recordUses(uses, day) {

@@ -4,6 +4,7 @@ import type { CompanionChoice } from "../contract/spending.ts";
 import { filtersOfSubject } from "../rows/budgets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
+import { listCountedKeys } from "./spending-ledger.ts";
 
 const choice = `model, voice_id IS NOT NULL OR voice_agent_id IS NOT NULL AS "hasVoice"`;
 const ofAccount = `SELECT DISTINCT ${choice} FROM companions WHERE account_id = $1`;
@@ -14,7 +15,8 @@ const companionsPerQuery = 1_000;
 export function createSpendingChoices(heavy: Queries, { changes, metadata }: Pick<StoreParts, "changes" | "metadata">) {
   async function* readChoices(accountId: string, subject: BudgetSubject): AsyncGenerator<CompanionChoice[]> {
     if ("keyId" in subject) {
-      yield await heavy.all(`${ofAccount} AND created_by_key_id = $2`, [accountId, subject.keyId]);
+      const keyIds = await listCountedKeys(heavy, subject.keyId);
+      yield await heavy.all(`${ofAccount} AND created_by_key_id = ANY ($2::text[])`, [accountId, keyIds]);
     } else if ("companionId" in subject) {
       yield await heavy.all(`${ofAccount} AND id = $2`, [accountId, subject.companionId]);
     } else if (!("metadata" in subject)) {

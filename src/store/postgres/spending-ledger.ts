@@ -2,15 +2,23 @@
 import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { latestPeriod } from "../rows/budgets.ts";
+import { latestPeriod, toSubjectColumns } from "../rows/budgets.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { toArrays } from "./rows/arrays.ts";
+import type { Transaction } from "./transaction.ts";
 
 export const spendingQueries = {
   match: `SELECT budget_id AS id FROM match_budgets(ARRAY[$1::text], ARRAY[$2::text])`,
   reserve: `SELECT reserve_spending($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10, $11::boolean, $12::bigint, $13::bigint)::text
     AS verdict`,
   release: "SELECT release_spending($1)",
+  countedKeys: `WITH RECURSIVE kin (id) AS (
+      SELECT $1::text COLLATE "C" UNION SELECT n.id FROM kin CROSS JOIN LATERAL (
+        SELECT k.id FROM api_keys k WHERE k.created_by_key_id = kin.id
+        UNION ALL SELECT k.id FROM api_keys k WHERE k.replaces_key_id = kin.id
+        UNION ALL SELECT k.replaces_key_id FROM api_keys k WHERE k.id = kin.id AND k.replaces_key_id IS NOT NULL
+      ) AS n (id)
+    ) SELECT id FROM kin`,
 };
 
 /** Of the parameters of `settle_spending`. */
@@ -42,6 +50,14 @@ interface VerdictRow {
   reached?: ReachedBudget[];
 }
 
+const moveBudgets = `UPDATE budgets SET subject = $3, facts = $4, fact = $5, updated_at = $6
+  WHERE account_id = $1 AND fact = $2`;
+
+/** The keys whose calls a budget on this one counts, itself among them. */
+export async function listCountedKeys(queries: Queries, keyId: string): Promise<string[]> {
+  return (await queries.all<{ id: string }>(spendingQueries.countedKeys, [keyId])).map(({ id }) => id);
+}
+
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
 export function createSpendingLedger() {
@@ -57,6 +73,21 @@ export function createSpendingLedger() {
       const { isReserved, refusing, reached = [] }: VerdictRow = JSON.parse(row?.verdict ?? "");
       if (!refusing) return { isAdmitted: true, isReserved };
       return { isAdmitted: false, period: latestPeriod(refusing), reached };
+    },
+
+    /** The budgets on a key become those of another; resolves with how many. */
+    async moveKey(
+      transaction: Transaction,
+      accountId: string,
+      { keyId, newId, nowMs }: { keyId: string; newId: string; nowMs: number },
+    ): Promise<number> {
+      const { subject, facts, fact } = toSubjectColumns({ keyId: newId });
+      const old = [accountId, toSubjectColumns({ keyId }).fact];
+      const found = await transaction.get("SELECT FROM budgets WHERE account_id = $1 AND fact = $2 LIMIT 1", old);
+      if (found === null) return 0;
+      await transaction.lock(`spending ${accountId}`);
+      const becomes = [JSON.stringify(subject), JSON.stringify(facts), fact, nowMs];
+      return await transaction.run(moveBudgets, [...old, ...becomes]);
     },
 
     /** Before what a call has cost is counted in usage. */

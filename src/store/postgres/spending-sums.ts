@@ -5,10 +5,12 @@ import { daysOfPeriod, filtersOfSubject, hasSubject, textsOfSubject } from "../r
 import { parseMetadata } from "../rows/companion.ts";
 import type { UsageLabel, UsageSource } from "../rows/usage-reader.ts";
 import type { Queries } from "./queries.ts";
+import { listCountedKeys } from "./spending-ledger.ts";
 
 const summed = "coalesce(sum(u.cost_micros), 0)::float8 AS micros, coalesce(sum(u.cost_picos), 0)::float8 AS picos";
 const ofDays = "u.account_id = $1 AND u.day >= $2 AND u.day < $3";
 const sumAccount = `SELECT ${summed} FROM usage_account_daily u WHERE ${ofDays}`;
+const sumKeys = `${sumAccount} AND u.key_id = ANY ($4::text[])`;
 const sumCompanion = `SELECT ${summed} FROM usage_daily u WHERE ${ofDays} AND u.companion_id = $4`;
 const sumLabels = `SELECT ${summed} FROM unnest($4::text[]) AS c (id)
   CROSS JOIN LATERAL (SELECT u.cost_micros, u.cost_picos FROM usage_daily u
@@ -50,7 +52,7 @@ export async function sumSubject(
   const days = [accountId, fromDay, toDay];
   const sum = async (text: string, ...more: (string | string[] | number[])[]) =>
     (await queries.get<Cost>(text, [...days, ...more])) ?? noCost;
-  if ("keyId" in subject) return await sum(`${sumAccount} AND u.key_id = $4`, subject.keyId);
+  if ("keyId" in subject) return await sum(sumKeys, await listCountedKeys(queries, subject.keyId));
   if ("companionId" in subject) return await sum(sumCompanion, subject.companionId);
   if (!("metadata" in subject)) return await sum(sumAccount);
   const found = await queries.all<UsageLabel & { metadata: string }>(selectNewLabels, [
@@ -72,7 +74,7 @@ export async function sumSubject(
 // What calls under way hold, a budget holds from its beginning.
 const insertPeriod = `WITH held AS (
     UPDATE spending_reservations r SET budget_ids = (r.budget_ids::jsonb || to_jsonb($1::text))::text
-    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND r.facts::jsonb @> $8::text::jsonb RETURNING r.micros
+    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND with_kin(r.account_id, r.facts::jsonb) @> $8::text::jsonb RETURNING r.micros
   )
   INSERT INTO budget_periods (budget_id, start_day, spent_micros, spent_picos, reached_at, reserved_micros)
   SELECT $1, $2, $3, $4, $5, coalesce(sum(held.micros), 0) FROM held`;

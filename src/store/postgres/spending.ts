@@ -12,7 +12,7 @@ import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { budgets as budgetsTable } from "./schema/spending.ts";
 import { createSpendingChoices } from "./spending-choices.ts";
-import { readReached, spendingQueries } from "./spending-ledger.ts";
+import { listCountedKeys, readReached, spendingQueries } from "./spending-ledger.ts";
 import { beginPeriod, type FoundLabels, findSubjectLabels, sumSubject } from "./spending-sums.ts";
 import type { Transaction } from "./transaction.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
@@ -163,6 +163,8 @@ export function createSpendingStore(
       const rows = await engine.quick.all<StateRow>(text, [accountId, JSON.stringify(facts)]);
       return rows.map((row) => read(row));
     },
+
+    listCountedKeys: (keyId) => listCountedKeys(engine.quick, keyId),
 
     hasStopBudgets: async () =>
       (await engine.quick.get("SELECT id FROM budgets WHERE action = 'stop' LIMIT 1", [])) !== null,

@@ -26,19 +26,59 @@ export function requireLastingMaker(
   );
 }
 
-/** Whether the creating key may replace the key whose line this is; the line is empty if there is no such key. */
-export function requireReplaceable(line: readonly string[], { createdByKeyId }: NewApiKey): void {
+/** A key of a line, revoked ones included. */
+export interface LineKey {
+  id: string;
+  createdByKeyId: string | null;
+  expiresAt: number | null;
+}
+
+/** The line is empty if there is no such key. */
+export function requireReplaceable(line: readonly LineKey[]): void {
   if (line.length === 0) throw invalidFields([{ param: "replaces", detail: "There is no such active API key." }]);
-  if (createdByKeyId === null || !line.includes(createdByKeyId)) return;
-  const detail = "An API key cannot replace itself or a key that it was created from: the new key would end with it.";
-  throw invalidFields([{ param: "replaces", detail }]);
+}
+
+/**
+ * The ids of the line that end with the key `keyId`, as `ApiKeyStore` says of successors. `askerId`: the key that asks for
+ * it, null for a person.
+ */
+export function listEnding(
+  line: readonly LineKey[],
+  { keyId, askerId, nowMs }: { keyId: string; askerId: string | null; nowMs: number },
+): string[] {
+  const root = line.find(({ id }) => id === keyId);
+  if (root === undefined) return [];
+  const sparesSuccessors = endOf(root) <= nowMs || line.some(({ id }) => id === askerId);
+  if (!sparesSuccessors) return line.map(({ id }) => id);
+  const madeBy = Map.groupBy(line, ({ createdByKeyId }) => createdByKeyId);
+  const ending = [root];
+  // The list grows during the loop.
+  for (const maker of ending) {
+    for (const key of madeBy.get(maker.id) ?? []) if (endOf(key) <= endOf(maker)) ending.push(key);
+  }
+  return ending.map(({ id }) => id);
+}
+
+/** Of a key that is revoked. */
+export function toEnd(keyId: string, { actor, nowMs }: WriteContext) {
+  return { keyId, askerId: actor.kind === "key" ? actor.id : null, nowMs };
+}
+
+function endOf({ expiresAt }: LineKey): number {
+  return expiresAt ?? Number.POSITIVE_INFINITY;
 }
 
 function describe({ name, start, lastFour }: EndedKey) {
   return { name, start, last_four: lastFour };
 }
 
-export function describeMadeKey(made: ApiKey, more: { replaces?: string }) {
+/** Of a rotation. */
+export interface MadeKeyFacts {
+  replaces?: string;
+  budgets_moved?: number;
+}
+
+export function describeMadeKey(made: ApiKey, more: MadeKeyFacts) {
   const details = { ...describe(made), scopes: [...made.scopes], ...more };
   return { accountId: made.accountId, action: "key.create", targetId: made.id, details };
 }

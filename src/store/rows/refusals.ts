@@ -32,7 +32,7 @@ export function answeredMeanwhile(): AppError {
 
 /** Of a filter, so that one takes the other's place. */
 export function tooManyKeysOfFilter(): AppError {
-  const sentence = `At most ${mostKeysOfFilter} visitor keys may have the same metadata. Revoke one first.`;
+  const sentence = `There are ${mostKeysOfFilter} visitor keys for these companions already. Revoke one first.`;
   return new AppError("conflict", sentence);
 }
 

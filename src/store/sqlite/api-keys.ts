@@ -1,7 +1,7 @@
 /** API keys in SQLite, read without a cache on every management call. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
-import { describeMadeKey } from "../rows/key-lines.ts";
+import { describeMadeKey, listEnding, requireReplaceable, toEnd } from "../rows/key-lines.ts";
 import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createKeyLines } from "./key-lines.ts";
@@ -20,9 +20,9 @@ interface FoundRow {
   suspended_at: number | null;
 }
 
-const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt"]);
+const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt", "replacesKeyId"]);
 
-type ListedRow = Omit<StoredRow<typeof apiKeys>, "hash" | "accountNumber" | "revokedAt">;
+type ListedRow = Omit<StoredRow<typeof apiKeys>, "hash" | "accountNumber" | "revokedAt" | "replacesKeyId">;
 
 export const apiKeyQueries = {
   findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
@@ -34,7 +34,10 @@ export const apiKeyQueries = {
      WHERE k.id = ? AND k.revoked_at IS NULL AND a.suspended_at IS NULL`,
 };
 
-export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
+export function createApiKeyStore(
+  engine: SqliteEngine,
+  { changes, holdings, spending, usage }: StoreParts,
+): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectRight = engine.query<
@@ -53,16 +56,17 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
      WHERE id = ? RETURNING (SELECT a.id FROM accounts a WHERE a.number = account_number) AS account_id`,
   );
 
-  function create(accountNumber: number, key: NewApiKey, made: ApiKey): void {
+  function create(accountNumber: number, key: NewApiKey, made: ApiKey, replacesKeyId: string | null): void {
     lines.requireMaker(accountNumber, key, made.createdAt);
-    insert({ ...made, hash: key.hash, accountNumber, scopes: encodeScopes(made.scopes), revokedAt: null });
+    const scopes = encodeScopes(made.scopes);
+    insert({ ...made, hash: key.hash, accountNumber, scopes, revokedAt: null, replacesKeyId });
   }
 
   return {
     create: (accountId, key, context) =>
       engine.write(() => {
         const made = toMadeKey(accountId, key, context.nowMs);
-        create(changes.requireAccount(accountId), key, made);
+        create(changes.requireAccount(accountId), key, made, null);
         holdings.checkNewKey(accountId, context);
         changes.record(context, describeMadeKey(made, {}));
         return made;
@@ -72,11 +76,16 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       engine.write(() => {
         const accountNumber = changes.requireAccount(accountId);
         const made = toMadeKey(accountId, key, context.nowMs);
-        lines.requireReplaceable(accountNumber, old, key);
-        create(accountNumber, key, made);
-        lines.replace({ accountId, accountNumber, context, makeAuditId }, old, made.id);
+        const { keyId } = old;
+        const line = lines.select(accountNumber, keyId);
+        requireReplaceable(line);
+        const { nowMs } = context;
+        const ending = listEnding(line, { keyId, askerId: key.createdByKeyId, nowMs });
+        create(accountNumber, key, made, keyId);
+        lines.replace({ accountId, accountNumber, context, makeAuditId }, old, ending, made.id);
+        const moved = spending.moveKey(accountId, keyId, made.id, nowMs);
         holdings.checkNewKey(accountId, context);
-        changes.record(context, describeMadeKey(made, { replaces: old.keyId }));
+        changes.record(context, describeMadeKey(made, { replaces: keyId, ...(moved > 0 && { budgets_moved: moved }) }));
         return made;
       }),
 
@@ -104,7 +113,8 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       engine.write(() => {
         const accountNumber = changes.findAccountNumber(accountId);
         if (accountNumber === null) return [];
-        return lines.revoke({ accountId, accountNumber, context, makeAuditId }, keyId);
+        const ending = listEnding(lines.select(accountNumber, keyId), toEnd(keyId, context));
+        return lines.revoke({ accountId, accountNumber, context, makeAuditId }, keyId, ending);
       }),
 
     recordUses: async (uses, day) => {

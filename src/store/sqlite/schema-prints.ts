@@ -5,11 +5,12 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "accounts account_made": "9f10daa33066",
   "accounts accounts_email_unique": "f42e871f9805",
   "accounts accounts_id_unique": "1036fe62d03a",
-  api_keys: "e244d089bb81",
+  api_keys: "424c6bacc128",
   "api_keys api_keys_account": "0e3e8b3105c4",
   "api_keys api_keys_created_by": "34a5f6f61def",
   "api_keys api_keys_held": "612ce25dce3c",
   "api_keys api_keys_id": "7aa9afec0ce3",
+  "api_keys api_keys_replaces": "c45a873a3fa9",
   audit: "cc2f90a6ac67",
   "audit audit_account": "1463e8886111",
   "audit audit_id_unique": "90aff2a9f8b4",
@@ -110,4 +111,4 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_created": "b75a062797d4",
   "voice_sessions voice_sessions_visitor": "388879dd0110",
 };
-export const wholePrint = "e37c2f16a0bce49869723c949d60bdcb71c522f838da8916bcc885b84467da36";
+export const wholePrint = "d60b3e5ab1e0e4d400815fff1b69bd61ea2e16ce31ec3d63526dbc426adcd4b0";

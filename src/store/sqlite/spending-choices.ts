@@ -5,7 +5,7 @@ import type { CompanionChoice } from "../contract/spending.ts";
 import { filtersOfSubject } from "../rows/budgets.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { MetadataIndex } from "./metadata-index.ts";
+import type { StoreParts } from "./parts.ts";
 
 const companionsPerSlice = 500;
 const choice = "model, voice_id IS NOT NULL OR voice_agent_id IS NOT NULL AS hasVoice";
@@ -17,7 +17,10 @@ interface ChoiceRow {
   keyId: string | null;
 }
 
-export function createSpendingChoices(engine: SqliteEngine, metadata: MetadataIndex) {
+export function createSpendingChoices(
+  engine: SqliteEngine,
+  { metadata, spending }: Pick<StoreParts, "metadata" | "spending">,
+) {
   const findAccountNumber = createAccountNumberFinder(engine);
   const columns = `number, ${choice}, created_by_key_id AS keyId`;
   const selectSome = engine.query<ChoiceRow, [string, number, number]>(
@@ -47,11 +50,13 @@ export function createSpendingChoices(engine: SqliteEngine, metadata: MetadataIn
 
   return async (accountId: string, subject: BudgetSubject): Promise<CompanionChoice[]> => {
     const choices = new Map<string, CompanionChoice>();
+    const makers =
+      "keyId" in subject ? new Set(await engine.read(() => spending.listCountedKeys(subject.keyId))) : null;
     for (let below: number | null = Number.MAX_SAFE_INTEGER; below !== null; ) {
       const start: number = below;
       const slice = await engine.snapshot(() => readSlice(accountId, subject, start));
       for (const { model, hasVoice, keyId } of slice.rows) {
-        if ("keyId" in subject && keyId !== subject.keyId) continue;
+        if (makers !== null && (keyId === null || !makers.has(keyId))) continue;
         const one = { model, hasVoice: hasVoice === 1 };
         choices.set(JSON.stringify(one), one);
       }

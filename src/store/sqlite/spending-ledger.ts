@@ -3,8 +3,9 @@ import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../rows/budgets.ts";
+import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { createKeyKin } from "./key-kin.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { spendingReservations } from "./schema/spending.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -58,9 +59,14 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     "UPDATE spending_reservations SET budget_ids = json_insert(budget_ids, '$[#]', ?) WHERE id = ?",
   );
 
+  const moveKey = engine.query<null, [string, string, string, number, string, string]>(
+    "UPDATE budgets SET subject = ?, facts = ?, fact = ?, updated_at = ? WHERE account_id = ? AND fact = ?",
+  );
+  const kin = createKeyKin(engine);
+
   function match(accountId: string, facts: readonly string[]): Matched[] {
-    const has = new Set(facts);
-    const found = selectMatching.all(JSON.stringify(facts), accountId);
+    const has = kin.expand(accountId, facts);
+    const found = selectMatching.all(JSON.stringify([...has]), accountId);
     return found.filter((budget) => countsCall(JSON.parse(budget.facts), has));
   }
 
@@ -113,6 +119,15 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   return {
     match,
     end,
+    listCountedKeys: kin.listCounted,
+
+    /** The budgets on a key become those of another; returns how many. */
+    moveKey(accountId: string, keyId: string, newId: string, nowMs: number): number {
+      const { subject, facts, fact } = toSubjectColumns({ keyId: newId });
+      const old = toSubjectColumns({ keyId }).fact;
+      return moveKey.run(JSON.stringify(subject), JSON.stringify(facts), fact, nowMs, accountId, old);
+    },
+
     readPeriod: (budgetId: string, startDay: string) => selectPeriod.get(budgetId, startDay),
 
     /** Replaces nothing: for a budget that has not seen the period yet. What calls under way hold, it holds from now on. */
@@ -121,7 +136,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
       const facts = factsOfSubject(subject);
       let reserved = 0;
       for (const held of selectHeld.all(accountId, fromDay, toDay)) {
-        if (!countsCall(facts, new Set(JSON.parse(held.facts)))) continue;
+        if (!countsCall(facts, kin.expand(accountId, JSON.parse(held.facts)))) continue;
         holdIn.run(id, held.id);
         reserved += held.micros;
       }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Cost } from "../../domain/money.ts";
 import { daysOfPeriod, filtersOfSubject, hasSubject } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { SpendingLedger } from "./spending-ledger.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
@@ -21,13 +22,18 @@ interface Days {
   toDay: string;
 }
 
-export function createSpendingSums(engine: SqliteEngine, usage: Pick<UsageWriter, "watch">) {
+export function createSpendingSums(
+  engine: SqliteEngine,
+  usage: Pick<UsageWriter, "watch">,
+  { listCountedKeys }: Pick<SpendingLedger, "listCountedKeys">,
+) {
   const labels = createLabelIndex(engine);
   const sumAccount = engine.query<Cost, [string, string, string]>(
     `SELECT ${summed} FROM usage_account_daily WHERE account_id = ? AND day >= ? AND day < ?`,
   );
-  const sumKey = engine.query<Cost, [string, string, string, string]>(
-    `SELECT ${summed} FROM usage_account_daily WHERE account_id = ? AND day >= ? AND day < ? AND key_id = ?`,
+  const sumKeys = engine.query<Cost, [string, string, string, string]>(
+    `SELECT ${summed} FROM usage_account_daily WHERE account_id = ? AND day >= ? AND day < ?
+       AND key_id IN (SELECT value FROM json_each(?))`,
   );
   const sumCompanion = engine.query<Cost, [string, string, string, string]>(
     `SELECT ${summed} FROM usage_daily WHERE account_id = ? AND companion_id = ? AND day >= ? AND day < ?`,
@@ -40,7 +46,8 @@ export function createSpendingSums(engine: SqliteEngine, usage: Pick<UsageWriter
   const selectNewest = engine.query<{ number: number | null }>("SELECT max(number) AS number FROM usage_labels");
 
   function sumPlain(accountId: string, subject: BudgetSubject, { fromDay, toDay }: Days): Cost | null {
-    if ("keyId" in subject) return sumKey.get(accountId, fromDay, toDay, subject.keyId);
+    if ("keyId" in subject)
+      return sumKeys.get(accountId, fromDay, toDay, JSON.stringify(listCountedKeys(subject.keyId)));
     if ("companionId" in subject) return sumCompanion.get(accountId, subject.companionId, fromDay, toDay);
     return sumAccount.get(accountId, fromDay, toDay);
   }

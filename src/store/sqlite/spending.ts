@@ -64,8 +64,8 @@ export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): Sp
   const selectOperator = engine.query<{ id: string }>(
     "SELECT id FROM accounts WHERE role = 'operator' ORDER BY number LIMIT 1",
   );
-  const sums = createSpendingSums(engine, parts.usage);
-  const listChoices = createSpendingChoices(engine, parts.metadata);
+  const sums = createSpendingSums(engine, parts.usage, spending);
+  const listChoices = createSpendingChoices(engine, parts);
   const read = columns.createReader();
 
   function toState(budget: Budget, nowMs: number): BudgetState {
@@ -194,6 +194,8 @@ export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): Sp
 
     listMatching: (accountId, facts) =>
       engine.read(() => spending.match(accountId, facts).flatMap(({ id }) => find(accountId, id) ?? [])),
+
+    listCountedKeys: (keyId) => engine.read(() => spending.listCountedKeys(keyId)),
 
     hasStopBudgets: () => engine.read(() => selectStopBudget.get() !== null),
 

@@ -146,7 +146,9 @@ export const apiKeys = pgTable(
     lastFour: textColumn("last_four"),
     /** Null: created in the dashboard or by a command. */
     createdByKeyId: textColumn("created_by_key_id"),
-    /** Set by a rotation: the key that took its place, and when. */
+    /** Made by a rotation: the key whose place it took. */
+    replacesKeyId: textColumn("replaces_key_id"),
+    /** Set by a rotation: the key that took its place last, and when. */
     replacedByKeyId: textColumn("replaced_by_key_id"),
     replacedAt: wholeColumn("replaced_at"),
   },
@@ -154,6 +156,7 @@ export const apiKeys = pgTable(
     index("api_keys_held").on(table.accountNumber).where(sql`revoked_at IS NULL`),
     index("api_keys_account").on(table.accountNumber),
     index("api_keys_created_by").on(table.createdByKeyId).where(sql`created_by_key_id IS NOT NULL`),
+    index("api_keys_replaces").on(table.replacesKeyId).where(sql`replaces_key_id IS NOT NULL`),
   ],
 );
 

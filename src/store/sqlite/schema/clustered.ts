@@ -23,7 +23,9 @@ export const apiKeys = lazyTable("api_keys", () => ({
   lastFour: text("last_four"),
   /** Null: created in the dashboard or by a command. */
   createdByKeyId: text("created_by_key_id"),
-  /** Set by a rotation: the key that took its place, and when. */
+  /** Made by a rotation: the key whose place it took. */
+  replacesKeyId: text("replaces_key_id"),
+  /** Set by a rotation: the key that took its place last, and when. */
   replacedByKeyId: text("replaced_by_key_id"),
   replacedAt: integer("replaced_at"),
 }));

@@ -46,7 +46,8 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
   const wanted = toSearch(spendingQuery(draft, budget, Date.now()) ?? {});
   const query = useSettled(wanted);
   const usage = useLoad<Pick<Page<UsageRow>, "data">>(query === "" ? null : `/api/usage${query}`);
-  const stop = findStop(draft, readSpent(draft, budget, query === wanted ? (usage.data?.data ?? null) : null));
+  const rows = query === wanted ? (usage.data?.data ?? null) : null;
+  const stop = findStop(draft, readSpent(draft, budget, rows, keys));
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
@@ -96,7 +97,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
             ...(keys ?? []).map(({ id, name, last_four }) => ({ value: id, label: `${name} …${last_four}` })),
           ]}
           onValue={(key_id) => change({ key_id })}
-          hint="What it relays, and what the companions that it made answer on websites."
+          hint="What it relays, and what the companions that it made answer on websites; the same of keys that it made or that replace it."
           error={problemOf("key_id")}
         />
       )}

@@ -1,9 +1,9 @@
-/** The fields and values that companions' metadata must have to be counted by a budget. */
+/** The fields and values that companions' metadata must have, for a budget or a visitor key. */
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { useRowFocus } from "../companion/row-focus.ts";
+import { type MetadataPair, mostPairs } from "../lib/metadata-pairs.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { type MetadataPair, mostPairs } from "./budget-draft.ts";
 
 interface MetadataPairsProps {
   pairs: readonly MetadataPair[];
@@ -64,7 +64,7 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
         </p>
       )}
       <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
-        {pairs.length > 1 ? "Companions that have all of these count." : "Nested fields by their path: customer.id"}
+        {pairs.length > 1 ? "Companions that have all of these." : "Nested fields by their path: customer.id"}
       </p>
       {pairs.length < mostPairs && (
         <Button

@@ -1,7 +1,7 @@
 /** Whether a budget would stop replies the moment it is saved: what was spent since its period began counts, too. */
 import type { Query } from "../lib/api.ts";
 import { formatExactMoney, formatMoney, readMicros } from "../lib/money.ts";
-import type { Budget, UsageRow } from "../lib/types.ts";
+import type { ApiKey, Budget, UsageRow } from "../lib/types.ts";
 import { type BudgetDraft, findBudgetProblems, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
 
 /** Which usage is to be asked; null where the budget itself tells, or nothing is known yet. */
@@ -21,10 +21,26 @@ export function spendingQuery(draft: BudgetDraft, budget: Budget | null, nowMs: 
 }
 
 /** In micro-dollars; null while it is unknown. */
-export function readSpent(draft: BudgetDraft, budget: Budget | null, rows: readonly UsageRow[] | null): number | null {
+export function readSpent(
+  draft: BudgetDraft,
+  budget: Budget | null,
+  rows: readonly UsageRow[] | null,
+  keys: readonly ApiKey[] = [],
+): number | null {
   if (budget !== null && tellsSpent(draft, budget)) return budget.spent_micros;
-  const own = rows?.filter((row) => draft.kind !== "key_id" || row.key_id === draft.key_id);
+  const counted = new Set(draft.kind === "key_id" ? listCounted(keys, draft.key_id) : []);
+  const own = rows?.filter(({ key_id }) => draft.kind !== "key_id" || (key_id && counted.has(key_id)));
   return own?.reduce((sum, row) => sum + (row.cost_micros ?? 0), 0) ?? null;
+}
+
+/** The keys whose calls a budget on this one counts: what it made, and what took its place. Revoked ones are not known. */
+function listCounted(keys: readonly ApiKey[], keyId: string): string[] {
+  const counted = new Set([keyId]);
+  // The set grows during the loop.
+  for (const id of counted) {
+    for (const key of keys) if (key.created_by_key_id === id || key.replaced_by_key_id === id) counted.add(key.id);
+  }
+  return [...counted];
 }
 
 /** A sentence; null where replies would go on. */

@@ -1,6 +1,7 @@
 /** Whose spending a budget counts, in words. */
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { shortId } from "../lib/format.ts";
+import { describeMetadata } from "../lib/metadata-pairs.ts";
 import type { Budget } from "../lib/types.ts";
 import { useKeyNames } from "../usage/usage-table.tsx";
 
@@ -14,10 +15,4 @@ export function useSubjectWords(budgets: readonly Budget[]): (budget: Budget) =>
     if (metadata) return `Companions with ${describeMetadata(metadata)}`;
     return "The whole account";
   };
-}
-
-function describeMetadata(metadata: NonNullable<Budget["metadata"]>): string {
-  return Object.entries(metadata)
-    .map(([field, value]) => `${field} = ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(" and ");
 }

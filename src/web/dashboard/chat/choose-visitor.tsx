@@ -24,7 +24,7 @@ const ways: readonly { value: Way; label: string }[] = [
 ];
 
 export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorProps) {
-  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys");
+  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys?limit=1000");
   const [way, setWay] = useState<Way>(canSign() ? "sign" : "paste");
   const [token, setToken] = useState("");
   const [facts, setFacts] = useState({ secret: "", sub: "", name: "", email: "" });

@@ -18,6 +18,10 @@ export function hasEnded({ expires_at }: ApiKey): boolean {
   return expires_at !== null && Date.parse(expires_at) <= Date.now();
 }
 
+function endOf({ expires_at }: ApiKey): number {
+  return expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+}
+
 export interface KeyLine {
   /** The key as it is now. */
   key: ApiKey;
@@ -48,11 +52,13 @@ async function loadAllKeys(): Promise<ApiKey[]> {
 }
 
 function findLine(key: ApiKey, all: readonly ApiKey[]): KeyLine {
-  const madeBy = ({ id }: ApiKey) => all.filter(({ created_by_key_id }) => created_by_key_id === id);
-  const children = madeBy(key);
+  const fresh = all.find(({ id }) => id === key.id) ?? key;
+  // Of a key that has expired, what it replaced itself by goes on.
+  const endsWith = (made: ApiKey, maker: ApiKey) => !hasEnded(fresh) || endOf(made) <= endOf(maker);
+  const madeBy = (maker: ApiKey) => all.filter((made) => made.created_by_key_id === maker.id && endsWith(made, maker));
+  const children = madeBy(fresh);
   // The list grows during the loop.
   for (const child of children) children.push(...madeBy(child));
-  const fresh = all.find(({ id }) => id === key.id) ?? key;
   return {
     key: fresh,
     children,

@@ -46,7 +46,7 @@ function Consequences({ line }: { line: KeyLine }) {
         </Notice>
       )}
       {key.replaced_at !== null && (
-        <Notice tone="good">
+        <Notice tone={replacedBy?.created_by_key_id === key.id && !hasEnded(key) ? "bad" : "good"}>
           Replaced{" "}
           {replacedBy !== null && (
             <>
@@ -54,6 +54,9 @@ function Consequences({ line }: { line: KeyLine }) {
             </>
           )}
           on {formatDay(key.replaced_at)}.
+          {replacedBy?.created_by_key_id === key.id &&
+            !hasEnded(key) &&
+            " It has done so itself, and now the new key ends with it. If that is in use, let this one expire."}
         </Notice>
       )}
       <p>{verdict(key)}</p>

@@ -3,19 +3,18 @@ import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { formatDay, formatInstant } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
+import { isSameFilter } from "../lib/metadata-pairs.ts";
 import type { VisitorKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
+import { describeReach } from "../visitor-keys/reach.ts";
 import { SignGuide } from "../visitor-keys/sign-guide.tsx";
 
 const NewVisitorKeyDialog = lazy(async () => (await import("../visitor-keys/new-visitor-key.tsx")).NewVisitorKeyDialog);
 const RevokeVisitorKey = lazy(async () => (await import("../visitor-keys/revoke-visitor-key.tsx")).RevokeVisitorKey);
-
-/** As many as can be live at a time, so that one can replace the other. */
-const mostKeys = 2;
 
 type Asked = { what: "create" } | { what: "revoke"; key: VisitorKey } | null;
 
@@ -38,6 +37,14 @@ export default function VisitorKeysPage() {
             {name}
           </span>
           <code class="block font-mono text-[0.86rem] text-muted wrap-anywhere">{id}</code>
+        </span>
+      ),
+    },
+    {
+      title: "For",
+      cell: (key) => (
+        <span dir="auto" class="wrap-anywhere">
+          {describeReach(key)}
         </span>
       ),
     },
@@ -85,21 +92,22 @@ export default function VisitorKeysPage() {
           <>
             <Section title="Replacing a key">
               <p class="text-pretty text-muted">
-                Make a second key and let your server sign with it, while tokens of the first stay good. When the last
-                of those has ended, an hour later with the code below, revoke the first.
+                Make a second key for the same companions and let your server sign with it, while tokens of the first
+                stay good. When the last of those has ended, an hour later with the code below, revoke the first. There
+                can be no third.
               </p>
             </Section>
             <SignGuide keys={items} />
           </>
         )}
       </div>
-      {asked?.what === "create" && (
-        <NewVisitorKeyDialog isFull={items.length >= mostKeys} onMade={list.reload} onClose={close} />
-      )}
+      {asked?.what === "create" && <NewVisitorKeyDialog onMade={list.reload} onClose={close} />}
       {asked?.what === "revoke" && (
         <RevokeVisitorKey
           visitorKey={asked.key}
-          other={items.find(({ id }) => id !== asked.key.id) ?? null}
+          other={
+            items.find(({ id, metadata }) => id !== asked.key.id && isSameFilter(metadata, asked.key.metadata)) ?? null
+          }
           onChanged={list.reload}
           onClose={close}
         />

@@ -1,7 +1,9 @@
 /** A new visitor key: a secret that is shown once, or the public half of a pair that the website has made. */
 import { useState } from "preact/hooks";
+import { MetadataPairs } from "../budgets/metadata-pairs.tsx";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
+import { findPairsProblem, type MetadataPair, noPairs, toMetadata } from "../lib/metadata-pairs.ts";
 import type { NewVisitorKey, VisitorKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
@@ -20,22 +22,28 @@ const algorithms: readonly { value: Algorithm; label: string }[] = [
   { value: "EdDSA", label: "EdDSA: a pair of your own, Ed25519" },
 ];
 
+const reaches = [
+  { value: "all", label: "All companions of this account" },
+  { value: "some", label: "Companions with certain metadata" },
+];
+
 interface NewVisitorKeyProps {
-  /** Two keys are live: no further one can be made. */
-  isFull: boolean;
   onMade(): Promise<void>;
   onClose(): void;
 }
 
-export function NewVisitorKeyDialog({ isFull, onMade, onClose }: NewVisitorKeyProps) {
+export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
   const [name, setName] = useState("");
   const [algorithm, setAlgorithm] = useState<Algorithm>("HS256");
+  const [isForAll, setForAll] = useState(true);
+  const [pairs, setPairs] = useState<readonly MetadataPair[]>(noPairs);
   const [pasted, setPasted] = useState("");
   const [secret, setSecret] = useState<string | null>(null);
   const found = algorithm === "HS256" || pasted.trim() === "" ? null : readPublicJwk(pasted, algorithm);
   const jwk = found !== null && "jwk" in found ? found.jwk : undefined;
   const submit = useAction(async () => {
-    const body = { name, algorithm, ...(jwk && { public_jwk: jwk }) };
+    const metadata = isForAll ? null : toMetadata(pairs);
+    const body = { name, algorithm, metadata, ...(jwk && { public_jwk: jwk }) };
     const made = await call<NewVisitorKey>("POST", "/api/visitor-keys", { body });
     if (made.secret === undefined) {
       onClose();
@@ -44,12 +52,12 @@ export function NewVisitorKeyDialog({ isFull, onMade, onClose }: NewVisitorKeyPr
     await onMade();
   });
   if (secret !== null) return <SecretShown secret={secret} onClose={onClose} />;
-  if (isFull) return <NoThirdKey onClose={onClose} />;
+  const isFilterReady = isForAll || findPairsProblem(pairs) === undefined;
   return (
     <FormDialog
       title="New visitor key"
       action="Create key"
-      isReady={name.trim() !== "" && (algorithm === "HS256" || jwk !== undefined)}
+      isReady={name.trim() !== "" && isFilterReady && (algorithm === "HS256" || jwk !== undefined)}
       submit={submit}
       class="space-y-5"
       isWide
@@ -66,6 +74,18 @@ export function NewVisitorKeyDialog({ isFull, onMade, onClose }: NewVisitorKeyPr
         hint="Where the tokens are signed, so that you recognise the key later."
         error={fieldProblem(submit.error, "name")}
       />
+      <SelectField
+        label="Vouches for visitors of"
+        value={isForAll ? "all" : "some"}
+        onValue={(value) => setForAll(value === "all")}
+        options={reaches}
+        hint={
+          isForAll
+            ? "For your own servers alone: whoever has it can be any visitor of every companion, your customers' included."
+            : "Such a key can be given to the customer whose companions these are. For any other companion its tokens are refused."
+        }
+      />
+      {!isForAll && <MetadataPairs pairs={pairs} onPairs={setPairs} error={fieldProblem(submit.error, "metadata")} />}
       <SelectField
         label="Algorithm"
         value={algorithm}
@@ -114,22 +134,6 @@ function SecretShown({ secret, onClose }: { secret: string; onClose(): void }) {
       <DialogActions>
         <Button kind="primary" onClick={onClose}>
           I have saved it
-        </Button>
-      </DialogActions>
-    </Dialog>
-  );
-}
-
-function NoThirdKey({ onClose }: { onClose(): void }) {
-  return (
-    <Dialog title="Two keys are live already" onClose={onClose}>
-      <p class="text-muted">
-        There can be no third: two are enough to replace one by the other. Revoke the key that your server no longer
-        signs with, then make the new one.
-      </p>
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          Close
         </Button>
       </DialogActions>
     </Dialog>

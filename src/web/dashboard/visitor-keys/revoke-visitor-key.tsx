@@ -1,5 +1,6 @@
 /** The confirmation before a visitor key is revoked: what happens to the visitors at once. */
 import { call } from "../lib/api.ts";
+import { describeMetadata } from "../lib/metadata-pairs.ts";
 import type { VisitorKey } from "../lib/types.ts";
 import { Confirm } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
@@ -7,7 +8,7 @@ import { say } from "../ui/toast.tsx";
 
 interface RevokeProps {
   visitorKey: VisitorKey;
-  /** The key that goes on, if there is one. */
+  /** The key for the same companions that goes on, if there is one. */
   other: VisitorKey | null;
   onChanged(): Promise<void>;
   onClose(): void;
@@ -31,8 +32,11 @@ export function RevokeVisitorKey({ visitorKey, other, onChanged, onClose }: Revo
       </p>
       {other === null ? (
         <Notice>
-          It is your only key. Until you make another one and your server signs with it, nobody can be verified, and
-          companions that answer only verified visitors answer nobody.
+          {visitorKey.metadata === null
+            ? "It is your only key for all companions. Unless another one covers a companion, "
+            : `It is your only key for ${describeMetadata(visitorKey.metadata)}. Unless one for all companions is in use, `}
+          nobody can be verified there until you make another one and your server signs with it, and companions that
+          answer only verified visitors answer nobody.
         </Notice>
       ) : (
         <p>

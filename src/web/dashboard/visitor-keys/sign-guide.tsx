@@ -9,6 +9,7 @@ import { Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
+import { describeReach } from "./reach.ts";
 import { languages, pageSnippet, pairSnippet, privateKeyVariable, secretVariable } from "./snippets.ts";
 
 /** `keys`: newest first. */
@@ -42,6 +43,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
               value={key.id}
               onValue={setKeyId}
               options={keys.map(({ id, name }) => ({ value: id, label: name }))}
+              hint={describeReach(key)}
             />
           )}
           {!isPair && (
