@@ -45,7 +45,6 @@ export async function runTests(tests: TestRun): Promise<void> {
   counts.failed += failed;
   counts.skipped += skipped;
   noteFiles(reports);
-  // An error between tests is in no file's count, and stays: whatever runs again, the gate is red.
   if (!isWhole) return;
   const { environment = {} } = tests;
   for (const { file, failures, hasDied } of reports) {
@@ -90,12 +89,13 @@ async function runTestFiles(tests: TestRun): Promise<TestOutcome> {
   const directory = mkdtempSync(join(tmpdir(), "companiond-ci-"));
   const report = join(directory, "report.xml");
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  // Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
+  // Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it, and what only takes
+  // long beside other work has its time.
   const limit = ["--timeout", "180000"];
   const paths = files.map((file) => `./${file}`);
   const command = [process.execPath, "test", ...limit, ...flags, ...reporter, ...paths];
   const { isOk, output } = await run(title, command, environment, isBesideOthers);
-  const reports = existsSync(report) ? readReport(readFileSync(report, "utf8")) : [];
+  const reports = existsSync(report) ? readReport(readFileSync(report, "utf8"), output) : [];
   rmSync(directory, { recursive: true });
   const found = { pass: 0, fail: 0, error: 0, skip: 0 };
   for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error|skip)s?$/gm)) {

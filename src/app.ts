@@ -61,7 +61,7 @@ export function createApp(services: Services): App {
       return [...publicSite.routes, ...openManagementSite().routes];
     },
     directRoutes: [embedConfigRoute(services)],
-    instanceDoor: createInstanceDoor(services, (call, request) => answerReplyCall(services, call, request)),
+    instanceDoor: createInstanceDoor(services, (...call) => answerReplyCall(services, ...call)),
   };
 }
 

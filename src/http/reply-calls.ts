@@ -27,12 +27,13 @@ export function nameOf({ key, messageId }: Pick<ReplyCall, "key" | "messageId">)
  * Null if the reply does not run here, or has just ended: the store has what is left of it. `request` is the one to
  * respond to: its signal says when the client has left. The response has headers of its own only, which may be added to.
  * Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many
- * readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` does.
+ * readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` does. `seal`: see `EventStream`.
  */
 export async function answerReplyCall(
   services: ReplyServices,
   call: ReplyCall,
   request: Request,
+  seal?: (frames: string) => string,
 ): Promise<Response | null> {
   const reply = services.replies.find(nameOf(call));
   if (reply === null) return null;
@@ -47,7 +48,7 @@ export async function answerReplyCall(
   else requirePlace(reply, call.offset);
   services.replies.resumedCount++;
   if (call.resume) reply.makeResumable();
-  return await respondWithReply(services, reply, call, request);
+  return await respondWithReply(services, reply, call, request, { seal });
 }
 
 /** Answers from the store. */
@@ -90,13 +91,20 @@ function pickSource({ title, url, page }: Omit<CitedSource, "n">): Omit<CitedSou
   return { title, url, page };
 }
 
+interface Responding {
+  /** Starts the reply, and calls `first` when it may be followed. */
+  run: (first: () => void) => void;
+  /** See `EventStream`. */
+  seal: ((frames: string) => string) | null | undefined;
+}
+
 /** The stream of a reply from the call's offset: with ids for who follows, the plain one for a repeated message. */
 export async function respondWithReply(
   { heartbeats, ids }: ReplyServices,
   reply: KeptReply,
   { action, offset, sources }: Pick<ReplyCall, "action" | "offset" | "sources">,
   request: Request,
-  run: (first: () => void) => void = (first) => first(),
+  { run = (first) => first(), seal = null }: Partial<Responding> = {},
 ): Promise<Response> {
   if (request.method === "HEAD") return headOnly();
   const isFollowing = action === "follow";
@@ -104,6 +112,7 @@ export async function respondWithReply(
   const stream = isFollowing
     ? new NumberedStream(request.signal, heartbeats, offset, sources !== null)
     : new EventStream(request.signal, heartbeats, sources !== null);
+  stream.seal = seal;
   stream.onOpen = () => follower.advance();
   // Its first byte takes the head along.
   if (isFollowing) stream.comment("ping");

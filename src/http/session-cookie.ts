@@ -33,9 +33,11 @@ export async function findSessionPrincipal(
 ): Promise<OpenedSession | null> {
   const found = await findSession(dependencies, request);
   if (found === null) return null;
-  // A last use in the future dates from before the clock was set back.
-  if (Math.abs(dependencies.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs)
-    dependencies.uses.noteSession(found.session.id);
+  const nowMs = dependencies.clock.nowMs();
+  const { id, createdAt, lastUsedAt } = found.session;
+  // A last use in the future dates from before the clock was set back. A use before the session was made would end it for
+  // want of others, once the clock is set right.
+  if (nowMs >= createdAt && Math.abs(nowMs - lastUsedAt) > useIntervalMs) dependencies.uses.noteSession(id);
   return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
 }
 

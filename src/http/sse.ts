@@ -8,20 +8,18 @@ import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../turns
 import type { HeartbeatTicker } from "./heartbeats.ts";
 
 const doneFrame = "data: [DONE]\n\n";
-const pingFrame = ": ping\n\n";
 
 /** Text that JSON.stringify would only put quotes around; nearly every delta is. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
 const frameStart = 'data: {"text":"';
 const frameEnd = '"}\n\n';
-const frameBetween = frameEnd + frameStart;
 
 /** One event for each delta, in one piece: they leave in one write. */
 export function frameDeltas(deltas: readonly string[]): string {
   const whole = deltas.join("");
   if (isPlainAscii.test(whole)) {
-    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameEnd + frameStart)) + frameEnd;
   }
   let frames = "";
   for (const delta of deltas) {
@@ -45,6 +43,8 @@ export class EventStream implements TurnReader {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
+  /** What is sent in place of frames; all of them as they are, if null. */
+  seal: ((frames: string) => string) | null = null;
   /** Called once, when Bun reads and the socket has accepted what was written before. */
   onOpen: (() => void) | null = null;
   /** Called once, before the last bytes are written. */
@@ -94,7 +94,7 @@ export class EventStream implements TurnReader {
       return this.#send(this.frameText(event.deltas));
     }
     if (event.type === "sources") return this.#hasEvents ? this.#send(this.frameSources(event)) : undefined;
-    if (event.type === "waiting") this.#send(pingFrame);
+    if (event.type === "waiting") this.comment("ping");
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     // No terminator, but a comment for people who read the raw stream.
     else if (event.outcome === "broken") this.#end("broken", this.frameError(event.code));
@@ -130,7 +130,7 @@ export class EventStream implements TurnReader {
 
   pingIfQuietSince(sinceMs: number): void {
     // No pings for a stalled reader: they would keep its connection from reaching the idle limit.
-    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.#send(pingFrame);
+    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.comment("ping");
   }
 
   /** The server is about to cut the connection, which ends the stream: says why. */
@@ -175,7 +175,7 @@ export class EventStream implements TurnReader {
 
   #send(frames: string): Promise<void> | undefined {
     if (this.outcome !== null) return undefined;
-    this.#held += frames;
+    this.#held += this.seal?.(frames) ?? frames;
     this.#release();
     return this.#stalled ?? undefined;
   }
@@ -228,7 +228,7 @@ export class EventStream implements TurnReader {
       this.#turn?.leave(this);
     }
     this.onClosing?.();
-    this.#close(lastFrames);
+    this.#close(this.seal?.(lastFrames) ?? lastFrames);
     this.onEnd?.();
   }
 

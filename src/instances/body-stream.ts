@@ -1,23 +1,26 @@
 /** The body of another instance's response as a stream that is read no faster than its reader takes it. */
 import type { BodyReader, HttpBody } from "../lib/http/exchange.ts";
+import type { PieceReader } from "./proven-pieces.ts";
 
 /**
- * Errors if nothing arrives for `silenceMs` although it is read: heartbeats would, so the other machine is gone. Bytes
- * are delivered as they came.
+ * Errors if nothing arrives for `silenceMs` although it is read: heartbeats would, so the other machine is gone. Delivers
+ * what is proven, and errors where something is not.
  */
-export function streamBody(body: HttpBody, silenceMs: number): ReadableStream<Uint8Array> {
-  return new ReadableStream(new BodySource(body, silenceMs));
+export function streamBody(body: HttpBody, pieces: PieceReader, silenceMs: number): ReadableStream<Uint8Array> {
+  return new ReadableStream(new BodySource(body, pieces, silenceMs));
 }
 
 class BodySource implements BodyReader {
   readonly #body: HttpBody;
+  readonly #pieces: PieceReader;
   readonly #silenceMs: number;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   /** Runs while bytes may arrive. */
   #silence: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(body: HttpBody, silenceMs: number) {
+  constructor(body: HttpBody, pieces: PieceReader, silenceMs: number) {
     this.#body = body;
+    this.#pieces = pieces;
     this.#silenceMs = silenceMs;
   }
 
@@ -39,14 +42,25 @@ class BodySource implements BodyReader {
   }
 
   data(parts: readonly string[]): void {
-    this.#controller?.enqueue(Buffer.from(parts.join(""), "latin1"));
+    let proven: Buffer | null;
+    try {
+      proven = this.#pieces.take(parts.join(""));
+    } catch (error) {
+      this.#body.cancel();
+      this.fail(error as Error);
+      return;
+    }
+    // The start of a piece is no sign of life.
+    if (proven === null) return;
+    this.#controller?.enqueue(proven);
     clearTimeout(this.#silence);
     if ((this.#controller?.desiredSize ?? 0) > 0) this.#listen();
     else this.#body.pause();
   }
 
   end(): void {
-    this.#end()?.close();
+    if (this.#pieces.isBetweenPieces) this.#end()?.close();
+    else this.fail(new Error("the other instance's answer ends in a piece"));
   }
 
   fail(error: Error): void {

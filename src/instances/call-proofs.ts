@@ -3,19 +3,19 @@
  * body's hash. The address is part of it, so that what was sent to one instance is of no use at another.
  */
 import type { Clock } from "../lib/clock.ts";
-import { isSameInConstantTime } from "../lib/constant-time.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Sealing } from "../lib/sealing.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { CheckedCall } from "./instances.ts";
+import { isSameProof } from "./proven-pieces.ts";
 
 export interface CallProofs {
   /** For one request. */
   make(method: string, url: string, body: string): Promise<string>;
   /** See `Instances.check`. */
   check(method: string, url: string, proof: string): Promise<CheckedCall | null>;
-  /** What the response to a request with this proof carries. */
-  answer(proof: string): Promise<string>;
+  /** Of the response to a request with this proof, and of no other: the nonce is part of it. */
+  makeAnswerKey(proof: string): Promise<string>;
 }
 
 interface CallProofsOptions {
@@ -42,12 +42,12 @@ export function createCallProofs({ sealing, clock, ids }: CallProofsOptions): Ca
     async check(method, url, proof) {
       const [, sentAtMs = "", nonce = "", bodyHash = "", mac = ""] = proofPattern.exec(proof) ?? [];
       const expected = await sign("call", method, url, sentAtMs, nonce, bodyHash);
-      if (mac.length !== expected.length || !isSameInConstantTime(Buffer.from(mac), Buffer.from(expected))) return null;
+      if (!isSameProof(mac, expected)) return null;
       const nowMs = clock.nowMs();
       if (Math.abs(nowMs - Number(sentAtMs)) > windowMs || !seen.add(nonce, nowMs)) return null;
-      return { bodyHash, answerProof: await this.answer(proof) };
+      return { bodyHash, answerKey: await this.makeAnswerKey(proof) };
     },
-    answer: (proof) => sign("answer", proof),
+    makeAnswerKey: (proof) => sign("answer", proof),
   };
 }
 

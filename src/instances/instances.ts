@@ -24,12 +24,12 @@ export interface ReplyCall {
 export interface OtherInstances {
   /**
    * The response of the instance at `url`: a stream of events, which breaks if that instance does, or 204. Null if the
-   * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers say what the body is, and
-   * nothing of guards.
+   * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers say nothing. What was changed
+   * on the way breaks the stream before it is read; that it was cut short shows by its last event alone.
    *
    * Rejects with the error that the instance answers; with `unavailable` and a `Retry-After` of 1 if it does not answer,
    * or its address is unknown; with the signal's reason. The signal ends the request until the response is
-   * there; after that, cancelling its body does, at once. A body that is not read holds one piece of what arrives, and
+   * there; after that, cancelling its body does, at once. A body that is not read holds some pieces of what arrives, and
    * keeps the other instance from sending more.
    */
   pass(url: string | null, call: ReplyCall, signal: AbortSignal): Promise<Response | null>;
@@ -55,8 +55,8 @@ export interface Instances extends OtherInstances {
 export interface CheckedCall {
   /** SHA-256, in hexadecimal. */
   readonly bodyHash: string;
-  /** What the response must carry: that it comes from an instance, too. */
-  readonly answerProof: string;
+  /** Proves all of the response: see `proven-pieces.ts`. */
+  readonly answerKey: string;
 }
 
 /** Where an instance takes calls of others. No proxy lets anyone else reach it, and it proves who calls. */

@@ -8,6 +8,7 @@ import type { HttpResponse } from "../lib/http/exchange.ts";
 import { streamBody } from "./body-stream.ts";
 import type { CallProofs } from "./call-proofs.ts";
 import { callPath, endedStatus, type OtherInstances, proofHeader, type ReplyCall } from "./instances.ts";
+import { isSameProof, PieceReader, proveHead } from "./proven-pieces.ts";
 
 /** Shortened in tests. */
 export interface PassingDeadlines {
@@ -54,8 +55,8 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
       }, lookMs);
       const cancel = call.action === "attach" ? () => {} : afterAnswerable(headMs, giveUp);
       try {
-        const response = await send(http, proofs, { url, call, signal: either });
-        return await read(response, silenceMs, either);
+        const { response, pieces } = await send(http, proofs, { url, call, signal: either });
+        return await read(response, pieces, silenceMs, either);
       } catch (error) {
         signal.throwIfAborted();
         throw error instanceof AppError ? error : unanswered(error);
@@ -95,8 +96,14 @@ interface Sending {
   signal: AbortSignal;
 }
 
-/** Rejects unless the response comes from an instance. */
-async function send(http: HttpClient, proofs: CallProofs, { url, call, signal }: Sending): Promise<HttpResponse> {
+interface Answer {
+  response: HttpResponse;
+  /** What its body comes in. */
+  pieces: PieceReader;
+}
+
+/** Rejects unless the response's head comes from an instance. */
+async function send(http: HttpClient, proofs: CallProofs, { url, call, signal }: Sending): Promise<Answer> {
   const address = url + callPath;
   const body = JSON.stringify(call);
   const proof = await proofs.make("POST", address, body);
@@ -105,21 +112,25 @@ async function send(http: HttpClient, proofs: CallProofs, { url, call, signal }:
     [proofHeader, proof],
   ];
   const response = await http.send(http.prepare({ url: new URL(address), method: "POST", headers }), body, signal);
-  if (response.headers.get(proofHeader) === (await proofs.answer(proof))) return response;
+  const key = await proofs.makeAnswerKey(proof);
+  const expected = proveHead(key, response.status, response.headers.get("retry-after"));
+  if (isSameProof(response.headers.get(proofHeader) ?? "", expected)) return { response, pieces: new PieceReader(key) };
   response.body.cancel();
   throw new Error(`what answers at ${url} (${response.status}) is not the instance: another key, clock or address`);
 }
 
-async function read(response: HttpResponse, silenceMs: number, signal: AbortSignal): Promise<Response | null> {
-  const { status, headers, body } = response;
-  if (status === 200) {
-    const contentType = headers.get("content-type") ?? "";
-    return new Response(streamBody(body, silenceMs), { headers: { "content-type": contentType } });
-  }
+async function read(
+  { status, headers, body }: HttpResponse,
+  pieces: PieceReader,
+  silenceMs: number,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  if (status === 200) return new Response(streamBody(body, pieces, silenceMs));
   const text = await readBounded(body, signal);
   if (status === 204) return new Response(null, { status });
   if (status === endedStatus) return null;
-  throw readProblem(text, headers.get("retry-after"));
+  const proven = pieces.take(Buffer.from(text).toString("latin1"));
+  throw readProblem(String(proven), headers.get("retry-after"));
 }
 
 /** The other's problem as an error of our own, which gets our request id and links. */

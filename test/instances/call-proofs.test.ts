@@ -23,20 +23,20 @@ beforeEach(async () => {
 
 const make = () => here.make("POST", url, "{}");
 
-test("takes a proof of the same key once, and answers with one of its own", async () => {
+test("takes a proof of the same key once, and both sides know the key of its answer", async () => {
   const proof = await make();
   expect(await there.check("POST", url, proof)).toEqual({
     bodyHash: sha256Hex("{}"),
-    answerProof: await here.answer(proof),
+    answerKey: await here.makeAnswerKey(proof),
   });
   expect(await there.check("POST", url, proof)).toBeNull();
   expect(await there.check("POST", url, await make())).not.toBeNull();
 });
 
-test("no two answers are the same, and none is a proof", async () => {
+test("no two answers have the same key, and no proof tells it", async () => {
   const [one, other] = [await make(), await make()];
-  expect(await here.answer(one)).not.toBe(await here.answer(other));
-  expect(one).not.toContain(await here.answer(one));
+  expect(await here.makeAnswerKey(one)).not.toBe(await here.makeAnswerKey(other));
+  expect(one).not.toContain(await here.makeAnswerKey(one));
 });
 
 test("takes none of another key, or for another method or address", async () => {

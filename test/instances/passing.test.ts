@@ -1,10 +1,11 @@
 /** A call goes to the instance that runs the reply, and what that one says comes back. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { proofHeader, type ReplyCall } from "../../src/instances/instances.ts";
+import { endedStatus, proofHeader, type ReplyCall } from "../../src/instances/instances.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { type InstancePair, oneKey, openInstancePair, openLoneInstance, replyCall } from "../support/instance-pair.ts";
+import { startTamperingProxy } from "../support/tampering-proxy.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 let pair: InstancePair;
@@ -18,11 +19,11 @@ afterEach(() => pair[Symbol.asyncDispose]());
 const pass = (call: ReplyCall, signal: AbortSignal = never) => pair.here.pass(pair.url, call, signal);
 
 /** A stream of events, and what its reader does. */
-function makeEvents() {
+function makeEvents(seal: (text: string) => string) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const response = new Response(readable, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
-  const write = (text: string) => void writer.write(Buffer.from(text)).catch(() => {});
+  const response = new Response(readable);
+  const write = (text: string) => void writer.write(Buffer.from(seal(text))).catch(() => {});
   // Bun sends no head before the first bytes.
   write(": ping\n\n");
   return { response, write, end: () => void writer.close() };
@@ -40,22 +41,22 @@ async function refusalOf(passing: Promise<unknown>): Promise<AppError> {
 const unanswered = { code: "unavailable", retryAfterSeconds: 1 };
 
 test("a call arrives as it was sent, and its stream comes back byte by byte", async () => {
-  const events = makeEvents();
+  let events: ReturnType<typeof makeEvents> | undefined;
   const arrived: ReplyCall[] = [];
-  pair.answer = async (call) => {
+  pair.answer = async (call, _, seal) => {
     arrived.push(call);
+    events = makeEvents(seal);
     return events.response;
   };
   const call = replyCall({ key: { ...replyCall().key, visitorId: "sub:abc" }, message: 'Ünïcode "🦜"\n' });
   const response = await pass(call);
   expect(arrived).toEqual([call]);
-  expect(response?.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   const reader = response?.body?.getReader();
   const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
   expect(await read()).toBe(": ping\n\n");
-  events.write('data: {"text":"Grüße 🦜"}\n\n');
+  events?.write('data: {"text":"Grüße 🦜"}\n\n');
   expect(await read()).toBe('data: {"text":"Grüße 🦜"}\n\n');
-  events.end();
+  events?.end();
   expect((await reader?.read())?.done).toBe(true);
 });
 
@@ -144,9 +145,9 @@ test("whatever else answers at the address, with another key or none, is no inst
 
 test("a client that leaves ends the request there, before its head and in the middle of its stream", async () => {
   const begin = Promise.withResolvers<void>();
-  pair.answer = async () => {
+  pair.answer = async (_, __, seal) => {
     await begin.promise;
-    return makeEvents().response;
+    return makeEvents(seal).response;
   };
   const leaving = new AbortController();
   const waiting = pass(replyCall(), leaving.signal);
@@ -162,16 +163,18 @@ test("a client that leaves ends the request there, before its head and in the mi
 });
 
 test("a reader who does not read keeps the other instance from sending", async () => {
-  const piece = new Uint8Array(64 * 1024).fill(120);
+  const piece = "x".repeat(64 * 1024);
   const total = 1024;
   let sent = 0;
-  const endless = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (sent++ < total) controller.enqueue(piece);
-      else controller.close();
-    },
-  });
-  pair.answer = async () => new Response(endless, { headers: { "content-type": "text/event-stream" } });
+  pair.answer = async (_, __, seal) => {
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent++ < total) controller.enqueue(Buffer.from(seal(piece)));
+        else controller.close();
+      },
+    });
+    return new Response(endless);
+  };
   const response = await pass(replyCall());
   let before = -1;
   await eventually(async () => {
@@ -186,8 +189,7 @@ test("a reader who does not read keeps the other instance from sending", async (
 });
 
 test("the stream breaks when the other instance does, and when it falls silent", async () => {
-  const events = makeEvents();
-  pair.answer = async () => events.response;
+  pair.answer = async (_, __, seal) => makeEvents(seal).response;
   const response = await pass(replyCall());
   const reader = response?.body?.getReader();
   await reader?.read();
@@ -195,9 +197,69 @@ test("the stream breaks when the other instance does, and when it falls silent",
   await expect(reader?.read()).rejects.toThrow("broke off");
 
   await using silent = await openInstancePair({ silenceMs: 50 });
-  silent.answer = async () => makeEvents().response;
+  silent.answer = async (_, __, seal) => makeEvents(seal).response;
   const quiet = await silent.here.pass(silent.url, replyCall(), never);
   await expect(quiet?.text()).rejects.toThrow("fallen silent");
+});
+
+/** The pieces of an answer, as they travel. */
+const piecesOf = (body: string) => body.split(/(?=[0-9]+ [\w-]{43}\n)/);
+const said = ["one ", "two ", "three ", "data: [DONE]"];
+
+test.each<[string, (pieces: string[], others: string[]) => string[], number]>([
+  ["changed", (pieces) => pieces.map((piece) => piece.replace("two", "ten")), 1],
+  ["with another length", (pieces) => pieces.map((piece) => piece.replace(/^4 (.*\ntwo)/, "5 $1")), 1],
+  ["of endless length", (pieces) => ["99999", pieces[0]?.slice(1) ?? ""], 0],
+  ["without a proof", ([first = "", second = ""]) => [first, second.replace(/^.*\n/, "")], 1],
+  ["cut", ([first = "", second = ""]) => [first, second.slice(0, -1)], 1],
+  ["left out", ([first = "", _, ...rest]) => [first, ...rest], 1],
+  ["exchanged", ([first = "", second = "", ...rest]) => [second, first, ...rest], 0],
+  ["repeated", ([first = "", ...rest]) => [first, first, ...rest], 1],
+  ["of another answer of these two", ([first = "", _, ...rest], [__, other = ""]) => [first, other, ...rest], 1],
+  ["an answer of these two before", (_, others) => others, 0],
+])("a piece that is %s breaks the stream, and neither it nor what follows is delivered", async (_, change, good) => {
+  using proxy = startTamperingProxy(() => pair.url);
+  await pair.there.announce(() => proxy.url);
+  pair.answer = async (_call, _request, seal) => new Response(said.map(seal).join(""));
+  const others: string[] = [];
+  const read = async () => {
+    const reader = (await pair.here.pass(proxy.url, replyCall(), never))?.body?.getReader();
+    let text = "";
+    try {
+      for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+        text += Buffer.from(part.value).toString();
+      }
+      return { isBroken: false, text };
+    } catch {
+      return { isBroken: true, text };
+    }
+  };
+  proxy.tamper = ({ body }) => void others.push(...piecesOf(body));
+  expect(await read()).toEqual({ isBroken: false, text: said.join("") });
+  proxy.tamper = (answer) => {
+    answer.body = change(piecesOf(answer.body), others).join("");
+  };
+  const { isBroken, text } = await read();
+  expect(isBroken).toBe(true);
+  // What arrived together with a bad piece may be lost.
+  expect(said.slice(0, good).join("")).toStartWith(text);
+});
+
+test("a head or an error that was changed on the way is no answer", async () => {
+  using proxy = startTamperingProxy(() => pair.url);
+  await pair.there.announce(() => proxy.url);
+  const refused = () => refusalOf(pair.here.pass(proxy.url, replyCall(), never));
+  pair.answer = async () => {
+    throw new AppError("rate_limited", "Too many wait.", { retryAfterSeconds: 7 });
+  };
+  expect(await refused()).toMatchObject({ code: "rate_limited", retryAfterSeconds: 7 });
+  const changes: (typeof proxy.tamper)[] = [
+    (answer) => void Object.assign(answer, { status: endedStatus }),
+    ({ headers }) => headers.set("retry-after", "3600"),
+    (answer) => void Object.assign(answer, { body: answer.body.replace("Too many", "Go away") }),
+    (answer) => void Object.assign(answer, { body: "" }),
+  ];
+  for (proxy.tamper of changes) expect(await refused()).toMatchObject(unanswered);
 });
 
 test("an address that could not be told is told again", async () => {

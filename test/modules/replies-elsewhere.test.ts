@@ -7,6 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { indexText } from "../support/index-text.ts";
 import { readLines } from "../support/line-process.ts";
 import { cancel, follow, newMessage, readAll, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
+import { startTamperingProxy } from "../support/tampering-proxy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { keptMessages } from "../support/turn-messages.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
@@ -329,6 +330,38 @@ if (isOnPostgres) {
     provider.say();
     expect(await readAll(first)).toMatchObject({ text: whole, isDone: true });
     expect(await readAll(await follow(here.url, token, message))).toMatchObject({ text: whole, isDone: true });
+    await lost.close();
+  });
+
+  test("what is changed on the way between servers is never shown, and ends the stream as broken", async () => {
+    using proxy = startTamperingProxy(() => lost.url);
+    const lost = await startTestServer({
+      dataDir,
+      isShared: true,
+      environment: { COMPANIOND_INSTANCE_URL: proxy.url },
+    });
+    const read = async (method: "follow" | "repeat") => {
+      const provider = sayOnCommand(lost, deltas);
+      const message = newMessage();
+      const asked = sendChat(lost.url, token, message);
+      provider.say(1);
+      const first = await asked;
+      const before = lost.services.replies.resumedCount;
+      const again = method === "follow" ? follow(here.url, token, message) : sendChat(here.url, token, message);
+      await eventually(() => lost.services.replies.resumedCount > before);
+      provider.say();
+      expect(await readAll(first)).toMatchObject({ text: whole, isDone: true });
+      return await readAll(await again);
+    };
+    expect(await read("follow")).toMatchObject({ text: whole, isDone: true });
+    proxy.tamper = (answer) => {
+      answer.body = answer.body.replace(" alle", " kein");
+    };
+    for (const method of ["follow", "repeat"] as const) {
+      const changed = await read(method);
+      expect([changed.isDone, changed.comments.at(-1)]).toEqual([false, "error unavailable"]);
+      expect(whole.slice(0, -" alle".length)).toStartWith(changed.text);
+    }
     await lost.close();
   });
 

@@ -170,6 +170,15 @@ describe("the session ends", () => {
   });
 });
 
+test("a session that is used while the clock is set back goes on once that is set right", async () => {
+  const dashboard = await openDashboard(server);
+  clock.advance(-365 * dayMs);
+  expect((await dashboard.call("GET", "/api/session")).status).toBe(200);
+  await server.services.uses.flush();
+  clock.advance(365 * dayMs);
+  expect((await dashboard.call("GET", "/api/session")).status).toBe(200);
+});
+
 test("who is signed in is found without reading all sessions of the account", async () => {
   const dashboard = await openDashboard(server);
   await openDashboard(server, {}, dashboard.account);

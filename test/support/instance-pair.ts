@@ -40,7 +40,7 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
   const there = await openLoneInstance(oneKey);
   const settings = { publicUrl: null, trustedProxies: 0, isTls: false };
   const services = { instances: there, settings, ids: systemIds, log: createCapturedLog() };
-  const door = createInstanceDoor(services as never, (call, request) => pair.answer(call, request));
+  const door = createInstanceDoor(services as never, (...call) => pair.answer(...call));
   const requests: Request[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",

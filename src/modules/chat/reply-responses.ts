@@ -88,7 +88,7 @@ async function answerOrRun(
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
     const turn = makeTurn({ messageId, repeats: stored?.repeats ?? null, text: reply.text });
-    return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
+    return await respondWithReply(services, reply, call, request, { run: (first) => reply.run(turn, first) });
   }
   if (stored.reply === null) throw wasCancelled();
   return watched(services, await answerStoredReply(services, stored, call, request), request, right);

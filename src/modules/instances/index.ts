@@ -7,6 +7,7 @@ import { describeFailure } from "../../http/error-handling.ts";
 import { parseJson, readJsonText } from "../../http/json-body.ts";
 import { toAppError } from "../../http/problem.ts";
 import { callPath, endedStatus, proofHeader, type ReplyCall } from "../../instances/instances.ts";
+import { createPieceWriter, proveHead } from "../../instances/proven-pieces.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { checkReplyCall } from "./model.ts";
 
@@ -14,10 +15,14 @@ import { checkReplyCall } from "./model.ts";
 const bodyLimitBytes = 32 * 1024;
 
 /**
- * What this instance itself does with a call: a stream of events or 204; null if it does not run the reply. Throws what
- * the client is told.
+ * What this instance itself does with a call: a stream of events or 204; null if it does not run the reply. All of the
+ * stream has gone through `seal`. Throws what the client is told.
  */
-export type AnswerCall = (call: ReplyCall, request: Request) => Promise<Response | null>;
+export type AnswerCall = (
+  call: ReplyCall,
+  request: Request,
+  seal: (text: string) => string,
+) => Promise<Response | null>;
 
 export interface InstanceDoor {
   readonly path: string;
@@ -39,20 +44,23 @@ export function createInstanceDoor(
     if (proven === null) return null;
     const text = await readJsonText(request, bodyLimitBytes);
     if (sha256Hex(text) !== proven.bodyHash) return null;
-    const headers = { [proofHeader]: proven.answerProof };
-    return { respond: () => respond(text, request, headers) };
+    return { respond: () => respond(text, request, proven.answerKey) };
   }
 
-  async function respond(text: string, request: Request, headers: Record<string, string>): Promise<Response> {
+  async function respond(text: string, request: Request, key: string): Promise<Response> {
+    const response = await makeResponse(text, request, key);
+    response.headers.set(proofHeader, proveHead(key, response.status, response.headers.get("retry-after")));
+    return response;
+  }
+
+  async function makeResponse(text: string, request: Request, key: string): Promise<Response> {
     try {
-      const response = await answer(checkReplyCall(parseJson(text)), request);
-      if (response === null) return new Response(null, { status: endedStatus, headers });
-      for (const name in headers) response.headers.set(name, headers[name] ?? "");
-      return response;
+      const response = await answer(checkReplyCall(parseJson(text)), request, createPieceWriter(key));
+      return response ?? new Response(null, { status: endedStatus });
     } catch (error) {
-      const failure = describeFailure(services, toAppError(error), request);
-      const all = { ...failure.headers, ...headers } as Record<string, string>;
-      return new Response(failure.body, { status: failure.status, headers: all });
+      const { body, status, headers } = describeFailure(services, toAppError(error), request);
+      // Another writer: this is the first piece, whatever a stream that failed has been given.
+      return new Response(createPieceWriter(key)(body ?? ""), { status, headers: headers as Record<string, string> });
     }
   }
 
