@@ -46,7 +46,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   const rows = page.getByRole("table", { name: "API keys" }).getByRole("row");
   await rows.nth(1).getByText(ends({ key })).waitFor();
   await page.getByRole("button", { name: "Rotate…" }).click();
-  await page.getByText("It made no other keys.").waitFor();
+  await page.getByText("No other key ends with it.").waitFor();
   await page.getByLabel("The old key keeps working for").selectOption("Not at all: it ends now");
   await page.getByRole("button", { name: "Make the new key" }).click();
   await page.getByText("Copy it now").waitFor();
@@ -180,7 +180,7 @@ test("ends nothing before it knows what would end", async () => {
   expect(await page.getByRole("button", { name: "Revoke", exact: true }).isDisabled()).toBe(true);
   await page.unroute("**/api/keys?limit=1000");
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByText("It made no other keys.").waitFor();
+  await page.getByText("No other key ends with it.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await page.getByText("No API keys yet").waitFor();
   expect(await statusWith(key.key)).toBe(401);

@@ -80,8 +80,9 @@ export interface CompanionChoice {
 
 /**
  * A budget counts a call if all its own facts are among the call's. One on a key counts the calls of the keys that it
- * created, that those created, and so on; and of every key that took a key's place, or whose place it took. Whatever a call costs is added to every budget that
- * counts it, in the commit that settles it, and in the period of the day on which it was admitted.
+ * created, that those created, and so on; and of every key that took a key's place, or whose place it took. Whatever a
+ * call costs is added to every budget that counts it, in the commit that settles it, and in the period of the day on
+ * which it was admitted.
  */
 export interface SpendingStore {
   /**

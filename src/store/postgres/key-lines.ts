@@ -18,7 +18,8 @@ const selectExpiry = `SELECT expires_at::float8 AS "expiresAt" FROM api_keys
 const selectLine = `WITH RECURSIVE line (id) AS (
     SELECT id FROM api_keys WHERE id = $1 AND account_number = $2 AND revoked_at IS NULL
     UNION SELECT made.id FROM line JOIN api_keys made ON made.created_by_key_id = line.id)
-  SELECT k.id, k.created_by_key_id AS "createdByKeyId", k.expires_at::float8 AS "expiresAt" FROM api_keys k WHERE k.id IN (SELECT id FROM line) ORDER BY k.id FOR NO KEY UPDATE OF k`;
+  SELECT k.id, k.created_by_key_id AS "createdByKeyId", k.expires_at::float8 AS "expiresAt"
+  FROM api_keys k WHERE k.id IN (SELECT id FROM line) ORDER BY k.id FOR NO KEY UPDATE OF k`;
 const ended = 'RETURNING id, name, start, last_four AS "lastFour"';
 const revokeLine = `UPDATE api_keys SET revoked_at = $2 WHERE id = ANY($1::text[]) AND revoked_at IS NULL ${ended}`;
 // Keys that expire earlier keep their expiry.

@@ -74,7 +74,8 @@ export async function sumSubject(
 // What calls under way hold, a budget holds from its beginning.
 const insertPeriod = `WITH held AS (
     UPDATE spending_reservations r SET budget_ids = (r.budget_ids::jsonb || to_jsonb($1::text))::text
-    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND with_kin(r.account_id, r.facts::jsonb) @> $8::text::jsonb RETURNING r.micros
+    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND with_kin(r.account_id, r.facts::jsonb) @> $8::text::jsonb
+    RETURNING r.micros
   )
   INSERT INTO budget_periods (budget_id, start_day, spent_micros, spent_picos, reached_at, reserved_micros)
   SELECT $1, $2, $3, $4, $5, coalesce(sum(held.micros), 0) FROM held`;

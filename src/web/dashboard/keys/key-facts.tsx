@@ -39,7 +39,7 @@ const maxShown = 8;
 
 /** The keys created with it. */
 export function EndsWithIt({ line: { children } }: { line: KeyLine }) {
-  if (children.length === 0) return <p>It made no other keys.</p>;
+  if (children.length === 0) return <p>No other key ends with it.</p>;
   const further = children.length - maxShown;
   return (
     <div>
