@@ -47,9 +47,12 @@ export function createChains(options: ChainOptions): LlmProvider {
   const { name, findEntries, calls, clock, log } = options;
 
   /** Those that are not passed over; all of them if that leaves none. */
-  function choose(model: string, nowMs: number): { plan: readonly ChainEntry[]; isLastResort: boolean } {
+  function choose(
+    { model, accountId }: ReplyRequest,
+    nowMs: number,
+  ): { plan: readonly ChainEntry[]; isLastResort: boolean } {
     const entries = findEntries(model);
-    const ready = entries.filter(({ circuit }) => !circuit.isPassedOver(nowMs));
+    const ready = entries.filter(({ circuit }) => !circuit.isPassedOver(nowMs, accountId));
     return ready.length > 0 ? { plan: ready, isLastResort: false } : { plan: entries, isLastResort: true };
   }
 
@@ -60,7 +63,7 @@ export function createChains(options: ChainOptions): LlmProvider {
     signal: StopSignal,
     attempt: ReplyAttempt,
   ): Promise<ReplyOutcome> {
-    const call = circuit.begin(clock.monotonicMs());
+    const call = circuit.begin(clock.monotonicMs(), request.accountId);
     let hasBegun = false;
     const noting = {
       emit(event: ReplyEvent) {
@@ -86,12 +89,12 @@ export function createChains(options: ChainOptions): LlmProvider {
 
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
     const startedMs = clock.monotonicMs();
-    const { plan, isLastResort } = choose(request.model, startedMs);
+    const { plan, isLastResort } = choose(request, startedMs);
     for (const [index, entry] of plan.entries()) {
       const nowMs = clock.monotonicMs();
       const left = plan.length - index;
       // Others may have found out meanwhile that it fails, or be finding out.
-      if (left > 1 && !isLastResort && entry.circuit.isPassedOver(nowMs)) continue;
+      if (left > 1 && !isLastResort && entry.circuit.isPassedOver(nowMs, request.accountId)) continue;
       const spentMs = Math.round(nowMs - startedMs);
       const attempt = {
         firstTextMs: Math.max(leastMs, Math.round((replyDeadlines.firstTextMs - spentMs) / left)),

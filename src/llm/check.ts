@@ -35,6 +35,7 @@ export async function checkLlm(
     reasoningEffort: null,
     // As much as a chat may have: models may think first.
     maxOutputTokens,
+    accountId: "",
     requestId: "check",
   };
   try {

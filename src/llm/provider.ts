@@ -30,6 +30,8 @@ export interface ReplyRequest {
   maxOutputTokens: number;
   /** Texts before which the reply ends. */
   stop?: readonly string[];
+  /** Whose companion asks: failures that one account alone runs into are not held against a provider. */
+  accountId: string;
   /** For the log: identifies the provider's failures. */
   requestId: string;
   /** Asked before every call of a provider but the first; without it all are made. */

@@ -125,7 +125,7 @@ function openChains(
       help: "1 while a provider's model is passed over because it kept failing; of those in chains.",
       type: "gauge",
       labels: { provider, model },
-      read: () => (circuit.isPassedOver(clock.monotonicMs()) ? 1 : 0),
+      read: () => (circuit.isPassedOver(clock.monotonicMs(), null) ? 1 : 0),
     })),
   };
 }

@@ -64,6 +64,7 @@ export function toReplyRequest(settings: Settings["llm"], companion: Companion, 
     temperature: companion.temperature,
     reasoningEffort: companion.reasoningEffort,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
+    accountId: companion.accountId,
     requestId: turn.requestId,
   };
   return turn.given === undefined ? request : narrow(request, turn.given);

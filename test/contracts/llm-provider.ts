@@ -20,6 +20,7 @@ export function replyRequest(text: string, fields: Partial<ReplyRequest> = {}): 
     temperature: null,
     reasoningEffort: null,
     maxOutputTokens: 256,
+    accountId: "account-1",
     requestId: "request-1",
     ...fields,
   };

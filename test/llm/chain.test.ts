@@ -119,9 +119,9 @@ const answer =
     return whole(provider);
   };
 
-async function ask(llm: LlmProvider) {
+async function ask(llm: LlmProvider, accountId = "account-1") {
   const reply = collectReply();
-  const outcome = await llm.streamReply(replyRequest("Hello"), reply, alive());
+  const outcome = await llm.streamReply(replyRequest("Hello", { accountId }), reply, alive());
   return { ...outcome, text: reply.text };
 }
 
@@ -232,6 +232,18 @@ describe("one that keeps failing", () => {
     await ask(llm);
     await ask(llm);
     expect(first.attempts).toHaveLength(6);
+  });
+
+  test("for one account alone is passed over for none while others get its answers", async () => {
+    let script = answer("first");
+    const first = scripted("first", (...call) => script(...call));
+    const { llm } = chainOf([first, scripted("second", answer("second"))]);
+    await ask(llm, "account-2");
+    script = refuse({ kind: "empty" });
+    for (let asked = 0; asked < 20; asked++) await ask(llm);
+    script = answer("first");
+    expect(await ask(llm, "account-2")).toMatchObject({ text: "first" });
+    expect(await ask(llm)).toMatchObject({ text: "first" });
   });
 
   test("is asked all the same if all are passed over", async () => {
