@@ -97,11 +97,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
   }
 
   /** Sends the request; resolves with the body of a success. */
-  async function openBody(
-    request: ReplyRequest,
-    { wire, plan }: NextReplyCall,
-    signal: StopSignal,
-  ): Promise<HttpBody> {
+  async function openBody(request: ReplyRequest, { wire, plan }: NextReplyCall, signal: StopSignal): Promise<HttpBody> {
     opening[wire.name] ??= open(wire);
     const { target, readRefusal } = await (opening[wire.name] ?? open(wire));
     const response = await http.send(target, JSON.stringify(wire.buildBody(request, plan)), signal);

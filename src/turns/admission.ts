@@ -96,13 +96,7 @@ export class AskedReply implements CallGate {
   /** Null as long as nothing is held, and it has been the one call that most replies are. */
   #calls: ReplyCalls | null = null;
 
-  constructor(
-    services: CallServices,
-    start: TurnStart,
-    ticket: TurnTicket,
-    request: ReplyRequest,
-    turn: RunningTurn,
-  ) {
+  constructor(services: CallServices, start: TurnStart, ticket: TurnTicket, request: ReplyRequest, turn: RunningTurn) {
     this.request = request;
     this.ticket = ticket;
     this.#services = services;
