@@ -57,8 +57,8 @@ function readDocumentedWay(): string[] {
 const leaves = /^(lib|domain)\//;
 const noting = /^(metrics\/|http\/(access-log|route-table|heartbeats)\.ts$)/;
 const engines = isOnPostgres
-  ? { limits: 4, "store/postgres/coordination": 5, llm: 20, store: 22 }
-  : { limits: 3, coordination: 3, llm: 20, store: 12 };
+  ? { limits: 4, "store/postgres/coordination": 5, llm: 12, store: 22 }
+  : { limits: 3, coordination: 3, llm: 12, store: 12 };
 
 test("a message passes through the twenty files that the architecture lists, and through the engines behind the sockets", async () => {
   const way = await findWay();

@@ -238,10 +238,13 @@ export class ReplyStream {
   }
 }
 
+const beyondAscii = /[\u0080-\u00ff]/;
+
 /** Parses bytes 0 to 255 as UTF-8 JSON; undefined if it is not JSON. */
 function parseJson(bytes: string): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
+    // To decode takes longer than to parse, and most lines have nothing to decode.
+    return JSON.parse(beyondAscii.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes);
   } catch {
     return undefined;
   }

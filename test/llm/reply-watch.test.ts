@@ -1,5 +1,7 @@
 /** Which deadline holds while a model thinks. */
 import { expect, test } from "bun:test";
+import { systemClock } from "../../src/lib/clock.ts";
+import { Stop } from "../../src/lib/stop-signal.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "../../src/llm/reply-watch.ts";
 
 async function expiryOf(deadlines: Partial<ReplyDeadlines>, note: (watch: ReplyWatch) => void) {
@@ -25,6 +27,22 @@ test("once text flows, silence is what it was, whatever was thought before or af
     watch.noteReasoning();
   };
   expect(await expiryOf({ silenceMs: 10 }, think)).toBe("silent for 10 ms");
+});
+
+test("a reply sets one timer: text in time moves its deadline without another, and only an end brings it nearer", () => {
+  const waits: number[] = [];
+  const after = (ms: number) => {
+    waits.push(Math.round(ms / 1000));
+    return () => {};
+  };
+  const watch = new ReplyWatch(replyDeadlines, new Stop(), { clock: systemClock, after });
+  for (let read = 0; read < 100; read++) {
+    watch.noteRead();
+    watch.noteText();
+  }
+  expect(waits).toEqual([60]);
+  watch.noteFinish();
+  expect(waits).toEqual([60, 5]);
 });
 
 test("they are five minutes and one", () => {

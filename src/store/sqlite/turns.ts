@@ -66,15 +66,16 @@ export function createTurnStore(
 
   return {
     async listHistory({ companionId, sessionId, visitorId }, maxBytes, exceptId) {
-      const key = [companionId, sessionId, visitorId ?? ""] as const;
+      const visitor = visitorId ?? "";
       const history: HistoryMessage[] = [];
       let leftBytes = maxBytes;
-      let above = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+      let aboveMs = Number.MAX_SAFE_INTEGER;
+      let aboveNumber = Number.MAX_SAFE_INTEGER;
       for (let limit = firstHistoryRead; ; ) {
         const rows = await engine.read(() =>
           exceptId === undefined
-            ? selectHistory.all(...key, ...above, limit)
-            : selectHistoryExcept.all(...key, ...above, exceptId, limit),
+            ? selectHistory.all(companionId, sessionId, visitor, aboveMs, aboveNumber, limit)
+            : selectHistoryExcept.all(companionId, sessionId, visitor, aboveMs, aboveNumber, exceptId, limit),
         );
         let bytes = 0;
         for (const { role, text } of rows) {
@@ -85,7 +86,8 @@ export function createTurnStore(
         const last = rows.at(-1);
         if (last === undefined || rows.length < limit) return history;
         leftBytes -= bytes;
-        above = [last.createdAt, last.number];
+        aboveMs = last.createdAt;
+        aboveNumber = last.number;
         limit = Math.max(1, Math.min(history.length, Math.floor((bytesPerRead * rows.length) / Math.max(1, bytes))));
         if (bytes > bytesPerRead / 2) await pause();
       }
