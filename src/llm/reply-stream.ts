@@ -239,11 +239,10 @@ export class ReplyStream {
 }
 
 const beyondAscii = /[\u0080-\u00ff]/;
-
 /** Parses bytes 0 to 255 as UTF-8 JSON; undefined if it is not JSON. */
 function parseJson(bytes: string): unknown {
   try {
-    // To decode takes longer than to parse, and most lines have nothing to decode.
+    // Decoding takes longer than parsing.
     return JSON.parse(beyondAscii.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes);
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import type { Services } from "../../dependencies.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { prefersHtml, varyBy } from "../../http/accept.ts";
-import { embedTokenParam, ProblemObject } from "../../http/api-description.ts";
+import { embedTokenParam } from "../../http/api-description.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
 import { writePageHeaders } from "../../http/html.ts";
@@ -45,11 +45,8 @@ export const pageRoutes: readonly Route[] = [
       params: { token: embedTokenParam },
       responses: {
         200: { description: "The page.", content: html },
-        404: {
-          description: "No such companion: a page where `Accept` names HTML, else `not_found`.",
-          content: { ...html, "application/problem+json": ProblemObject },
-        },
       },
+      errors: ["not_found"],
     }),
     async handle({ services, request, params, set }) {
       const page = await findPage(services, params.token, request);
