@@ -158,7 +158,8 @@ class Tester {
     const isRequired = operation.described.requestBody?.required === true;
     const isChat = door === "embed" || operation.path === "/api/companions/{id}/chat";
     const isUpload = /\/sources(\/\{source_id\})?$/.test(operation.path);
-    const limitBytes = isChat ? 64 * 1024 : (isUpload ? 21 : 1) * 1024 * 1024;
+    const isBatch = operation.path === "/api/companions/batch";
+    const limitBytes = isChat ? 64 * 1024 : (isUpload ? 21 : isBatch ? 8 : 1) * 1024 * 1024;
     const bodies: [string, unknown, number, string?][] = [
       ["no JSON", "{", 400],
       ["half of it", sound.slice(0, -1) || "{", 400],
