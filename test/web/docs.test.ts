@@ -67,7 +67,7 @@ test.each(someOf(looks))("every page reads well: %s", async (look, options) => {
     const { high, wide } = await measure();
     expect({ href, wide }).toEqual({ href, wide: 0 });
     if (look !== "narrow" && !href.includes("/guides/"))
-      expect({ href, isShort: high < 14_000 }).toEqual({ href, isShort: true });
+      expect({ href, isShort: high < 16_000 }).toEqual({ href, isShort: true });
     if (look !== "light") continue;
     await page.setViewportSize(phone);
     expect({ href, wide: (await measure()).wide }).toEqual({ href, wide: 0 });
