@@ -7,19 +7,8 @@
 import type { CountedTokens } from "../domain/usage.ts";
 import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
 import { ReplyText } from "./reply-text.ts";
+import { streamLimits } from "./stream-limits.ts";
 import type { EventReader } from "./wire.ts";
-
-/** How much a provider may send before its stream is considered broken. */
-export const streamLimits = {
-  /** Of one line, or one event of several lines, unless the wire says otherwise. */
-  maxLineBytes: 1024 * 1024,
-  /** Longer lines are read only if the wire does not skip them. */
-  longLineBytes: 16 * 1024,
-  /** Of one event. */
-  maxEventLines: 4096,
-  /** Of the whole reply, in UTF-16 units. */
-  maxTextUnits: 4 * 1024 * 1024,
-};
 
 export class ReplyStream {
   /** Whatever follows is ignored: there was an end mark, a stop text, a failure, or the end of the body. */
@@ -34,6 +23,8 @@ export class ReplyStream {
   readonly #maxLineBytes: number;
   readonly #text: ReplyText;
   #reasoningBytes = 0;
+  /** Since the last text. */
+  #wordlessBytes = 0;
   /** Judged by the first character, since the Content-Type of other documents is often wrong. */
   #form: "unknown" | "events" | "document" = "unknown";
   /** The line that the last read cut off; or the whole document so far. */
@@ -75,12 +66,16 @@ export class ReplyStream {
 
   /** The text deltas in the data of one read: none empty, all well-formed, without NUL. */
   feed(bytes: string): string[] {
-    if (this.isDone) return [];
+    const deltas: string[] = [];
+    if (this.isDone) return deltas;
     const fresh = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
-    if (this.#form === "events") return this.#readEvents(fresh);
-    this.#pending += fresh;
-    this.#limitPending(this.#form === "document" ? this.#limits.maxTextUnits : this.#maxLineBytes);
-    return [];
+    if (this.#form === "events") this.#readEvents(fresh, deltas);
+    else this.#pending += fresh;
+    const limit = this.#form === "document" ? this.#limits.maxTextUnits : this.#maxLineBytes;
+    if (this.#pending.length > limit) this.#fail("a line is too long");
+    if (deltas.length > 0) this.#wordlessBytes = 0;
+    else this.#limitWordless(bytes.length + this.#limits.leastBytes);
+    return deltas;
   }
 
   /** The provider closed the body: an unfinished last line still counts. */
@@ -116,21 +111,26 @@ export class ReplyStream {
     return this.isDone ? "" : bytes.slice(start.index);
   }
 
-  #readEvents(bytes: string): string[] {
-    const deltas: string[] = [];
+  #limitWordless(bytes: number): void {
+    this.#wordlessBytes += bytes;
+    const { maxWordlessBytes, maxThinkingBytes } = this.#limits;
+    const limit = this.reasoningBytes > 0 ? maxThinkingBytes : maxWordlessBytes;
+    if (this.#wordlessBytes > limit) this.#fail("too much without a word");
+  }
+
+  #readEvents(bytes: string, deltas: string[]): void {
     const hasLineEnd = bytes.includes("\n");
-    if (this.#isSkipping && !hasLineEnd) return deltas;
+    if (this.#isSkipping && !hasLineEnd) return;
     const input = this.#isSkipping ? bytes.slice(bytes.indexOf("\n") + 1) : this.#pending + bytes;
     this.#isSkipping = false;
-    // Do not search an incomplete line again with every read.
+    const wasLong = !hasLineEnd && this.#pending.length > this.#limits.longLineBytes;
+    // Neither search an incomplete line again with every read, nor put it together to judge it again.
     if (hasLineEnd) this.#readLines(input, deltas);
     else this.#pending = input;
-    if (this.#pending.length > this.#limits.longLineBytes && this.#skips(this.#pending)) {
+    if (!wasLong && this.#pending.length > this.#limits.longLineBytes && this.#skips(this.#pending)) {
       this.#pending = "";
       this.#isSkipping = true;
     }
-    this.#limitPending(this.#maxLineBytes);
-    return deltas;
   }
 
   #readLines(input: string, deltas: string[]): void {
@@ -140,6 +140,7 @@ export class ReplyStream {
       if (end > start) this.#readLine(input.substring(start, end), deltas);
       else this.#endEvent(deltas);
       if (this.isDone) return;
+      this.#wordlessBytes += this.#limits.leastBytes;
       start = feed + 1;
     }
     this.#pending = input.substring(start);
@@ -148,10 +149,6 @@ export class ReplyStream {
   #skips(line: string): boolean {
     if (this.#eventLines.length > 0 || !line.startsWith("data:")) return false;
     return this.#reader.skips?.(this.#eventName, line.slice(5, 261)) ?? false;
-  }
-
-  #limitPending(limit: number): void {
-    if (this.#pending.length > limit) this.#fail("a line is too long");
   }
 
   #readLine(line: string, deltas: string[]): void {

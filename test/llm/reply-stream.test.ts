@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { chatReader } from "../../src/llm/chat-reader.ts";
-import { ReplyStream, streamLimits } from "../../src/llm/reply-stream.ts";
+import { ReplyStream } from "../../src/llm/reply-stream.ts";
+import { streamLimits } from "../../src/llm/stream-limits.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 
@@ -198,6 +199,13 @@ describe("failures", () => {
     } finally {
       indexOf.mockRestore();
     }
+  });
+
+  test("a long line is judged, and so put together, once in however many reads it arrives", () => {
+    let asked = 0;
+    const stream = new ReplyStream({ ...chatReader, skips: () => ++asked === 0 });
+    for (const part of ["data:", ...Array<string>(100).fill(" ".repeat(1000))]) stream.feed(part);
+    expect(asked).toBe(1);
   });
 
   test("an event of several lines counts also where [DONE] follows without an empty line", () => {
