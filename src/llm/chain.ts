@@ -1,7 +1,6 @@
 /** Asks several providers for one reply: the next one where the one before failed without a word. */
 import { AppError } from "../domain/errors.ts";
 import { nameAnswerer } from "../domain/model-routes.ts";
-import { findFailureKind } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -104,7 +103,8 @@ export function createChains(options: ChainOptions): LlmProvider {
       try {
         return await ask(entry, request, sink, signal, attempt);
       } catch (error) {
-        const next = isAboutProvider(error) ? plan[index + 1] : undefined;
+        const failure = findFailure(error);
+        const next = failure !== null && isAboutProvider(failure) ? plan[index + 1] : undefined;
         log.warn("provider failed", {
           requestId: request.requestId,
           ...entry.answerer,
@@ -132,21 +132,24 @@ export function createChains(options: ChainOptions): LlmProvider {
 async function passGate(gate: CallGate, request: ReplyRequest, next: ChainEntry, error: AppError): Promise<void> {
   const { answerer, engine } = next;
   const { maxOutputTokens } = engine.foresee({ ...request, model: answerer.model });
-  const failure = error.cause instanceof ProviderFailure ? error.cause : null;
+  const failure = findFailure(error);
   if (await gate.permit({ answerer, maxOutputTokens, before: failure?.charged ?? null })) return;
   // What it cost is told to the gate alone.
   throw new AppError("upstream_error", error.message, { cause: failure?.with({ charged: null }) ?? error.cause });
 }
 
-/** Whether the provider is at fault: not where a bound was too small, which requests bring about. */
+/** Whether the provider is at fault: else whoever sends such requests could keep all others away from it. */
 function isAboutHealth(error: unknown): boolean {
-  return isAboutProvider(error) && findFailureKind(error) !== "no_room";
+  const failure = findFailure(error);
+  return failure !== null && isAboutProvider(failure) && !failure.isByRequest;
+}
+
+function findFailure(error: unknown): ProviderFailure | null {
+  return error instanceof AppError && error.cause instanceof ProviderFailure ? error.cause : null;
 }
 
 /** Another provider may do better. Not where the request itself is refused: the others would refuse it too. */
-function isAboutProvider(error: unknown): boolean {
-  if (!(error instanceof AppError) || !(error.cause instanceof ProviderFailure)) return false;
-  const { status, kind } = error.cause;
+function isAboutProvider({ status, kind }: ProviderFailure): boolean {
   // What one filter keeps back, the next one should not be asked to let through.
   if (kind === "filtered") return false;
   return status === null || status < 400 || status >= 500 || movedOnFrom.has(status);

@@ -87,8 +87,10 @@ function readError(value: Fields, choice: Fields | null, finishReason: string | 
   }
   if (!isFields(error)) return { message: String(error), status: null };
   const code = error.code ?? error.status;
-  const status = typeof code === "number" || typeof code === "string" ? Number(code) : Number.NaN;
   const message = typeof error.message === "string" ? error.message : JSON.stringify(error);
+  if (code === "content_filter") return { message, status: 400, kind: "filtered" };
+  if (code === "context_length_exceeded") return { message, status: 400 };
+  const status = typeof code === "number" || typeof code === "string" ? Number(code) : Number.NaN;
   return { message, status: Number.isInteger(status) && status >= 100 && status < 600 ? status : null };
 }
 

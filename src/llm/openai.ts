@@ -122,6 +122,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const watch = new ReplyWatch(limits, signal, options.time);
     const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
+    const hasStops = (request.stop?.length ?? 0) > 0;
     const clean = (text: string) => removePrivateWords(text, secrets, request);
     const calls = findCalls(request);
     let retries = 0;
@@ -145,7 +146,8 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
           body = await openWatched(request, call, watch);
           // Its first text shows that the provider takes the request: some refuse only in their stream.
           const noteBegin = () => calls.noteTaken(call);
-          const outcome = await relayReply({ answeredBy, sentOutputTokens, body, stream, noteBegin }, sink, watch);
+          const relayed = { answeredBy, sentOutputTokens, body, stream, hasStops, noteBegin };
+          const outcome = await relayReply(relayed, sink, watch);
           calls.noteEnd(call, stream);
           if (outcome.failure !== null) outcome.failure = toProviderFailure(outcome.failure, clean);
           return outcome;

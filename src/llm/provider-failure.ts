@@ -13,7 +13,12 @@ export interface ProviderFailureOptions {
   param?: string | null;
   code?: string | null;
   charged?: ChargedCall | null;
+  /** By default derived from kind and message. */
+  isByRequest?: boolean;
 }
+
+/** Of errors with a status that blames the provider: too long for the context, or for what a minute may have in all. */
+const aboutLength = /\bcontext[ _](length|window|size)\b|\brequest too large\b/i;
 
 export class ProviderFailure extends ReplyFailure {
   /** Whether the same request may succeed a moment later: no connection, a broken one, 429 or 5xx. */
@@ -25,6 +30,8 @@ export class ProviderFailure extends ReplyFailure {
   /** The member of the request that the provider blames, and its code for that; null if it named none. */
   readonly param: string | null;
   readonly code: string | null;
+  /** Whether the request's own bound or words bring it about, so that it tells nothing of the provider. */
+  readonly isByRequest: boolean;
 
   constructor(message: string, options: ProviderFailureOptions = {}) {
     const status = options.status ?? null;
@@ -35,12 +42,18 @@ export class ProviderFailure extends ReplyFailure {
     this.status = status;
     this.param = options.param ?? null;
     this.code = options.code ?? null;
+    this.isByRequest = options.isByRequest ?? isOfRequests(this);
   }
 
   /** The same in other words, or of another call. */
   with({ message = this.message, charged = this.charged }: { message?: string; charged?: ChargedCall | null }) {
     return new ProviderFailure(message, { ...this, charged });
   }
+}
+
+function isOfRequests({ kind, message }: ProviderFailure): boolean {
+  if (kind === "provider_error" || kind === "rate_limited") return aboutLength.test(message);
+  return kind === "no_room" || kind === "filtered";
 }
 
 export function isTransientStatus(status: number | null | undefined): boolean {

@@ -13,6 +13,8 @@ export interface RelayedCall {
   readonly body: HttpBody;
   /** Unused so far. */
   readonly stream: ReplyStream;
+  /** Whether the request names texts before which the reply ends, which may leave nothing of it. */
+  readonly hasStops: boolean;
   /** Called once, before the first event. */
   noteBegin(): void;
 }
@@ -169,18 +171,29 @@ class Relay implements BodyReader {
       this.#resolve(outcome);
       return;
     }
-    const cause = failure ?? reason ?? describeEnd(this.#stream);
+    const cause = failure ?? reason ?? describeEnd(this.#stream, this.#call);
     outcome.failure = cause;
     if (hasContent) this.#resolve(outcome);
     else this.#reject(cause);
   }
 }
 
-function describeEnd({ hasContent, finishReason }: ReplyStream): ProviderFailure {
-  if (hasContent) {
+function describeEnd(stream: ReplyStream, { hasStops }: RelayedCall): ProviderFailure {
+  if (stream.hasContent) {
     return new ProviderFailure("the stream ended without a finish_reason or [DONE]", { kind: "broken_off" });
   }
-  if (finishReason === null) return new ProviderFailure("the stream ended without any text", { kind: "empty" });
-  const kind = finishReason === "length" ? "no_room" : finishReason === "content_filter" ? "filtered" : "empty";
-  return new ProviderFailure(`the reply is empty (finish_reason ${finishReason})`, { kind });
+  const { finishReason, hasDoneMark, usage, reasoningBytes } = stream;
+  const reason = finishReason ?? (hasDoneMark ? "stop" : "");
+  const kind = outOfRoom.test(reason) ? "no_room" : filtered.test(reason) ? "filtered" : "empty";
+  // A model that has worked, and then said that it is done, has done as it was told.
+  const hasWorked = reasoningBytes > 0 || (usage?.outputTokens ?? 0) > 0;
+  const isByRequest = kind !== "empty" || (done.test(reason) && (hasWorked || (hasStops && finishReason !== null)));
+  const message =
+    finishReason === null ? "the stream ended without any text" : `the reply is empty (finish_reason ${finishReason})`;
+  return new ProviderFailure(message, { kind, isByRequest });
 }
+
+/** Some vendors pass on the words of their own models. */
+const outOfRoom = /^(length|max_tokens|max_output_tokens|model_length)$/i;
+const filtered = /^(content_filter|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal)$/i;
+const done = /^(stop|tool_calls|function_call)$/i;

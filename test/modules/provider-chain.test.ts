@@ -9,7 +9,7 @@ import { openDashboard } from "../support/dashboard.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { readMetrics } from "../support/metrics.ts";
 import { type MockLlm, type Responder, startMockLlm } from "../support/mock-llm.ts";
-import { event, wholeStream } from "../support/mock-llm-replies.ts";
+import { chunk, doneMark, event, wholeStream } from "../support/mock-llm-replies.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 type Companion = Awaited<ReturnType<TestServer["createCompanion"]>>;
@@ -96,6 +96,7 @@ describe("the next provider answers, as one clean stream", () => {
     ["sends a page", (_, response) => response.send(200, { "Content-Type": "text/html" }, "<html>")],
     ["says nothing", (_, response) => response.send(200, {}, event({ choices: [] }))],
     ["closes the connection", closing],
+    ["never comes to a word", (_, response) => response.send(200, {}, `:\n${"\n".repeat(200_000)}`)],
   ])("where the first one %s", async (_, failing) => {
     server.mockLlm.respond(failing);
     const asked = [server.mockLlm.requests.length, backup.requests.length];
@@ -180,6 +181,34 @@ test("other refusals end it: nobody else is asked", async () => {
   const asked = backup.requests.length;
   expect((await chat(server.url, companion.embedToken, { message: "Hello" })).status).toBe(502);
   expect(backup.requests).toHaveLength(asked);
+});
+
+test("two accounts whose own bounds and stop texts leave nothing keep nobody else from the first one", async () => {
+  server.mockLlm.respond(async ({ body }, response) => {
+    // Also where it is given room to think.
+    const isOut = Number(body.max_tokens) % 8192 === 1;
+    if (!isOut && body.stop === undefined) await response.write(chunk({ content: "First." }));
+    await response.write(chunk({ finishReason: isOut ? "length" : "stop" }) + doneMark);
+    response.end();
+  });
+  const model = "safe";
+  for (const name of ["one", "other"]) {
+    const account = await server.createAccount({ email: `${name}-${clock.nowMs()}@example.com` });
+    const { embedToken } = await server.createCompanion({ model, maxOutputTokens: 1 }, account);
+    const { id } = await server.createCompanion({ model }, account);
+    const { key } = await server.createKey(account);
+    for (let asked = 0; asked < 5; asked++) {
+      expect((await chat(server.url, embedToken, { message: "Hello" })).isDone).toBe(true);
+      const body = { model: id, messages: [{ role: "user", content: "Hello" }], stop: ["First"] };
+      expect((await apiClient(server.url, key).call("POST", "/v1/chat/completions", body)).status).toBe(200);
+    }
+  }
+  expect((await chat(server.url, companion.embedToken, { message: "Hello" })).raw).toContain("First.");
+  server.mockLlm.respond(refusing(500));
+  for (let asked = 0; asked < 5; asked++) await chat(server.url, companion.embedToken, { message: "Hello" });
+  const asked = server.mockLlm.requests.length;
+  await chat(server.url, companion.embedToken, { message: "Hello" });
+  expect(server.mockLlm.requests).toHaveLength(asked);
 });
 
 test("a visitor who leaves while the second one is asked ends that call", async () => {
