@@ -4,7 +4,9 @@ import { StorageFailure } from "./storage.ts";
 
 const variable = (name: string) => `COMPANIOND_BACKUP_S3_${name}`;
 
-/** By S3's code, or that of Bun's client. */
+const foreign = `What answers does not speak S3. Check ${variable("ENDPOINT")}.`;
+
+/** By S3's code, the status of an answer without one, or the code of the system. */
 const sentences: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: `The storage does not know the access key. Check ${variable("KEY_ID")}.`,
   SignatureDoesNotMatch: `The storage does not accept the secret of the access key. Check ${variable("SECRET")}.`,
@@ -21,42 +23,51 @@ const sentences: Readonly<Record<string, string>> = {
   QuotaExceeded: "The storage is full, or its quota is used up. Remove something there, or keep fewer backups.",
   XMinioStorageFull: "The storage is full. Remove something there, or keep fewer backups.",
   EntityTooLarge: "The storage does not take objects of this size. Ask its provider for the limit.",
-  InvalidResponse: `What answers does not speak S3. Check ${variable("ENDPOINT")}.`,
-  DNSResolveFailed: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
-  ConnectionRefused: `Nothing listens at the address of the storage. Check ${variable("ENDPOINT")}, and whether it runs.`,
-  // What comes without a body: all that a HEAD can say.
-  UnknownError:
-    "The storage refused it, or broke off, without saying why. Check that the access key may list, get, put and delete, " +
-    "and try again later.",
+  InvalidResponse: foreign,
+  InvalidHTTPResponse: foreign,
+  Malformed_HTTP_Response: foreign,
+  ResponseHeadersTooLarge: foreign,
+  // All that a HEAD can say.
+  403: "The storage refuses it without saying why (403). Check that the access key may list, get, put and delete.",
+  ECONNREFUSED: `Nothing listens at the address of the storage. Check ${variable("ENDPOINT")}, and whether it runs.`,
   ENOTFOUND: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
 };
 
-const otherRegion = new Set([
-  "PermanentRedirect",
-  "TemporaryRedirect",
-  "AuthorizationHeaderMalformed",
-  "IllegalLocationConstraintException",
-]);
+const otherRegion = new Set(["400", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"]);
 /** Of servers that are busy, and of connections that break. */
 const passing = new Set([
+  ...["408", "429", "500", "502", "503", "504"],
   "ConnectionClosed",
-  "ConnectionReset",
-  "ECONNRESET",
+  "EAI_AGAIN",
+  "ECONNABORTED",
   "ECONNREFUSED",
-  "ConnectionRefused",
-  "ConnectionTimeout",
-  "DNSResolveFailed",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "FailedToOpenSocket",
   "InternalError",
   "OperationAborted",
   "RequestTimeout",
   "ServiceUnavailable",
   "SlowDown",
-  "SocketClosed",
-  "Timeout",
-  "UnexpectedEOF",
-  "UnknownError",
 ]);
-const ofTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/;
+const ofTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|^EPROTO$/;
+
+/** What S3 answers instead of what was asked for. */
+export class S3Refusal extends Error {
+  readonly code: string;
+  /** The bucket's, where the answer says it. */
+  readonly region: string | null;
+
+  constructor(code: string, region: string | null = null) {
+    super(code);
+    this.code = code;
+    this.region = region;
+  }
+}
 
 /** Whatever was thrown; failures stay as they are. Only the code is told: texts of servers can hold the key's id. */
 export function toStorageFailure(error: unknown): StorageFailure {
@@ -64,9 +75,12 @@ export function toStorageFailure(error: unknown): StorageFailure {
   const told = codeOf(error);
   const code = /^\w{1,64}$/.test(told) ? told : "an unknown failure";
   const sentence = sentences[code];
-  if (sentence !== undefined) return new StorageFailure(sentence, passing.has(code));
-  if (otherRegion.has(code)) {
-    return new StorageFailure(`The bucket is in another region (${code}). Set ${variable("REGION")} to it.`, false);
+  // Nothing else: what the runtime throws names the whole address.
+  const cause = error instanceof S3Refusal ? error : undefined;
+  if (sentence !== undefined) return new StorageFailure(sentence, passing.has(code), cause);
+  const region = cause?.region ?? null;
+  if (otherRegion.has(code) && (region !== null || code !== "400")) {
+    return new StorageFailure(`The bucket is in another region (${code}). ${adviseRegion(region)}`, false);
   }
   if (ofTls.test(code)) {
     return new StorageFailure(
@@ -78,7 +92,26 @@ export function toStorageFailure(error: unknown): StorageFailure {
   if (passing.has(code)) {
     return new StorageFailure(`The storage did not answer, or broke off (${code}). Try again later.`, true);
   }
-  return new StorageFailure(`The storage refuses it (${code}). Its documentation says what that means.`, false);
+  return new StorageFailure(`The storage refuses it (${code}). Its documentation says what that means.`, false, cause);
+}
+
+export function isRefusedWith(code: string, failure: unknown): boolean {
+  return failure instanceof StorageFailure && failure.cause instanceof S3Refusal && failure.cause.code === code;
+}
+
+/** To `target`, which may be no address. Of it only the origin is named: the rest can hold a signature. */
+export function redirectFailure(status: number, target: URL | null, region: string | null): StorageFailure {
+  const to = target === null || target.origin === "null" ? "elsewhere" : `to ${target.origin.slice(0, 300)}`;
+  const advice =
+    region === null
+      ? `Set ${variable("ENDPOINT")} to the address of the storage itself, and ${variable("REGION")} to the bucket's region.`
+      : `The bucket is in another region. ${adviseRegion(region)}`;
+  return new StorageFailure(`The storage redirects (${status}) ${to}: nothing is sent there. ${advice}`, false);
+}
+
+function adviseRegion(region: string | null): string {
+  const name = region !== null && /^[a-z\d-]{1,40}$/.test(region) ? region : "it";
+  return `Set ${variable("REGION")} to ${name}.`;
 }
 
 export function lateFailure(limitMs: number): StorageFailure {

@@ -1,27 +1,67 @@
-/** The right of an API key's call to go on: ends with the key, its account's suspension, and the companion. */
+/** The right of a management call to go on: ends with its key or session, its account's suspension, and the companion. */
 import type { Services } from "../dependencies.ts";
-import type { Principal } from "../domain/account.ts";
+import type { KeyPrincipal, Principal } from "../domain/account.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import { missing } from "../domain/resource-id.ts";
 import type { TurnRight } from "../turns/turn-start.ts";
 import { unauthorized } from "./principal-guard.ts";
+import { isAlive, type OpenedSession } from "./session-cookie.ts";
 
 type RightDependencies = Pick<Services, "store" | "openTurns" | "clock">;
 
+/** A key or session as it is now. */
+interface Caller {
+  /** Null: never without a change in the store. */
+  endsAt: number | null;
+  /** Of the companion's account; null if the caller may not use the companion any more. */
+  spending: SpendingState | null;
+}
+
 /** A principal without a key has no such right. A separate function, so that it does not keep the request alive as long. */
-export function rightOfKey(
-  { store, openTurns, clock }: RightDependencies,
-  { keyId }: Principal,
+export function rightOfKey(services: RightDependencies, { keyId }: Principal, companionId: string): TurnRight {
+  return createRight(services, async () => {
+    const right = keyId === null ? null : await services.store.apiKeys.checkCaller(keyId, companionId);
+    if (right === null) return null;
+    return { endsAt: right.expiresAt, spending: right.hasCompanion ? right.spending : null };
+  });
+}
+
+/** For an owner's test chat, by key or session: owners may test a companion even if it is disabled. */
+export function rightToTry(
+  services: RightDependencies,
+  principal: KeyPrincipal | OpenedSession,
   companionId: string,
 ): TurnRight {
-  let isKeyGood = true;
+  const { store, clock } = services;
+  const [accountId, keyId] = [principal.account.id, principal.keyId];
+  const sessionHash = principal.keyId === null ? principal.sessionHash : null;
+
+  async function findCaller(): Promise<Pick<Caller, "endsAt"> | null> {
+    if (sessionHash === null) {
+      const right = keyId === null ? null : await store.apiKeys.checkCaller(keyId, companionId);
+      return right && { endsAt: right.expiresAt };
+    }
+    const found = await store.sessions.findByHash(sessionHash);
+    if (found === null || found.account.suspendedAt !== null || !isAlive(found.session, clock.nowMs())) return null;
+    return { endsAt: found.session.expiresAt };
+  }
+
+  return createRight(services, async () => {
+    const [caller, spending] = await Promise.all([findCaller(), store.companions.checkOwned(accountId, companionId)]);
+    return caller && { ...caller, spending };
+  });
+}
+
+function createRight({ openTurns, clock }: RightDependencies, findCaller: () => Promise<Caller | null>): TurnRight {
+  let isCallerGood = true;
   return {
     async check() {
-      const right = keyId === null ? null : await store.apiKeys.checkCaller(keyId, companionId);
-      const endsAt = right?.expiresAt ?? null;
-      isKeyGood = right !== null && (endsAt === null || endsAt > clock.nowMs());
-      if (endsAt !== null && isKeyGood) openTurns.expectEnd(endsAt);
-      return isKeyGood && right?.hasCompanion === true ? right.spending : null;
+      const caller = await findCaller();
+      const endsAt = caller?.endsAt ?? null;
+      isCallerGood = caller !== null && (endsAt === null || endsAt > clock.nowMs());
+      if (endsAt !== null && isCallerGood) openTurns.expectEnd(endsAt);
+      return isCallerGood && caller !== null ? caller.spending : null;
     },
-    refusal: () => (isKeyGood ? missing("companion") : unauthorized()),
+    refusal: () => (isCallerGood ? missing("companion") : unauthorized()),
   };
 }

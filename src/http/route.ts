@@ -27,7 +27,7 @@
  * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: the `status`, 201 by default, or the replay.
  */
 import type { Services } from "../dependencies.ts";
-import type { Principal } from "../domain/account.ts";
+import type { KeyPrincipal, Principal } from "../domain/account.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
@@ -72,7 +72,7 @@ type GuardedCall<Who extends Access> = Who extends "public"
         /** Null unless the route `asksWork`, and the companion does so now. */
         readonly work: Work | null;
       }
-    : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
+    : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : KeyPrincipal | OpenedSession>;
 
 interface BodyCall<Body> {
   /** The validated body. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */

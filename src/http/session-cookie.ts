@@ -18,6 +18,8 @@ const secureName = "__Host-companiond_session";
 /** The principal together with its session's row. */
 export interface OpenedSession extends SessionPrincipal {
   session: Session;
+  /** By which the session is found. */
+  sessionHash: string;
 }
 
 /** The last use is written at most this often, far more often than idle sessions end. */
@@ -38,7 +40,8 @@ export async function findSessionPrincipal(
   // A last use in the future dates from before the clock was set back. A use before the session was made would end it for
   // want of others, once the clock is set right.
   if (nowMs >= createdAt && Math.abs(nowMs - lastUsedAt) > useIntervalMs) dependencies.uses.noteSession(id);
-  return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
+  const { account, session, hash: sessionHash } = found;
+  return { account, scopes, keyId: null, sessionId: session.id, session, sessionHash };
 }
 
 async function findSession(dependencies: CookieDependencies, request: Request) {
@@ -47,9 +50,10 @@ async function findSession(dependencies: CookieDependencies, request: Request) {
   const token = readToken(dependencies.settings, request);
   if (token === null) return null;
   requireSameOrigin(dependencies.settings, request);
-  const found = await dependencies.store.sessions.findByHash(sha256Hex(token));
+  const hash = sha256Hex(token);
+  const found = await dependencies.store.sessions.findByHash(hash);
   if (found === null || found.account.suspendedAt !== null) return null;
-  return isAlive(found.session, dependencies.clock.nowMs()) ? found : null;
+  return isAlive(found.session, dependencies.clock.nowMs()) ? { ...found, hash } : null;
 }
 
 export function isAlive(session: Session, nowMs: number): boolean {

@@ -98,7 +98,7 @@ test("a line that stays away fails an upload, and what came before it can be had
 test("a storage that does not answer is not waited for without end", async () => {
   await using line = await startLine();
   await line.proxy.set("swallow");
-  const storage = line.open({ requestMs: 20, idleMs: 40, pauseMs: 1 });
+  const storage = line.open({ requestMs: 20, partMs: 40, pauseMs: 1 });
   await expect(storage.list("companiond-")).rejects.toThrow("did not answer within 0.02 s");
   await expect(storage.put("companiond-a", pieces(1000), { maxBytes: 1000 })).rejects.toThrow("within 0.04 s");
 });
@@ -161,7 +161,7 @@ test.each([
   [403, "RequestTimeTooSkewed", "Set this machine's clock"],
   [404, "NoSuchBucket", "There is no such bucket."],
   [400, "AuthorizationHeaderMalformed", "Set COMPANIOND_BACKUP_S3_REGION to it."],
-  [301, "PermanentRedirect", "Set COMPANIOND_BACKUP_S3_REGION to it."],
+  [301, "PermanentRedirect", "Set COMPANIOND_BACKUP_S3_ENDPOINT to the address of the storage itself"],
   [503, "SlowDown", "did not answer, or broke off (SlowDown)"],
   [418, "Teapot", "The storage refuses it (Teapot)"],
 ])("says what to do about %d %s, without the keys", async (status, code, sentence) => {

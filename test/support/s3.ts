@@ -1,11 +1,13 @@
 /** S3 on loopback, in the test's process: s3rver, with its objects in a directory of its own. */
 import { mkdirSync, rmSync, statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import S3rver from "s3rver";
 import type { StoragePlace } from "../../src/backup-storage/storage.ts";
 import { eventually } from "./eventually.ts";
+import { findSignatureFault } from "./s3-signatures.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** It knows one access key, and no signatures of today's: only another id is refused. */
+/** It knows one access key, and no signatures of today's: those are checked before it gets a request. */
 const key = "S3RVER";
 
 export interface TestS3 extends AsyncDisposable {
@@ -41,11 +43,16 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
   const requests: string[] = [];
   const { httpServer } = server;
   const sessionTokens: string[] = [];
-  httpServer.on("request", ({ method, url, headers }) => {
+  const serve = httpServer.listeners("request");
+  httpServer.removeAllListeners("request");
+  httpServer.on("request", (request, response) => {
+    const { method, url, headers } = request;
     requests.push(`${method} ${url}`);
     started.onRequest?.(`${method} ${url}`);
     const token = headers["x-amz-security-token"];
     if (token !== undefined) sessionTokens.push(String(token));
+    if (isSigned(request)) for (const listener of serve) listener(request, response);
+    else response.writeHead(403).end("<Error><Code>SignatureDoesNotMatch</Code></Error>");
   });
   const url = `http://127.0.0.1:${port}`;
   const whole: StoragePlace = {
@@ -73,6 +80,14 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     },
   };
   return started;
+}
+
+/** Whatever its access key is, which it looks at itself. */
+function isSigned({ method = "", url = "", headers }: IncomingMessage): boolean {
+  const arrived = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  const keyId = /Credential=([^/]*)/.exec(arrived.get("authorization") ?? "")?.[1] ?? "";
+  const request = { method, target: url, headers: arrived, body: null };
+  return findSignatureFault(request, { keyId, secret: key, region: "us-east-1" }) === null;
 }
 
 /** It answers when it has read what it is sent; on a busy machine, the file is still empty then. */

@@ -2,6 +2,7 @@
  * Finds the addresses in a sitemap; no I/O. Written by hand: a parser that builds a tree of 5 MiB would hold up everyone
  * else, and of XML only one element matters. No entity is expanded but the five of the language, and numbers.
  */
+import { decodeXmlText } from "../../lib/xml-text.ts";
 
 export interface Sitemap {
   /** An index names further sitemaps in place of pages. */
@@ -58,7 +59,7 @@ function* readLocations(text: string, tags: Generator<Tag | null, void>, name: s
       // Only where it is not known from the last time: many could begin before one ends.
       if (end < tag.end) end = text.indexOf("</", tag.end);
       if (end === -1) return;
-      const location = end - tag.end > longestLocation ? null : decode(text.slice(tag.end, end));
+      const location = end - tag.end > longestLocation ? null : decodeXmlText(text.slice(tag.end, end));
       if (location !== null) yield location;
     }
   }
@@ -92,24 +93,4 @@ function findClosing(text: string, at: number): string {
   const bracket = text.slice(at, at + 1000).indexOf("[");
   const plain = text.slice(at, at + 1000).indexOf(">");
   return bracket !== -1 && (plain === -1 || bracket < plain) ? "]>" : ">";
-}
-
-const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-/** Null if it has an entity of its own: what that stands for is up to the document, and could be anything. */
-function decode(raw: string): string | null {
-  let isForeign = false;
-  const text = raw.replace(
-    /<!\[CDATA\[([\s\S]*?)\]\]>|&(#?[A-Za-z0-9]{1,12});/g,
-    (_, literal?: string, entity?: string) => {
-      if (literal !== undefined) return literal;
-      const [, hex, decimal] = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(entity ?? "") ?? [];
-      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      if (code > 0 && code <= 0x10ffff) return String.fromCodePoint(code);
-      const known = entity !== undefined && Object.hasOwn(named, entity) ? named[entity] : undefined;
-      if (known === undefined) isForeign = true;
-      return known ?? "";
-    },
-  );
-  return isForeign ? null : text.trim();
 }

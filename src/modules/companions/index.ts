@@ -4,6 +4,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
+import { rightToTry } from "../../http/caller-right.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { isMergePatch, jsonBody, uncheckedBody } from "../../http/json-body.ts";
 import { collectList } from "../../http/paging.ts";
@@ -21,7 +22,7 @@ import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
 import { CompanionObject } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
-import { rightToTry, TrialKeeper } from "./test-chat.ts";
+import { TrialKeeper } from "./test-chat.ts";
 
 /** What `If-Match` asks of the companion, at the moment of the change. */
 function checkOf(request: Request): ((companion: Companion) => void) | undefined {
@@ -171,7 +172,7 @@ export const companionRoutes: readonly Route[] = [
         "The reply as a visitor would get it, without the embed routes' limits per minute. No conversation is stored. It " +
         "counts in usage and uses one message of the companion's daily quota, given back if the provider fails without having " +
         "counted anything. The 502 says in `kind` why it failed, and in its sentence what to change; if the stream has begun, " +
-        "a comment line `: failure {…}` says it before the end.",
+        "a comment line `: failure {…}` says it before the end. If the key or session ends, the stream does within a second.",
       params: makeParams(),
       responses: { 200: eventStream },
       errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
@@ -191,7 +192,7 @@ export const companionRoutes: readonly Route[] = [
         message: body.message,
         requestId: context.requestId,
         address: null,
-        right: rightToTry(services.store.companions, companion),
+        right: rightToTry(services, principal, companion.id),
         keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
         named: null,
         visitor: null,

@@ -3,15 +3,9 @@
  */
 import type { Companion } from "../../domain/companion.ts";
 import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
-import { missing } from "../../domain/resource-id.ts";
-import type { CompanionStore, ReachedBudget, Store } from "../../store/store.ts";
-import type { TurnKeeper, TurnResult, TurnRight } from "../../turns/turn-start.ts";
+import type { ReachedBudget, Store } from "../../store/store.ts";
+import type { TurnKeeper, TurnResult } from "../../turns/turn-start.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
-
-/** Owners may test a companion even if it is disabled. */
-export function rightToTry(companions: CompanionStore, { accountId, id }: Companion): TurnRight {
-  return { check: () => companions.checkOwned(accountId, id), refusal: () => missing("companion") };
-}
 
 /** Stores only what a test chat cost; earlier messages come with each request. */
 export class TrialKeeper implements TurnKeeper {
