@@ -1,7 +1,6 @@
 /** The storages that backups can be uploaded to; an engine is loaded when it is asked for. */
 import type { BackupStorage, StoragePlace } from "./storage.ts";
 
-/** Only for a process without variables of S3 and AWS in its environment. */
 export async function openBackupStorage(place: StoragePlace): Promise<BackupStorage> {
   const { createS3 } = await import("./s3.ts");
   return createS3(place);

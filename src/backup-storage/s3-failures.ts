@@ -69,35 +69,46 @@ export class S3Refusal extends Error {
   }
 }
 
+/** A failure of S3, which its requests ask about. */
+class S3Failure extends StorageFailure {
+  readonly #code: string;
+
+  constructor(sentence: string, code: string) {
+    super(sentence, passing.has(code));
+    this.#code = code;
+  }
+
+  static isOf(failure: unknown, code: string): boolean {
+    return failure instanceof S3Failure && failure.#code === code;
+  }
+}
+
+export const isRefusedWith = S3Failure.isOf;
+
 /** Whatever was thrown; failures stay as they are. Only the code is told: texts of servers can hold the key's id. */
 export function toStorageFailure(error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
-  const told = codeOf(error);
-  const code = /^\w{1,64}$/.test(told) ? told : "an unknown failure";
-  const sentence = sentences[code];
-  // Nothing else: what the runtime throws names the whole address.
-  const cause = error instanceof S3Refusal ? error : undefined;
-  if (sentence !== undefined) return new StorageFailure(sentence, passing.has(code), cause);
-  const region = cause?.region ?? null;
-  if (otherRegion.has(code) && (region !== null || code !== "400")) {
-    return new StorageFailure(`The bucket is in another region (${code}). ${adviseRegion(region)}`, false);
-  }
-  if (ofTls.test(code)) {
-    return new StorageFailure(
-      `The storage's certificate cannot be trusted, or it does not speak TLS (${code}). Check ${variable("ENDPOINT")}; ` +
-        "for an authority of your own, name its certificate in NODE_EXTRA_CA_CERTS.",
-      false,
-    );
-  }
-  if (passing.has(code)) {
-    return new StorageFailure(`The storage did not answer, or broke off (${code}). Try again later.`, true);
-  }
-  return new StorageFailure(`The storage refuses it (${code}). Its documentation says what that means.`, false, cause);
+  const given = codeOf(error);
+  const code = /^\w{1,64}$/.test(given) ? given : "an unknown failure";
+  return new S3Failure(sentences[code] ?? explain(code, error instanceof S3Refusal ? error.region : null), code);
 }
 
-export function isRefusedWith(code: string, failure: unknown): boolean {
-  return failure instanceof StorageFailure && failure.cause instanceof S3Refusal && failure.cause.code === code;
+function explain(code: string, region: string | null): string {
+  if (otherRegion.has(code) && (region !== null || code !== "400")) {
+    return `The bucket is in another region (${code}). ${adviseRegion(region)}`;
+  }
+  if (ofTls.test(code)) {
+    return (
+      `The storage's certificate cannot be trusted, or it does not speak TLS (${code}). Check ${variable("ENDPOINT")}; ` +
+      "for an authority of your own, name its certificate in NODE_EXTRA_CA_CERTS."
+    );
+  }
+  if (passing.has(code)) return `The storage did not answer, or broke off (${code}). Try again later.`;
+  return `The storage refuses it (${code}). Its documentation says what that means.`;
 }
+
+/** What answers is none. */
+export const noS3 = () => toStorageFailure(new S3Refusal("InvalidResponse"));
 
 /** To `target`, which may be no address. Of it only the origin is named: the rest can hold a signature. */
 export function redirectFailure(status: number, target: URL | null, region: string | null): StorageFailure {

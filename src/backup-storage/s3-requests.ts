@@ -3,6 +3,7 @@
  * to whoever answers, and a backup with it.
  */
 import { startDeadline, waitFor } from "../lib/deadline.ts";
+import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { lateFailure, redirectFailure, S3Refusal, toStorageFailure } from "./s3-failures.ts";
 import { encodePath, encodeQuery, signRequest } from "./signature.ts";
 import { StorageFailure, type StoragePlace } from "./storage.ts";
@@ -27,8 +28,8 @@ export interface S3Request {
   readonly body?: Uint8Array<ArrayBuffer>;
   /** Of an answer with what was asked for; a shorter or longer one is a failure. */
   readonly answerBytes?: number;
-  /** The name of the document that answers it, also where it is an error that comes with 200. */
-  readonly answeredBy?: string;
+  /** Whether the answer is a document. It can be an error then although the status is 200. */
+  readonly hasDocument?: boolean;
   /** May take as long as a part. */
   readonly isLong?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +39,7 @@ export interface S3Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** Without a name if none was expected. */
+  /** Without a name if there is none. */
   readonly document: XmlElement;
 }
 
@@ -62,7 +63,7 @@ export function createS3Requests(place: StoragePlace, { requestMs, partMs, pause
   const root = `${base.pathname.replace(/\/+$/, "")}/${encodePath(place.bucket)}`;
 
   async function exchange(request: S3Request, signal: AbortSignal): Promise<S3Answer> {
-    const { method, body = nothing, answerBytes = null, answeredBy = null } = request;
+    const { method, body = nothing, answerBytes = null, hasDocument = false } = request;
     const path = request.key === undefined ? root : `${root}/${encodePath(request.key)}`;
     const query = encodeQuery(request.query ?? {});
     const unsigned = { method, host: base.host, path, query, headers: request.headers ?? {} };
@@ -79,10 +80,14 @@ export function createS3Requests(place: StoragePlace, { requestMs, partMs, pause
     });
     const isGranted = response.status < 300;
     const given = await readBody(response, isGranted ? (answerBytes ?? maxDocumentBytes) : maxErrorBytes);
-    const isDocument = !isGranted || answeredBy !== null;
-    const document = (isDocument ? readXml(Buffer.from(given).toString()) : null) ?? noDocument;
-    const answer = { status: response.status, headers: response.headers, body: given, document };
-    if (!isGranted || (answeredBy !== null && document.name !== answeredBy)) throw toRefusal(method, answer, base);
+    const document = hasDocument || !isGranted ? readXml(Buffer.from(given).toString()) : null;
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: given,
+      document: document ?? noDocument,
+    };
+    if (!isGranted || document?.name === "Error") throw toRefusal(method, answer, base);
     if (answerBytes === null || given.length === answerBytes) return answer;
     throw new StorageFailure(`The storage gave ${given.length} of ${answerBytes} bytes of ${request.key}.`, true);
   }
@@ -108,19 +113,17 @@ export function createS3Requests(place: StoragePlace, { requestMs, partMs, pause
 }
 
 async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const gathered = new GatheredBytes();
   for await (const piece of response.body ?? []) {
-    length += piece.length;
-    if (length > maxBytes) {
+    if (gathered.length + piece.length > maxBytes) {
       throw new StorageFailure(
         "The storage answers with more than it was asked for. Check COMPANIOND_BACKUP_S3_ENDPOINT.",
         false,
       );
     }
-    pieces.push(piece);
+    gathered.add(piece);
   }
-  return Buffer.concat(pieces, length);
+  return Buffer.concat(gathered.blocks, gathered.length);
 }
 
 function toRefusal(method: string, { status, headers, document }: S3Answer, base: URL): Error {
@@ -130,9 +133,7 @@ function toRefusal(method: string, { status, headers, document }: S3Answer, base
   if (status >= 300 && status < 400) {
     return redirectFailure(status, location === null ? null : URL.parse(location, base.href), region);
   }
-  const code = findText(error, "Code");
-  if (code !== null) return new S3Refusal(code, region);
-  if (status < 300) return new S3Refusal("InvalidResponse");
   // A HEAD is answered without a document.
-  return new S3Refusal(method === "HEAD" && status === 404 ? "NoSuchKey" : String(status), region);
+  const code = findText(error, "Code") ?? (method === "HEAD" && status === 404 ? "NoSuchKey" : String(status));
+  return new S3Refusal(code, region);
 }

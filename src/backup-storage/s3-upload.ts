@@ -1,5 +1,5 @@
 /** Sends content to S3 at the pace at which it is taken: as one object if it is small, otherwise in parts. */
-import { isRefusedWith, S3Refusal, toStorageFailure } from "./s3-failures.ts";
+import { isRefusedWith, noS3 } from "./s3-failures.ts";
 import type { AskS3, S3Request } from "./s3-requests.ts";
 import { findText } from "./xml-reader.ts";
 
@@ -33,7 +33,9 @@ export async function uploadToS3(ask: AskS3, { key, content, partBytes, signal }
         await send({ method: "PUT", headers: { ...type, ...sumOf(bytes) }, body: bytes, isLong: true });
         return;
       }
-      uploadId ??= await begin(send);
+      // Without the signal: an upload whose id never arrived could not be given up.
+      uploadId ??= await begin((request) => ask({ ...request, key }));
+      stopped.throwIfAborted();
       await tags.at(-partsAtOnce);
       const tag = sendPart(send, uploadId, tags.length + 1, bytes);
       // Awaited later.
@@ -44,7 +46,7 @@ export async function uploadToS3(ask: AskS3, { key, content, partBytes, signal }
     if (uploadId === null) return;
     await complete(send, uploadId, await Promise.all(tags)).catch(async (failure: unknown) => {
       // The answer to the first try may have been lost.
-      const found = isRefusedWith("NoSuchUpload", failure) ? await send({ method: "HEAD" }) : null;
+      const found = isRefusedWith(failure, "NoSuchUpload") ? await send({ method: "HEAD" }) : null;
       if (found?.headers.get("content-length") !== String(sentBytes)) throw failure;
     });
   } catch (error) {
@@ -85,10 +87,9 @@ async function* cutIntoParts(
 type Send = (request: Omit<S3Request, "key" | "signal">) => ReturnType<AskS3>;
 
 async function begin(send: Send): Promise<string> {
-  const answeredBy = "InitiateMultipartUploadResult";
-  const { document } = await send({ method: "POST", query: { uploads: "" }, headers: type, answeredBy });
+  const { document } = await send({ method: "POST", query: { uploads: "" }, headers: type, hasDocument: true });
   const uploadId = findText(document, "UploadId");
-  if (uploadId === null || uploadId === "") throw toStorageFailure(new S3Refusal("InvalidResponse"));
+  if (uploadId === null || uploadId === "") throw noS3();
   return uploadId;
 }
 
@@ -96,7 +97,7 @@ async function sendPart(send: Send, uploadId: string, number: number, body: Part
   const query = { partNumber: String(number), uploadId };
   const { headers } = await send({ method: "PUT", query, headers: sumOf(body), body, isLong: true });
   const tag = headers.get("etag");
-  if (tag === null) throw toStorageFailure(new S3Refusal("InvalidResponse"));
+  if (tag === null) throw noS3();
   return tag;
 }
 
@@ -104,8 +105,7 @@ async function complete(send: Send, uploadId: string, tags: readonly string[]): 
   const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`);
   const xmlns = "http://s3.amazonaws.com/doc/2006-03-01/";
   const body = Buffer.from(`<CompleteMultipartUpload xmlns="${xmlns}">${parts.join("")}</CompleteMultipartUpload>`);
-  const answeredBy = "CompleteMultipartUploadResult";
-  await send({ method: "POST", query: { uploadId }, body, answeredBy, isLong: true });
+  await send({ method: "POST", query: { uploadId }, body, hasDocument: true, isLong: true });
 }
 
 /** Storages that hold objects back from deletion ask for it. */

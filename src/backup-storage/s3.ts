@@ -1,5 +1,5 @@
 /** Backups in S3 and what speaks its protocol. The bucket is part of the path, not of the host's name. */
-import { isRefusedWith, S3Refusal, toStorageFailure } from "./s3-failures.ts";
+import { isRefusedWith, noS3 } from "./s3-failures.ts";
 import { createS3Requests, type S3Timing } from "./s3-requests.ts";
 import { uploadToS3 } from "./s3-upload.ts";
 import { type BackupStorage, StorageFailure, type StoragePlace, type StoredObject } from "./storage.ts";
@@ -26,7 +26,8 @@ export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): B
       for (let page = 0; page < maxPages; page++) {
         const from: Record<string, string> = token === null ? {} : { "continuation-token": token };
         const query = { "list-type": "2", prefix: prefix + start, ...from };
-        const { document: listed } = await ask({ method: "GET", query, answeredBy: "ListBucketResult" });
+        const { document: listed } = await ask({ method: "GET", query, hasDocument: true });
+        if (listed.name !== "ListBucketResult") throw noS3();
         for (const element of listed.children) {
           if (element.name !== "Contents") continue;
           const { key, bytes, storedAtMs } = readObject(element);
@@ -76,7 +77,7 @@ export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): B
 }
 
 function nullIfMissing(failure: unknown): null {
-  if (isRefusedWith("NoSuchKey", failure)) return null;
+  if (isRefusedWith(failure, "NoSuchKey")) return null;
   throw failure;
 }
 
@@ -87,7 +88,7 @@ function readObject(element: XmlElement): { key: string; bytes: number; storedAt
 
 function readSize(text: string | null): number {
   if (text !== null && /^\d{1,15}$/.test(text)) return Number(text);
-  throw toStorageFailure(new S3Refusal("InvalidResponse"));
+  throw noS3();
 }
 
 function readTime(text: string | null): number {

@@ -55,8 +55,8 @@ export interface BackupStorage {
 export class StorageFailure extends AppError {
   readonly isPassing: boolean;
 
-  constructor(sentence: string, isPassing: boolean, cause?: unknown) {
-    super("unavailable", sentence, { cause });
+  constructor(sentence: string, isPassing: boolean) {
+    super("unavailable", sentence);
     this.isPassing = isPassing;
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Speaks to the storage in a process of its own: no reply waits for it, it can be ended whatever it waits for, and its
- * environment holds nothing that the client of the storage would take for a setting. What it needs, keys and all, goes
- * through a pipe: command lines can be read by every user.
+ * Speaks to the storage in a process of its own: no reply waits for it, and it can be ended whatever it waits for. What it
+ * needs, keys and all, goes through a pipe: command lines can be read by every user.
  */
 import type { StoragePlace } from "../backup-storage/storage.ts";
 import type { StorageTasks } from "./tasks.ts";

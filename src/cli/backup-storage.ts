@@ -6,10 +6,7 @@ import { storageCommandName } from "../backups/storage-process.ts";
 import type { StorageTask, StorageTasks } from "../backups/tasks.ts";
 import { uploadBackup } from "../backups/upload.ts";
 import { openBackupStorage } from "../services.ts";
-import { CommandFailure, singleCommand } from "./command.ts";
-
-/** Several times what the largest databases need: some parts of what is sent. */
-const mostMemoryBytes = 1024 * 1024 * 1024;
+import { singleCommand } from "./command.ts";
 
 export const backupStorageCommand = singleCommand({
   name: storageCommandName,
@@ -19,11 +16,7 @@ export const backupStorageCommand = singleCommand({
     const stopping = new AbortController();
     void io.takeStopSignal().then((signal) => stopping.abort(new Error(`stopped by ${signal}`)));
     const task: StorageTask = JSON.parse(await io.readInput());
-    const answer = await Promise.race([
-      perform(task, stopping.signal),
-      rejectOnStop(task, stopping.signal),
-      rejectOnGrowth(),
-    ]);
+    const answer = await Promise.race([perform(task, stopping.signal), rejectOnStop(task, stopping.signal)]);
     await io.writeOut(JSON.stringify(answer));
     return null;
   },
@@ -42,21 +35,6 @@ async function perform(task: StorageTask, stop: AbortSignal): Promise<StorageTas
 function rejectOnStop(task: StorageTask, stop: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   if (task.kind !== "upload") stop.addEventListener("abort", () => reject(stop.reason));
-  return promise;
-}
-
-/** The client reads an answer to its end, however long: whoever answers could otherwise use up the machine's memory. */
-function rejectOnGrowth(): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const look = () => {
-    if (process.memoryUsage.rss() <= mostMemoryBytes) return;
-    reject(
-      new CommandFailure(
-        "The storage answers with far more than it was asked for. Check COMPANIOND_BACKUP_S3_ENDPOINT.",
-      ),
-    );
-  };
-  setInterval(look, 200).unref();
   return promise;
 }
 

@@ -28,8 +28,8 @@ const ownHeaders = [
 ];
 
 /**
- * What names of objects begin with. A leading slash goes: the client of S3 leaves it out of names, and not out of what it
- * lists. The other forms, too, would be stored under one name and listed under another, or not at all.
+ * What names of objects begin with. A leading slash goes: with the one before it, some storages would take both for one.
+ * So it is with the other forms, which are stored under one name then and listed under another, or not at all.
  */
 export const keyPrefix: ParseValue<string> = (text) => {
   const prefix = word(text).replace(/^\/+/, "");

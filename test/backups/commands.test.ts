@@ -110,17 +110,22 @@ test("lists what is here and there, newest first, and checks what is here, too",
 });
 
 test.each([
-  ["keys that are wrong", { COMPANIOND_BACKUP_S3_KEY_ID: "OTHER" }, "Check COMPANIOND_BACKUP_S3_KEY_ID."],
+  [
+    "keys that are wrong",
+    { COMPANIOND_BACKUP_S3_KEY_ID: "OTHER", COMPANIOND_BACKUP_S3_SECRET: "the-secret-itself" },
+    "Check COMPANIOND_BACKUP_S3_KEY_ID.",
+  ],
+  [
+    "a secret that is wrong",
+    { COMPANIOND_BACKUP_S3_SECRET: "the-secret-itself" },
+    "does not accept the secret of the access key. Check COMPANIOND_BACKUP_S3_SECRET.",
+  ],
   ["a bucket that is not there", { COMPANIOND_BACKUP_S3_BUCKET: "none" }, "There is no such bucket."],
 ])("says what to do about %s, shows what is here, and tells no keys", async (_, environment, sentence) => {
   await using world = await startBackupsWorld();
   mkdirSync(world.data.file("backups"));
   await world.run(["backup", world.data.file("backups/companiond-20220101T000000Z.db")]);
-  const told = {
-    ...environment,
-    COMPANIOND_BACKUP_S3_SECRET: "the-secret-itself",
-    COMPANIOND_BACKUP_CRON: "0 3 * * *",
-  };
+  const told = { ...environment, COMPANIOND_BACKUP_CRON: "0 3 * * *" };
   const outcomes = await Promise.all(
     [["backup", "s3:"], ["backups", "verify"], ["backups", "list"], ["doctor"]].map((words) =>
       world.run(words, { environment: told }),

@@ -91,11 +91,6 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/limits\/redis\/connection\.ts$/,
     rule: "the client of Redis is known in limits/redis/connection.ts alone",
   },
-  {
-    text: /\bS3Client\b/,
-    places: /^src\/backup-storage\/s3\.ts$/,
-    rule: "the client of S3 is known in backup-storage/s3.ts alone",
-  },
   { text: /\bprocess\.exit\b/, places: /^src\/main\.ts$/, rule: "the process is ended in main.ts" },
   {
     // Imports have rules of their own.

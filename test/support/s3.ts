@@ -82,12 +82,12 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
   return started;
 }
 
-/** Whatever its access key is, which it looks at itself. */
+/** Another access key is left to it. */
 function isSigned({ method = "", url = "", headers }: IncomingMessage): boolean {
   const arrived = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  const keyId = /Credential=([^/]*)/.exec(arrived.get("authorization") ?? "")?.[1] ?? "";
   const request = { method, target: url, headers: arrived, body: null };
-  return findSignatureFault(request, { keyId, secret: key, region: "us-east-1" }) === null;
+  const fault = findSignatureFault(request, { keyId: key, secret: key, region: "us-east-1" });
+  return fault === null || fault === "key";
 }
 
 /** It answers when it has read what it is sent; on a busy machine, the file is still empty then. */
