@@ -137,9 +137,9 @@ function hasRepeatedRole({ messages }: ReplyRequest): boolean {
  * not be able to teach us anything: then the words beside the name stand beside it in the request as well.
  */
 function isNamed(message: string, words: RegExp, request: ReplyRequest): boolean {
-  const lower = message.toLowerCase();
-  const said = request.messages.map((one) => textOf(one).toLowerCase());
-  const instructions = request.systemPrompt?.toLowerCase() ?? "";
+  const lower = withoutLayout(message);
+  const said = request.messages.map((one) => withoutLayout(textOf(one)).trim());
+  const instructions = withoutLayout(request.systemPrompt ?? "");
   return [...lower.matchAll(words)].some(({ 0: name, index }) => {
     const [before = ""] = /[\p{L}\p{N}_]+[^\p{L}\p{N}_]*$/u.exec(lower.slice(Math.max(0, index - 200), index)) ?? [];
     const [after = ""] = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]+/u.exec(lower.slice(index + name.length).slice(0, 200)) ?? [];
@@ -150,6 +150,11 @@ function isNamed(message: string, words: RegExp, request: ReplyRequest): boolean
     // The owner's own words may well be about temperature; a quotation of them is longer.
     return !isQuoted && !(before !== "" && after !== "" && instructions.includes(before + name + after));
   });
+}
+
+/** Who repeats a text may have changed its case and white space. */
+function withoutLayout(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, " ");
 }
 
 function hasBoth(text: string, first: string, second: string): boolean {

@@ -210,10 +210,11 @@ test("a visitor teaches nothing, however a provider repeats what they wrote", as
       response.send(400, {}, openAiError(400, `Invalid message: '${quote}'`, null, null).body),
     );
     const fields = { temperature: 0.3, reasoningEffort: "low" as const };
-    const messages = [{ role: "user" as const, parts: textParts(`So: ${said}!`) }];
-    for (const asked of [{ messages }, { messages: [{ role: "user" as const, parts: textParts(said) }] }]) {
+    // What was written in several lines may be repeated in one.
+    for (const written of [`So: ${said}!`, said, ` ${said.replaceAll(" ", " \n ")}`]) {
+      const messages = [{ role: "user" as const, parts: textParts(written) }];
       const before = mock.requests.length;
-      expect(await kindOf(ask(open(), "m", { ...fields, ...asked }))).toBe("refused_request");
+      expect(await kindOf(ask(open(), "m", { ...fields, messages }))).toBe("refused_request");
       expect([quote, mock.requests.length - before]).toEqual([quote, 1]);
     }
   }
