@@ -3,7 +3,7 @@ import type { Account } from "../../domain/account.ts";
 import type { NewAccount } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { addressTaken } from "../rows/refusals.ts";
-import type { ChangeRecorder } from "./changes.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { accounts } from "./schema/accounts.ts";

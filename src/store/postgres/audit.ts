@@ -1,8 +1,8 @@
 /** The audit log in PostgreSQL; changes write their entries through `changes.ts`. */
 import type { AuditEntry, AuditStore } from "../contract/audit.ts";
 import { type ListOrder, toPage } from "../contract/page.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { audit } from "./schema/accounts.ts";
 

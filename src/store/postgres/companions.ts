@@ -149,11 +149,11 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
-        const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
+        const bytesBefore = await holdings.measure(transaction, accountId, context);
         if (patch.voiceId === null) await voiceAgents.dismiss(transaction, [id], context.nowMs);
         const changed = toChangedColumns(patch, context.nowMs);
         await companionColumns.update(transaction, changed, "number = $1", [before.number]);
-        await checkGrowth();
+        await holdings.checkGrowth(transaction, accountId, bytesBefore, context);
         if (patch.metadata !== undefined) {
           const accountNumber = await changes.requireAccount(transaction, accountId);
           const { number } = before;

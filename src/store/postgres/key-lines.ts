@@ -9,7 +9,7 @@ import {
   toLineEntry,
   toRevokeEntries,
 } from "../rows/key-lines.ts";
-import type { ChangeRecorder } from "./changes.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 
 const selectExpiry = `SELECT expires_at::float8 AS "expiresAt" FROM api_keys

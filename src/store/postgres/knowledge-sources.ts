@@ -91,7 +91,8 @@ export function createKnowledgeSources(
       ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
     };
     await sourceColumns.insert(transaction, [row]);
-    await holdings.checkNewSource(transaction, accountId, context);
+    // A source is growth also before it is read.
+    await holdings.checkGrowth(transaction, accountId, 0, context);
     await transaction.run(beginKnowing, [companionId]);
     return toSource(row);
   };
@@ -115,9 +116,9 @@ export function createKnowledgeSources(
       engine.change(address[0], async (transaction) => {
         const row = await find(transaction, address, "FOR UPDATE OF s");
         if (row === null) return null;
-        const checkGrowth = await holdings.watchGrowth(transaction, address[0], context);
+        const bytesBefore = await holdings.measure(transaction, address[0], context);
         await queue(transaction, row, change, context.nowMs);
-        await checkGrowth();
+        await holdings.checkGrowth(transaction, address[0], bytesBefore, context);
         await record(transaction, context, action, address);
         return await find(transaction, address);
       }),
@@ -142,10 +143,10 @@ export function createKnowledgeSources(
         return made;
       }
       const longer = toExtended(row, upload);
-      const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
+      const bytesBefore = await holdings.measure(transaction, accountId, context);
       await uploads.append(transaction, longer.uploadId, upload.bytes, context.nowMs);
       await queue(transaction, { ...row, ...longer }, {}, context.nowMs);
-      await checkGrowth();
+      await holdings.checkGrowth(transaction, accountId, bytesBefore, context);
       await record(transaction, context, "source.update", address);
       const queued = await find(transaction, address);
       return queued === null ? null : toSource(queued);

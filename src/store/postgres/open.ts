@@ -2,13 +2,14 @@
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
+import { changes } from "../shared/changes.ts";
+import { holdings } from "../shared/holdings.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChallengeStore } from "./challenges.ts";
-import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
@@ -20,7 +21,6 @@ import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
-import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
@@ -33,6 +33,7 @@ import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
+import { bindScripts, createPostgresScripts } from "./scripts.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
@@ -126,21 +127,21 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
   const arrivals = createArrivalMarks(row?.snapshot ?? "");
   const erasures = createErasures(engine, arrivals);
-  const holdings = createHoldingsKeeper();
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
   const voiceAgents = createVoiceAgentKeeper();
   return {
     log,
     arrivals,
-    changes: createChangeRecorder(holdings),
+    changes: bindScripts(changes),
     conversations: createConversationWriter(),
-    holdings,
+    holdings: bindScripts(holdings),
     knowledge,
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { voiceAgents, knowledge, erasures, log }),
     erasures,
+    scripts: createPostgresScripts(engine),
     settling: createSettling(engine, tickets),
     spending: createSpendingLedger(),
     tickets,

@@ -1,16 +1,18 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../rows/removals.ts";
+import type { changes } from "../shared/changes.ts";
+import type { holdings } from "../shared/holdings.ts";
+import type { ScriptRunner } from "../shared/script.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { QuotaCounts } from "./quota.ts";
+import type { Bound } from "./scripts.ts";
 import type { Settling } from "./settling.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -28,6 +30,9 @@ export interface Removals {
   stop(): Promise<void>;
 }
 
+export type ChangeRecorder = Bound<typeof changes>;
+export type HoldingsKeeper = Bound<typeof holdings>;
+
 export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
@@ -39,6 +44,7 @@ export interface StoreParts {
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;
+  scripts: ScriptRunner;
   settling: Settling;
   spending: SpendingLedger;
   tickets: OpenTickets;

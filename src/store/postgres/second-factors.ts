@@ -1,8 +1,8 @@
 /** Second factors, their recovery codes, and the server's sealed values in PostgreSQL. */
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../contract/second-factors.ts";
 import { endSessions } from "./account-changes.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 
 const countCodes = "SELECT count(*)::integer AS count FROM recovery_codes WHERE account_id = $1";

@@ -2,9 +2,9 @@
 import type { Plan, Role } from "../../domain/account.ts";
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../contract/sessions.ts";
 import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { recordLastUses } from "./last-use.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { oneTimeLinks, sessions } from "./schema/accounts.ts";

@@ -6,8 +6,8 @@ import type { UsageDimension } from "../rows/usage-groups.ts";
 import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
 import { createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { Parameter } from "./queries.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 

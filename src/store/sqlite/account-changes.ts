@@ -4,9 +4,9 @@ import type { Account } from "../../domain/account.ts";
 import type { NewAccount } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { addressTaken } from "../rows/refusals.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { isUniqueViolation } from "./failures.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
 export const anyPassword = "SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1";

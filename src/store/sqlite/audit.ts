@@ -2,8 +2,8 @@
 import { and, asc, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { AuditEntry, AuditStore } from "../contract/audit.ts";
 import { toPage } from "../contract/page.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { audit } from "./schema/accounts.ts";
 
 export function createAuditStore(engine: SqliteEngine, changes: ChangeRecorder): AuditStore {

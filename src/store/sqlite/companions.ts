@@ -140,14 +140,14 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
         if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voiceAgentId);
-        const checkGrowth = holdings.watchGrowth(accountId, context);
+        const bytesBefore = holdings.measure(accountId, context);
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm
           .update(companions)
           .set(toChangedColumns(patch, context.nowMs))
           .where(eq(companions.number, before.number))
           .run();
-        checkGrowth();
+        holdings.checkGrowth(accountId, bytesBefore, context);
         if (patch.metadata !== undefined) {
           const accountNumber = changes.requireAccount(accountId);
           metadata.replace(accountNumber, before.number, parseMetadata(before.metadata), patch.metadata);

@@ -1,10 +1,9 @@
 /** Embed tokens in SQLite; a revoked one is deleted. */
 import { and, asc, eq } from "drizzle-orm";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import { setLastUse } from "./last-use.ts";
+import type { ChangeRecorder, HoldingsKeeper } from "./parts.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 

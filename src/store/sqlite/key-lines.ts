@@ -9,8 +9,8 @@ import {
   toLineEntry,
   toRevokeEntries,
 } from "../rows/key-lines.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 
 const ended = "RETURNING id, name, start, last_four AS lastFour";
 

@@ -5,11 +5,10 @@ import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
 import { tooManySources } from "../rows/refusals.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
+import type { ChangeRecorder, HoldingsKeeper } from "./parts.ts";
 import type { Removals } from "./removals.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
 
@@ -79,7 +78,8 @@ export function createKnowledgeSources(
       ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
     };
     insertRow(row);
-    holdings.checkNewSource(accountId, context);
+    // A source is growth also before it is read.
+    holdings.checkGrowth(accountId, 0, context);
     if (companion.hasSources === 0) setHasSources.run(1, companionId);
     return toSource(row);
   }
@@ -116,9 +116,9 @@ export function createKnowledgeSources(
       engine.write(() => {
         const row = find(accountId, companionId, id);
         if (row === null) return null;
-        const checkGrowth = holdings.watchGrowth(accountId, context);
+        const bytesBefore = holdings.measure(accountId, context);
         const outcome = queue(row, change, context.nowMs);
-        checkGrowth();
+        holdings.checkGrowth(accountId, bytesBefore, context);
         record(context, action, row);
         return outcome;
       }),
@@ -146,10 +146,10 @@ export function createKnowledgeSources(
         return { source: made, isLeft: false };
       }
       const longer = toExtended(row, upload);
-      const checkGrowth = holdings.watchGrowth(accountId, context);
+      const bytesBefore = holdings.measure(accountId, context);
       uploads.append(longer.uploadId, upload.bytes, context.nowMs);
       const outcome = queue({ ...row, ...longer }, {}, context.nowMs);
-      checkGrowth();
+      holdings.checkGrowth(accountId, bytesBefore, context);
       record(context, "source.update", row);
       return outcome;
     });

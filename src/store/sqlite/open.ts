@@ -1,12 +1,13 @@
 /** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
+import { changes as changeScripts } from "../shared/changes.ts";
+import { holdings as holdingScripts } from "../shared/holdings.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChallengeStore } from "./challenges.ts";
-import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
@@ -15,7 +16,6 @@ import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
-import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
@@ -29,6 +29,7 @@ import { createQuotaCounts } from "./quota.ts";
 import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
+import { createSqliteScripts } from "./scripts.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createSpendingStore } from "./spending.ts";
@@ -80,8 +81,9 @@ function tellDifferences(database: StoreDatabase, log: Log): void {
 
 function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: SqliteStoreOptions): Store {
   const isServer = settlesLeftAtMs !== null;
-  const holdings = createHoldingsKeeper(engine);
-  const changes = createChangeRecorder(engine, holdings);
+  const scripts = createSqliteScripts(engine);
+  const changes = scripts.bind(changeScripts);
+  const holdings = scripts.bind(holdingScripts);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
@@ -102,6 +104,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     knowledge,
     metadata,
     removals,
+    scripts,
     voiceAgents,
     ...counters,
   };

@@ -2,8 +2,8 @@
 import { and, asc, count, eq, isNotNull, isNull, lt, or } from "drizzle-orm";
 import type { SecondFactorStore, ServerSecretStore } from "../contract/second-factors.ts";
 import { endSessions } from "./account-changes.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { accounts, recoveryCodes } from "./schema/accounts.ts";
 
 export function createSecondFactorStore(engine: SqliteEngine, changes: ChangeRecorder): SecondFactorStore {

@@ -4,9 +4,9 @@ import { later } from "../../lib/later.ts";
 import type { OneTimeLink, SessionStore, ShownAccess } from "../contract/sessions.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
 import { accountColumns } from "./accounts.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { accounts, audit, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
 const sessionColumns = later(() => {

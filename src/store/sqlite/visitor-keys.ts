@@ -15,8 +15,8 @@ import {
   requireRoomForKey,
   type VisitorKeyFacts,
 } from "../rows/visitor-keys.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { visitorKeys } from "./schema/accounts.ts";
 

@@ -2,8 +2,8 @@
 import type { VoiceAgentGrant, VoiceAgentGrantStore } from "../contract/voice-agent-grants.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { agentIsGranted, agentIsManaged } from "../rows/refusals.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { ChangeRecorder } from "./parts.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 export function createVoiceAgentGrantStore(

@@ -1,0 +1,80 @@
+/**
+ * Scripts: what the store does the same way in both databases, said once. A script is a generator that yields statements and
+ * is given their results: by SQLite within the same turn of the event loop, as its writes must be; by PostgreSQL when the
+ * server has replied.
+ *
+ * Statements are PostgreSQL's. For SQLite, `$1` and `= ANY ($1::text[])` are translated, and `FOR UPDATE` goes, since it
+ * has one writer. Whole numbers are numbers in both; booleans and JSON arrive as the database stores them.
+ *
+ * A text never contains values, since it is prepared and kept. A script may run again from the start, and catches nothing:
+ * what a statement throws ends it. What every message or page view needs is each engine's own.
+ */
+
+/** An array is one parameter, for `= ANY ($1::text[])`. */
+export type Parameter = Scalar | readonly Scalar[];
+type Scalar = string | number | boolean | null | Uint8Array;
+
+export interface Statement {
+  readonly returns: "row" | "rows" | "count";
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** What an engine does itself in the middle of a script: called with its transaction. */
+export type EnginePart = (transaction: never) => unknown;
+
+/** Several statements are run in their order, without waiting for each result. */
+export type Step = Statement | readonly Statement[] | EnginePart;
+
+export type Script<Result> = Generator<Step, Result, unknown>;
+
+/** How an engine runs scripts. SQLite has one kind of write; PostgreSQL needs to know what each one waits for. */
+export interface ScriptRunner {
+  read<Result>(script: () => Script<Result>): Promise<Result>;
+  /** In a transaction, which is on disk when this resolves. */
+  write<Result>(script: () => Script<Result>): Promise<Result>;
+  /** For what people change of an account: one after the other, so that limits hold. */
+  change<Result>(accountId: string, script: () => Script<Result>): Promise<Result>;
+  /** For what is done in the background, and may take long. */
+  writeHeavy<Result>(script: () => Script<Result>): Promise<Result>;
+}
+
+export function* get<Row>(text: string, ...parameters: Parameter[]): Script<Row | null> {
+  return (yield { returns: "row", text, parameters }) as Row | null;
+}
+
+export function* all<Row>(text: string, ...parameters: Parameter[]): Script<Row[]> {
+  return (yield { returns: "rows", text, parameters }) as Row[];
+}
+
+/** Returns how many rows were changed. */
+export function* run(text: string, ...parameters: Parameter[]): Script<number> {
+  return (yield { returns: "count", text, parameters }) as number;
+}
+
+type Fields = Readonly<Record<string, Parameter>>;
+
+/** Fields become columns: `createdAt` is `created_at`. Returns how many rows were inserted. */
+export function insert(table: string, row: Fields, ending = ""): Script<number> {
+  return run(insertText(table, row, ending), ...Object.values(row));
+}
+
+/** Rows with the same fields. */
+export function* insertAll(table: string, rows: readonly Fields[]): Script<void> {
+  yield rows.map((row) => ({ returns: "count", text: insertText(table, row), parameters: Object.values(row) }));
+}
+
+function insertText(table: string, row: Fields, ending = ""): string {
+  const fields = Object.keys(row);
+  const places = fields.map((_, at) => `$${at + 1}`);
+  return `INSERT INTO ${table} (${fields.map(toColumn).join(", ")}) VALUES (${places.join(", ")}) ${ending}`;
+}
+
+/** The columns of these fields, of the table that the query calls `alias`: `s.id, s.created_at AS "createdAt"`. */
+export function columns<Row>(alias: string, ...fields: (keyof Row & string)[]): string {
+  return fields.map((field) => `${alias}.${toColumn(field)} AS "${field}"`).join(", ");
+}
+
+function toColumn(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

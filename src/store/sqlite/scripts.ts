@@ -1,0 +1,60 @@
+/** Runs scripts on SQLite: each within one turn of the event loop. */
+import type { SQLQueryBindings } from "bun:sqlite";
+import type { Script, ScriptRunner, Statement, Step } from "../shared/script.ts";
+import type { Query, SqliteEngine } from "./engine.ts";
+
+/** Parts of scripts, as functions that may be called inside a read or a write. */
+export type Bound<Parts> = {
+  [Name in keyof Parts]: Parts[Name] extends (...of: infer Of) => Script<infer Result> ? (...of: Of) => Result : never;
+};
+
+export interface SqliteScripts extends ScriptRunner {
+  /** For code of this engine that uses what is written as scripts. */
+  bind<Parts extends object>(parts: Parts): Bound<Parts>;
+}
+
+/** From PostgreSQL's dialect. */
+function translate(text: string): string {
+  return text
+    .replace(/= ANY \((\$\d+)(::\w+\[\])+\)/g, "IN (SELECT value FROM json_each($1))")
+    .replace(/ FOR (NO KEY )?UPDATE( OF \w+)?( SKIP LOCKED)?/g, "")
+    .replace(/\$(\d+)/g, "?$1");
+}
+
+export function createSqliteScripts(engine: SqliteEngine): SqliteScripts {
+  const queries = new Map<string, Query<unknown, SQLQueryBindings[]>>();
+
+  function send({ returns, text, parameters }: Statement): unknown {
+    let query = queries.get(text);
+    if (query === undefined) {
+      query = engine.query(() => translate(text));
+      queries.set(text, query);
+    }
+    const values = parameters.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
+    if (returns === "rows") return query.all(...(values as SQLQueryBindings[]));
+    return returns === "row"
+      ? query.get(...(values as SQLQueryBindings[]))
+      : query.run(...(values as SQLQueryBindings[]));
+  }
+
+  function take(step: Step): unknown {
+    if (typeof step === "function") return step(undefined as never);
+    return "text" in step ? send(step) : step.map(send);
+  }
+
+  function finish<Result>(script: Script<Result>): Result {
+    for (let next = script.next(); ; next = script.next(take(next.value))) if (next.done) return next.value;
+  }
+
+  const write = <Result>(script: () => Script<Result>) => engine.write(() => finish(script()));
+  return {
+    read: (script) => engine.read(() => finish(script())),
+    write,
+    change: (_, script) => write(script),
+    writeHeavy: write,
+    bind(parts) {
+      const bound = Object.entries(parts).map(([name, part]) => [name, (...of: unknown[]) => finish(part(...of))]);
+      return Object.fromEntries(bound);
+    },
+  };
+}
