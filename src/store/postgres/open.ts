@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
 import { changes } from "../shared/changes.ts";
+import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings } from "../shared/holdings.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
@@ -16,7 +17,6 @@ import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
-import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
@@ -26,6 +26,7 @@ import { createKnowledgeStore } from "./knowledge.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
 import { createKnowledgeSources } from "./knowledge-sources.ts";
 import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createLastUses } from "./last-use.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
@@ -151,7 +152,8 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals, settling } = parts;
+  const { changes, removals, scripts, settling } = parts;
+  const recordLastUses = createLastUses(engine);
   const uploads = createKnowledgeUploads(engine, removals);
   const sources = createKnowledgeSources(engine, parts, uploads);
   const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
@@ -166,7 +168,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     unanswered: createUnansweredStore(engine, parts, { sources, uploads, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
-    embedTokens: createEmbedTokenStore(engine, parts),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),

@@ -3,7 +3,7 @@ import type { Plan, Role } from "../../domain/account.ts";
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../contract/sessions.ts";
 import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { recordLastUses } from "./last-use.ts";
+import { createLastUses } from "./last-use.ts";
 import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -80,7 +80,7 @@ export function createSessionStore(engine: PostgresEngine, changes: ChangeRecord
     async recordUses(uses) {
       if (uses.length === 0) return;
       const used = uses.map(({ sessionId: id, lastUsedAt }) => ({ id, lastUsedAt }));
-      await engine.write((transaction) => recordLastUses(transaction, "sessions", used));
+      await createLastUses(engine)("sessions", used);
     },
 
     async purge(nowMs, idleBeforeMs) {

@@ -2,6 +2,7 @@
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
 import { changes as changeScripts } from "../shared/changes.ts";
+import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings as holdingScripts } from "../shared/holdings.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
@@ -13,7 +14,6 @@ import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
-import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
@@ -22,6 +22,7 @@ import { createPassageReader } from "./knowledge-passages.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
 import { createKnowledgeSources } from "./knowledge-sources.ts";
 import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createLastUses } from "./last-use.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -113,6 +114,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
+  const recordLastUses = createLastUses(engine);
+
   // Continue deletions that an earlier process left unfinished.
   removals.resume();
   return {
@@ -124,7 +127,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     unanswered: createUnansweredStore(engine, found),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
-    embedTokens: createEmbedTokenStore(engine, changes, holdings),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
