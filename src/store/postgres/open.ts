@@ -2,15 +2,18 @@
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../shared/accounts.ts";
+import { createAuditStore } from "../shared/audit.ts";
+import { createChallengeStore } from "../shared/challenges.ts";
 import { changes } from "../shared/changes.ts";
 import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings } from "../shared/holdings.ts";
+import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
+import { createSessionStore } from "../shared/sessions.ts";
 import type { Store } from "../store.ts";
-import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
-import { createAuditStore } from "./audit.ts";
-import { createChallengeStore } from "./challenges.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
@@ -21,7 +24,6 @@ import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
-import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
 import { createKnowledgeSources } from "./knowledge-sources.ts";
@@ -35,8 +37,7 @@ import type { PoolObserver } from "./pool.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
 import { bindScripts, createPostgresScripts } from "./scripts.ts";
-import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
-import { createSessionStore } from "./sessions.ts";
+import { createSessionLookup } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
@@ -160,19 +161,19 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
-    accounts: createAccountStore(engine, parts),
+    accounts: createAccountStore(scripts, removals),
     apiKeys: createApiKeyStore(engine, parts),
-    audit: createAuditStore(engine, changes),
-    challenges: createChallengeStore(engine),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
     knowledge,
     unanswered: createUnansweredStore(engine, parts, { sources, uploads, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
-    idempotency: createIdempotencyStore(engine),
-    secondFactors: createSecondFactorStore(engine, changes),
-    serverSecrets: createServerSecretStore(engine),
-    sessions: createSessionStore(engine, changes),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(engine, parts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),

@@ -14,7 +14,7 @@ export type Bound<Parts> = {
 const textTypes: readonly unknown[] = [20, 1700];
 
 async function send(queries: Queries, { returns, text, parameters }: Statement): Promise<unknown> {
-  if (returns === "count") return await queries.run(text, parameters);
+  if (returns === "count" || returns === "nothing") return await queries.run(text, parameters);
   const rows = (await queries.all<Record<string, unknown>>(text, parameters)) as Rows<Record<string, unknown>>;
   for (const { name, type } of rows.columns) {
     if (!textTypes.includes(type)) continue;

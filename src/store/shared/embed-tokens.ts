@@ -11,7 +11,7 @@ import { all, columns, get, insert, run, type ScriptRunner } from "./script.ts";
 const refreshOldest = `UPDATE companions SET embed_token =
     (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)
   WHERE id = $1`;
-const shown = columns<EmbedToken>("t", "id", "companionId", "token", "name", "createdAt", "lastUsedAt");
+const shown = columns<EmbedToken>("t", ["id", "companionId", "token", "name", "createdAt", "lastUsedAt"]);
 const selectOldestFirst = `SELECT ${shown} FROM embed_tokens t WHERE t.companion_id = $1 ORDER BY t.created_at, t.id`;
 const deleteOne = "DELETE FROM embed_tokens WHERE id = $1 AND companion_id = $2 RETURNING name";
 

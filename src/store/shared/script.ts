@@ -15,7 +15,8 @@ export type Parameter = Scalar | readonly Scalar[];
 type Scalar = string | number | boolean | null | Uint8Array;
 
 export interface Statement {
-  readonly returns: "row" | "rows" | "count";
+  /** `nothing`: it only waits for other transactions, of which SQLite has none. */
+  readonly returns: "row" | "rows" | "count" | "nothing";
   readonly text: string;
   readonly parameters: readonly Parameter[];
 }
@@ -52,6 +53,16 @@ export function* run(text: string, ...parameters: Parameter[]): Script<number> {
   return (yield { returns: "count", text, parameters }) as number;
 }
 
+/** Locks rows until the transaction ends, where the order of locks matters. */
+export function* lockRows(text: string, ...parameters: Parameter[]): Script<void> {
+  yield { returns: "nothing", text, parameters };
+}
+
+/** Waits until no other transaction holds the lock of this name, which ends with the transaction. */
+export const lock = (name: string): Script<void> => lockRows(lockStatement, name);
+
+export const lockStatement = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+
 type Fields = Readonly<Record<string, Parameter>>;
 
 /** Fields become columns: `createdAt` is `created_at`. Returns how many rows were inserted. */
@@ -71,7 +82,7 @@ function insertText(table: string, row: Fields, ending = ""): string {
 }
 
 /** The columns of these fields, of the table that the query calls `alias`: `s.id, s.created_at AS "createdAt"`. */
-export function columns<Row>(alias: string, ...fields: (keyof Row & string)[]): string {
+export function columns<Row>(alias: string, fields: readonly (keyof Row & string)[]): string {
   return fields.map((field) => `${alias}.${toColumn(field)} AS "${field}"`).join(", ");
 }
 

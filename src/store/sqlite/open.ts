@@ -1,14 +1,17 @@
 /** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../shared/accounts.ts";
+import { createAuditStore } from "../shared/audit.ts";
+import { createChallengeStore } from "../shared/challenges.ts";
 import { changes as changeScripts } from "../shared/changes.ts";
 import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings as holdingScripts } from "../shared/holdings.ts";
+import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
+import { createSessionStore } from "../shared/sessions.ts";
 import type { Store } from "../store.ts";
-import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
-import { createAuditStore } from "./audit.ts";
-import { createChallengeStore } from "./challenges.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
@@ -16,7 +19,6 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
-import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
 import { createKnowledgeRemover } from "./knowledge-removal.ts";
@@ -31,8 +33,7 @@ import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
 import { createSqliteScripts } from "./scripts.ts";
-import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
-import { createSessionStore } from "./sessions.ts";
+import { createSessionLookup } from "./sessions.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
@@ -119,19 +120,19 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   // Continue deletions that an earlier process left unfinished.
   removals.resume();
   return {
-    accounts: createAccountStore(engine, shared),
+    accounts: createAccountStore(scripts, removals),
     apiKeys: createApiKeyStore(engine, shared),
-    audit: createAuditStore(engine, changes),
-    challenges: createChallengeStore(engine),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
     knowledge: createKnowledgeStore(engine, found),
     unanswered: createUnansweredStore(engine, found),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
-    idempotency: createIdempotencyStore(engine),
-    secondFactors: createSecondFactorStore(engine, changes),
-    serverSecrets: createServerSecretStore(engine),
-    sessions: createSessionStore(engine, changes),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),

@@ -25,6 +25,7 @@ export function createSqliteScripts(engine: SqliteEngine): SqliteScripts {
   const queries = new Map<string, Query<unknown, SQLQueryBindings[]>>();
 
   function send({ returns, text, parameters }: Statement): unknown {
+    if (returns === "nothing") return null;
     let query = queries.get(text);
     if (query === undefined) {
       query = engine.query(() => translate(text));
