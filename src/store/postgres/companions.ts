@@ -6,6 +6,7 @@ import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompani
 import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
 import { ofAccount } from "../shared/companions.ts";
+import { isGranted } from "../shared/voice-agents.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -14,7 +15,6 @@ import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { spendingState } from "./spending-state.ts";
 import type { Transaction } from "./transaction.ts";
-import { isGranted } from "./voice-agents.ts";
 
 interface EmbedRow extends CompanionRow {
   lookupKey: string;

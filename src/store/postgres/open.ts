@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
 import { createAccountStore } from "../shared/accounts.ts";
+import { createApiKeyStore } from "../shared/api-keys.ts";
 import { createAuditStore } from "../shared/audit.ts";
 import { createChallengeStore } from "../shared/challenges.ts";
 import { changes } from "../shared/changes.ts";
@@ -11,8 +12,11 @@ import { holdings } from "../shared/holdings.ts";
 import { createIdempotencyStore } from "../shared/idempotency.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
+import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
+import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
-import { createApiKeyStore } from "./api-keys.ts";
+import { createKeyLookups } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer } from "./connect-failure.ts";
@@ -45,10 +49,8 @@ import { createTurnStore } from "./turns.ts";
 import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
-import { createVisitorKeyStore } from "./visitor-keys.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
 import { createVoiceStore } from "./voice.ts";
-import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
-import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -131,7 +133,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const erasures = createErasures(engine, arrivals);
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
-  const voiceAgents = createVoiceAgentKeeper();
+  const voiceAgents = bindScripts(voiceAgentScripts);
   return {
     log,
     arrivals,
@@ -162,7 +164,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   removals.start();
   return {
     accounts: createAccountStore(scripts, removals),
-    apiKeys: createApiKeyStore(engine, parts),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, parts.usage)),
     audit: createAuditStore(scripts),
     challenges: createChallengeStore(scripts),
     knowledge,
@@ -177,9 +179,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     spending: createSpendingStore(engine, parts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
-    visitorKeys: createVisitorKeyStore(engine, parts),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(engine, parts),
-    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {
       const late = Promise.withResolvers<never>();

@@ -4,6 +4,7 @@ import type { RemovalKind } from "../rows/removals.ts";
 import type { changes } from "../shared/changes.ts";
 import type { holdings } from "../shared/holdings.ts";
 import type { ScriptRunner } from "../shared/script.ts";
+import type { voiceAgents } from "../shared/voice-agents.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
@@ -16,7 +17,6 @@ import type { Bound } from "./scripts.ts";
 import type { Settling } from "./settling.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Deletes the remains of what was deleted in chunks, in the background. */
 export interface Removals {
@@ -32,6 +32,7 @@ export interface Removals {
 
 export type ChangeRecorder = Bound<typeof changes>;
 export type HoldingsKeeper = Bound<typeof holdings>;
+export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 export interface StoreParts {
   log: Log;

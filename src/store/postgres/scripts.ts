@@ -46,8 +46,10 @@ export function bindScripts<Parts extends object>(parts: Parts): Bound<Parts> {
 export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
   return {
     read: (script) => finish(engine.quick, script()),
+    readHeavy: (script) => finish(engine.heavy, script()),
     write: (script) => engine.write((transaction) => finish(transaction, script())),
-    change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
     writeHeavy: (script) => engine.writeHeavy((transaction) => finish(transaction, script())),
+    change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
+    changeHeavy: (accountId, script) => engine.changeHeavy(accountId, (transaction) => finish(transaction, script())),
   };
 }

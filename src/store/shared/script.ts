@@ -32,12 +32,14 @@ export type Script<Result> = Generator<Step, Result, unknown>;
 /** How an engine runs scripts. SQLite has one kind of write; PostgreSQL needs to know what each one waits for. */
 export interface ScriptRunner {
   read<Result>(script: () => Script<Result>): Promise<Result>;
+  /** For what takes long: requests do not queue behind it. */
+  readHeavy<Result>(script: () => Script<Result>): Promise<Result>;
   /** In a transaction, which is on disk when this resolves. */
   write<Result>(script: () => Script<Result>): Promise<Result>;
   /** For what people change of an account: one after the other, so that limits hold. */
   change<Result>(accountId: string, script: () => Script<Result>): Promise<Result>;
-  /** For what is done in the background, and may take long. */
   writeHeavy<Result>(script: () => Script<Result>): Promise<Result>;
+  changeHeavy<Result>(accountId: string, script: () => Script<Result>): Promise<Result>;
 }
 
 export function* get<Row>(text: string, ...parameters: Parameter[]): Script<Row | null> {
@@ -71,8 +73,8 @@ export function insert(table: string, row: Fields, ending = ""): Script<number> 
 }
 
 /** Rows with the same fields. */
-export function* insertAll(table: string, rows: readonly Fields[]): Script<void> {
-  yield rows.map((row) => ({ returns: "count", text: insertText(table, row), parameters: Object.values(row) }));
+export function* insertAll(table: string, rows: readonly Fields[], ending = ""): Script<void> {
+  yield rows.map((row) => ({ returns: "count", text: insertText(table, row, ending), parameters: Object.values(row) }));
 }
 
 function insertText(table: string, row: Fields, ending = ""): string {

@@ -2,6 +2,7 @@
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
 import { createAccountStore } from "../shared/accounts.ts";
+import { createApiKeyStore } from "../shared/api-keys.ts";
 import { createAuditStore } from "../shared/audit.ts";
 import { createChallengeStore } from "../shared/challenges.ts";
 import { changes as changeScripts } from "../shared/changes.ts";
@@ -10,8 +11,11 @@ import { holdings as holdingScripts } from "../shared/holdings.ts";
 import { createIdempotencyStore } from "../shared/idempotency.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
+import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
+import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
-import { createApiKeyStore } from "./api-keys.ts";
+import { createKeyLookups } from "./api-keys.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
@@ -42,10 +46,8 @@ import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
-import { createVisitorKeyStore } from "./visitor-keys.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
 import { createVoiceStore } from "./voice.ts";
-import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
-import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface SqliteStoreOptions extends MigrateOptions {
   log: Log;
@@ -89,7 +91,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
-  const voiceAgents = createVoiceAgentKeeper(engine);
+  const voiceAgents = scripts.bind(voiceAgentScripts);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
@@ -121,7 +123,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   removals.resume();
   return {
     accounts: createAccountStore(scripts, removals),
-    apiKeys: createApiKeyStore(engine, shared),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
     audit: createAuditStore(scripts),
     challenges: createChallengeStore(scripts),
     knowledge: createKnowledgeStore(engine, found),
@@ -136,9 +138,9 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
-    visitorKeys: createVisitorKeyStore(engine, changes),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(engine, shared),
-    voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {
       await engine.read(() => checkRead.get());

@@ -2,6 +2,7 @@
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { changes } from "../shared/changes.ts";
 import type { holdings } from "../shared/holdings.ts";
+import type { voiceAgents } from "../shared/voice-agents.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
@@ -13,10 +14,10 @@ import type { Bound, SqliteScripts } from "./scripts.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VisitorDays } from "./visitor-days.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 export type ChangeRecorder = Bound<typeof changes>;
 export type HoldingsKeeper = Bound<typeof holdings>;
+export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 export interface StoreParts {
   changes: ChangeRecorder;

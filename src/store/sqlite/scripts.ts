@@ -14,9 +14,10 @@ export interface SqliteScripts extends ScriptRunner {
 }
 
 /** From PostgreSQL's dialect. */
-function translate(text: string): string {
+export function translate(text: string): string {
   return text
     .replace(/= ANY \((\$\d+)(::\w+\[\])+\)/g, "IN (SELECT value FROM json_each($1))")
+    .replace(/unnest\((\$\d+)::\w+\[\]\) AS (\w+)\((\w+)\)/g, "(SELECT value AS $3 FROM json_each($1)) AS $2")
     .replace(/ FOR (NO KEY )?UPDATE( OF \w+)?( SKIP LOCKED)?/g, "")
     .replace(/\$(\d+)/g, "?$1");
 }
@@ -48,11 +49,15 @@ export function createSqliteScripts(engine: SqliteEngine): SqliteScripts {
   }
 
   const write = <Result>(script: () => Script<Result>) => engine.write(() => finish(script()));
+  const read = <Result>(script: () => Script<Result>) => engine.read(() => finish(script()));
+  const change = <Result>(_: string, script: () => Script<Result>) => write(script);
   return {
-    read: (script) => engine.read(() => finish(script())),
+    read,
+    readHeavy: read,
     write,
-    change: (_, script) => write(script),
     writeHeavy: write,
+    change,
+    changeHeavy: change,
     bind(parts) {
       const bound = Object.entries(parts).map(([name, part]) => [name, (...of: unknown[]) => finish(part(...of))]);
       return Object.fromEntries(bound);

@@ -78,7 +78,7 @@ export function createVoiceStore(
 
   return {
     findAgent: (companionId) => engine.read(() => selectAgent(companionId)),
-    canUseAgent: (accountId, agentId) => engine.read(() => agents.canUse(accountId, agentId)),
+    canUseAgent: (accountId, agentId) => engine.read(() => agents.canUse(accountId, [agentId])),
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
       engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs + 1, nowMs + longestVoiceWaitMs) > 0),
