@@ -1,10 +1,7 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../rows/removals.ts";
-import type { changes } from "../shared/changes.ts";
-import type { holdings } from "../shared/holdings.ts";
 import type { ScriptRunner } from "../shared/script.ts";
-import type { voiceAgents } from "../shared/voice-agents.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
@@ -13,7 +10,7 @@ import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { QuotaCounts } from "./quota.ts";
-import type { Bound } from "./scripts.ts";
+import type { ChangeRecorder, HoldingsKeeper, VoiceAgentKeeper } from "./scripts.ts";
 import type { Settling } from "./settling.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -29,10 +26,6 @@ export interface Removals {
   /** Stops after the current chunk; the next start, or another server, does the rest. */
   stop(): Promise<void>;
 }
-
-export type ChangeRecorder = Bound<typeof changes>;
-export type HoldingsKeeper = Bound<typeof holdings>;
-export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 export interface StoreParts {
   log: Log;

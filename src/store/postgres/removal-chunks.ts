@@ -1,10 +1,10 @@
 /** One chunk of what deletions leave, bounded in rows. */
 import type { InferSelectModel } from "drizzle-orm";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
-import type { VoiceAgentKeeper } from "./parts.ts";
 import { addRemoval } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { removals } from "./schema/conversations.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Rows per commit: some ten milliseconds of work. */

@@ -1,5 +1,8 @@
 /** Runs scripts on PostgreSQL. */
+import type { changes } from "../shared/changes.ts";
+import type { holdings } from "../shared/holdings.ts";
 import type { Script, ScriptRunner, Statement, Step } from "../shared/script.ts";
+import type { voiceAgents } from "../shared/voice-agents.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries, Rows } from "./queries.ts";
 
@@ -9,6 +12,10 @@ export type Bound<Parts> = {
     ? (queries: Queries, ...of: Of) => Promise<Result>
     : never;
 };
+
+export type ChangeRecorder = Bound<typeof changes>;
+export type HoldingsKeeper = Bound<typeof holdings>;
+export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 /** `bigint` and `numeric`, which the driver gives as text. */
 const textTypes: readonly unknown[] = [20, 1700];

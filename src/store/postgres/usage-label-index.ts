@@ -5,8 +5,8 @@ import { cutSlice } from "../rows/label-slices.ts";
 import type { UsageLabel } from "../rows/usage-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
-import type { ChangeRecorder } from "./parts.ts";
 import type { Queries } from "./queries.ts";
+import type { ChangeRecorder } from "./scripts.ts";
 import type { Transaction } from "./transaction.ts";
 
 const labelsPerWalk = 500;

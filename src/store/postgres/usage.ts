@@ -7,8 +7,8 @@ import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
 import { createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
 import type { PostgresEngine } from "./engine.ts";
-import type { ChangeRecorder } from "./parts.ts";
 import type { Parameter } from "./queries.ts";
+import type { ChangeRecorder } from "./scripts.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 
 /** Companions of one query: each has a row for each day and key. */

@@ -10,6 +10,8 @@
  * what a statement throws ends it. What every message or page view needs is each engine's own.
  */
 
+import { toSnakeCase } from "../../lib/field-names.ts";
+
 /** An array is one parameter, for `= ANY ($1::text[])`. */
 export type Parameter = Scalar | readonly Scalar[];
 type Scalar = string | number | boolean | null | Uint8Array;
@@ -68,26 +70,34 @@ export const lockStatement = "SELECT pg_advisory_xact_lock(hashtextextended($1, 
 type Fields = Readonly<Record<string, Parameter>>;
 
 /** Fields become columns: `createdAt` is `created_at`. Returns how many rows were inserted. */
-export function insert(table: string, row: Fields, ending = ""): Script<number> {
-  return run(insertText(table, row, ending), ...Object.values(row));
+export function* insert(table: string, row: Fields, ending = ""): Script<number> {
+  return (yield insertion(table, [row], ending)) as number;
 }
+
+/** A statement inserts as many or one: its text depends on how many they are. */
+const rowsAtOnce = 50;
 
 /** Rows with the same fields. */
 export function* insertAll(table: string, rows: readonly Fields[], ending = ""): Script<void> {
-  yield rows.map((row) => ({ returns: "count", text: insertText(table, row, ending), parameters: Object.values(row) }));
+  const statements: Statement[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const some = rows.slice(at, at + (rows.length - at < rowsAtOnce ? 1 : rowsAtOnce));
+    statements.push(insertion(table, some, ending));
+    at += some.length;
+  }
+  yield statements;
 }
 
-function insertText(table: string, row: Fields, ending = ""): string {
-  const fields = Object.keys(row);
-  const places = fields.map((_, at) => `$${at + 1}`);
-  return `INSERT INTO ${table} (${fields.map(toColumn).join(", ")}) VALUES (${places.join(", ")}) ${ending}`;
+function insertion(table: string, rows: readonly Fields[], ending: string): Statement {
+  const fields = Object.keys(rows[0] ?? {});
+  const parameters = rows.flatMap((row) => fields.map((field) => row[field] ?? null));
+  const places = parameters.map((_, at) => `$${at + 1}`);
+  const tuples = rows.map((_, row) => `(${places.slice(row * fields.length, (row + 1) * fields.length).join(", ")})`);
+  const text = `INSERT INTO ${table} (${fields.map(toSnakeCase).join(", ")}) VALUES ${tuples.join(", ")} ${ending}`;
+  return { returns: "count", text, parameters };
 }
 
 /** The columns of these fields, of the table that the query calls `alias`: `s.id, s.created_at AS "createdAt"`. */
 export function columns<Row>(alias: string, fields: readonly (keyof Row & string)[]): string {
-  return fields.map((field) => `${alias}.${toColumn(field)} AS "${field}"`).join(", ");
-}
-
-function toColumn(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return fields.map((field) => `${alias}.${toSnakeCase(field)} AS "${field}"`).join(", ");
 }

@@ -4,10 +4,10 @@ import type { NewCompanion } from "../contract/companions.ts";
 import { foldName } from "../rows/companion.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import type { VoiceAgentKeeper } from "./parts.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { companionColumns } from "./rows/companion.ts";
 import { embedTokens } from "./schema/clustered.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 
 /** Call it inside a write. */
 export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIndex, voiceAgents: VoiceAgentKeeper) {

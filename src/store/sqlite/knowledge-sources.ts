@@ -8,9 +8,9 @@ import { tooManySources } from "../rows/refusals.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
-import type { ChangeRecorder, HoldingsKeeper } from "./parts.ts";
 import type { Removals } from "./removals.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
+import type { ChangeRecorder, HoldingsKeeper } from "./scripts.ts";
 
 type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "findText" | "replace" | "refresh" | "delete">;
 

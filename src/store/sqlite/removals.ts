@@ -6,7 +6,7 @@ import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
-import type { VoiceAgentKeeper } from "./parts.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 
 /** Rows per commit: a few milliseconds of work. */

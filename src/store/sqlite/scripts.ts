@@ -1,12 +1,19 @@
 /** Runs scripts on SQLite: each within one turn of the event loop. */
 import type { SQLQueryBindings } from "bun:sqlite";
+import type { changes } from "../shared/changes.ts";
+import type { holdings } from "../shared/holdings.ts";
 import type { Script, ScriptRunner, Statement, Step } from "../shared/script.ts";
+import type { voiceAgents } from "../shared/voice-agents.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 
 /** Parts of scripts, as functions that may be called inside a read or a write. */
 export type Bound<Parts> = {
   [Name in keyof Parts]: Parts[Name] extends (...of: infer Of) => Script<infer Result> ? (...of: Of) => Result : never;
 };
+
+export type ChangeRecorder = Bound<typeof changes>;
+export type HoldingsKeeper = Bound<typeof holdings>;
+export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 export interface SqliteScripts extends ScriptRunner {
   /** For code of this engine that uses what is written as scripts. */
