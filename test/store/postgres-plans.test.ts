@@ -7,8 +7,6 @@ import { conversationWalkQueries } from "../../src/store/postgres/conversation-r
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
 import { editionQueries } from "../../src/store/postgres/knowledge-editions.ts";
 import { queueQueries } from "../../src/store/postgres/knowledge-queue.ts";
-import { sourceQueries } from "../../src/store/postgres/knowledge-sources.ts";
-import { uploadQueries } from "../../src/store/postgres/knowledge-uploads.ts";
 import { vectorQueries } from "../../src/store/postgres/knowledge-vectors.ts";
 import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
@@ -16,6 +14,8 @@ import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
 import { usageQueries } from "../../src/store/postgres/usage.ts";
 import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/store/postgres/visitor-keys.ts";
+import { sourceQueries } from "../../src/store/shared/knowledge-sources.ts";
+import { uploadQueries } from "../../src/store/shared/knowledge-uploads.ts";
 import { visitorKeyQueries } from "../../src/store/shared/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 

@@ -10,6 +10,8 @@ import { changes } from "../shared/changes.ts";
 import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings } from "../shared/holdings.ts";
 import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createKnowledgeSources } from "../shared/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
 import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
@@ -29,9 +31,7 @@ import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
-import { createKnowledgeRemover } from "./knowledge-removal.ts";
-import { createKnowledgeSources } from "./knowledge-sources.ts";
-import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
@@ -157,8 +157,8 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   const { changes, removals, scripts, settling } = parts;
   const recordLastUses = createLastUses(engine);
-  const uploads = createKnowledgeUploads(engine, removals);
-  const sources = createKnowledgeSources(engine, parts, uploads);
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const sources = createKnowledgeSources(scripts, { uploads, remover: toSourceRemover(parts.knowledge), removals });
   const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
   // Continue deletions that an earlier process left unfinished.
   removals.start();
@@ -168,7 +168,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     audit: createAuditStore(scripts),
     challenges: createChallengeStore(scripts),
     knowledge,
-    unanswered: createUnansweredStore(engine, parts, { sources, uploads, readPassages: knowledge.readPassages }),
+    unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),

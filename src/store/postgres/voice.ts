@@ -15,11 +15,11 @@ import type {
 import { longestVoiceWaitMs } from "../rows/bounds.ts";
 import { parseMetadata } from "../rows/companion.ts";
 import { toVisitorId } from "../rows/conversation.ts";
+import { withoutNul } from "../rows/text.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { withoutNul } from "./rows/text.ts";
 import { voiceAgents as voiceAgentsTable } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
 

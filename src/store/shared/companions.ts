@@ -7,7 +7,7 @@ import { get, type Script } from "./script.ts";
  */
 export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) IS TRUE`;
 
-const selectOwned = `SELECT 1 AS one FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
+export const selectOwned = `SELECT 1 AS one FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 
 export function* ownsCompanion(accountId: string, companionId: string): Script<boolean> {
   return (yield* get(selectOwned, companionId, accountId)) !== null;

@@ -57,6 +57,11 @@ export function* run(text: string, ...parameters: Parameter[]): Script<number> {
   return (yield { returns: "count", text, parameters }) as number;
 }
 
+/** What an engine does itself. */
+export function* part<Result>(work: EnginePart): Script<Result> {
+  return (yield work) as Result;
+}
+
 /** Locks rows until the transaction ends, where the order of locks matters. */
 export function* lockRows(text: string, ...parameters: Parameter[]): Script<void> {
   yield { returns: "nothing", text, parameters };

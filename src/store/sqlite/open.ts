@@ -9,6 +9,8 @@ import { changes as changeScripts } from "../shared/changes.ts";
 import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
 import { holdings as holdingScripts } from "../shared/holdings.ts";
 import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createKnowledgeSources } from "../shared/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
 import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
@@ -25,9 +27,7 @@ import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
-import { createKnowledgeRemover } from "./knowledge-removal.ts";
-import { createKnowledgeSources } from "./knowledge-sources.ts";
-import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
@@ -112,8 +112,12 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     voiceAgents,
     ...counters,
   };
-  const uploads = createKnowledgeUploads(engine, removals);
-  const sources = createKnowledgeSources(engine, { changes, holdings, remover: knowledge, removals, uploads });
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const sources = createKnowledgeSources(scripts, {
+    uploads,
+    remover: toSourceRemover(knowledge, removals.add),
+    removals,
+  });
   const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
