@@ -15,6 +15,7 @@ import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
 import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceStore } from "../shared/voice.ts";
 import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
 import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
@@ -50,7 +51,7 @@ import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorKeyLookups } from "./visitor-keys.ts";
-import { createVoiceStore } from "./voice.ts";
+import { createVoiceCounting } from "./voice.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -180,7 +181,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
-    voice: createVoiceStore(engine, parts),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {

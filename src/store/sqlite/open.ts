@@ -14,6 +14,7 @@ import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
 import { createSessionStore } from "../shared/sessions.ts";
 import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceStore } from "../shared/voice.ts";
 import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
 import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
@@ -47,7 +48,7 @@ import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
 import { createVisitorKeyLookups } from "./visitor-keys.ts";
-import { createVoiceStore } from "./voice.ts";
+import { createVoiceCounting } from "./voice.ts";
 
 export interface SqliteStoreOptions extends MigrateOptions {
   log: Log;
@@ -143,7 +144,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
-    voice: createVoiceStore(engine, shared),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {
