@@ -1,5 +1,6 @@
 /** The log as the program uses it, on top of LogTape: one event per line, structured fields, secrets cut out. */
 import { configureSync, getLogger, type LogRecord, resetSync, type Sink } from "@logtape/logtape";
+import { toSnakeCase } from "./field-names.ts";
 
 export type LogFields = Record<string, unknown>;
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -184,10 +185,6 @@ function plainFields(properties: Record<string, unknown>): Record<string, unknow
   for (const [name, value] of Object.entries(properties))
     plain[toSnakeCase(name)] = value instanceof Error ? describeError(value) : value;
   return plain;
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** An error with its chain of causes; a depth limit, since causes can be circular. */

@@ -7,15 +7,16 @@ import { conversationWalkQueries } from "../../src/store/postgres/conversation-r
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
 import { editionQueries } from "../../src/store/postgres/knowledge-editions.ts";
 import { queueQueries } from "../../src/store/postgres/knowledge-queue.ts";
-import { sourceQueries } from "../../src/store/postgres/knowledge-sources.ts";
-import { uploadQueries } from "../../src/store/postgres/knowledge-uploads.ts";
 import { vectorQueries } from "../../src/store/postgres/knowledge-vectors.ts";
 import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
 import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
 import { usageQueries } from "../../src/store/postgres/usage.ts";
 import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
-import { visitorKeyQueries } from "../../src/store/postgres/visitor-keys.ts";
+import { visitorKeyLookupQueries } from "../../src/store/postgres/visitor-keys.ts";
+import { sourceQueries } from "../../src/store/shared/knowledge-sources.ts";
+import { uploadQueries } from "../../src/store/shared/knowledge-uploads.ts";
+import { visitorKeyQueries } from "../../src/store/shared/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;
@@ -98,9 +99,9 @@ const cases: [name: string, text: string, index: string][] = [
   ["vectors", vectorQueries.read, "knowledge_vectors_edition_first_ordinal_pk"],
   ["what turns found", unansweredQueries.seen, "knowledge_turns_conversation"],
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
-  ["the key of a visitor's token", visitorKeyQueries.find, "visitor_keys_pkey"],
-  ["the keys that may cover a companion", visitorKeyQueries.candidates, "visitor_keys_fact"],
-  ["the newest visitor keys", visitorKeyQueries.newest, "Index Scan Backward using visitor_keys_account"],
+  ["the key of a visitor's token", visitorKeyLookupQueries.find, "visitor_keys_pkey"],
+  ["the keys that may cover a companion", visitorKeyLookupQueries.candidates, "visitor_keys_fact"],
+  ["the newest visitor keys", visitorKeyQueries.pages.desc, "Index Scan Backward using visitor_keys_account"],
 ];
 
 test.each(cases)("%s", async (_, text, index) => {

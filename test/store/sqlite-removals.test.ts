@@ -3,13 +3,14 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { voiceAgents } from "../../src/store/shared/voice-agents.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createKnowledgeRemover } from "../../src/store/sqlite/knowledge-removal.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
 import { createRemovals } from "../../src/store/sqlite/removals.ts";
+import { createSqliteScripts } from "../../src/store/sqlite/scripts.ts";
 import { createVisitorDays } from "../../src/store/sqlite/visitor-days.ts";
-import { createVoiceAgentKeeper } from "../../src/store/sqlite/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
@@ -73,7 +74,7 @@ async function openRemovals(directory: TemporaryDirectory) {
     eraser: createMessageEraser(engine),
     knowledge: createKnowledgeRemover(engine),
     visitorDays: createVisitorDays(engine),
-    voiceAgents: createVoiceAgentKeeper(engine),
+    voiceAgents: createSqliteScripts(engine).bind(voiceAgents),
     log: createCapturedLog(),
   });
   return { engine, removals };

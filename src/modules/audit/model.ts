@@ -1,5 +1,6 @@
 /** The audit log on the wire. */
 import { toRfc3339 } from "../../lib/clock.ts";
+import { toSnakeCase } from "../../lib/field-names.ts";
 import type { AuditEntry } from "../../store/store.ts";
 
 export function toWireAuditEntry(entry: AuditEntry) {
@@ -22,8 +23,4 @@ function toWireDetails(details: AuditEntry["details"]) {
       name === "changed" && Array.isArray(value) ? value.map(toSnakeCase) : value,
     ]),
   );
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -5,11 +5,12 @@ import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
 import { walkCompanions } from "../rows/companion-walk.ts";
 import { matchesMetadata } from "../rows/metadata-entries.ts";
+import { ofAccount } from "../shared/companions.ts";
 import { createCompanionReaders } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 
 /** The account's companions with smaller numbers, newest first: compared and sorted as rows, only one index has them so. */
 const below = `FROM companions c WHERE c.account_id >= $1 AND (c.account_id, c.number) < ($1, $2::float8::bigint)`;

@@ -5,15 +5,16 @@ import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
+import { ofAccount } from "../shared/companions.ts";
+import { isGranted } from "../shared/voice-agents.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { spendingState } from "./spending-state.ts";
 import type { Transaction } from "./transaction.ts";
-import { isGranted } from "./voice-agents.ts";
 
 interface EmbedRow extends CompanionRow {
   lookupKey: string;
@@ -149,11 +150,11 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
-        const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
+        const bytesBefore = await holdings.measure(transaction, accountId, context);
         if (patch.voiceId === null) await voiceAgents.dismiss(transaction, [id], context.nowMs);
         const changed = toChangedColumns(patch, context.nowMs);
         await companionColumns.update(transaction, changed, "number = $1", [before.number]);
-        await checkGrowth();
+        await holdings.checkGrowth(transaction, accountId, bytesBefore, context);
         if (patch.metadata !== undefined) {
           const accountNumber = await changes.requireAccount(transaction, accountId);
           const { number } = before;

@@ -1,9 +1,9 @@
 /** Adds messages to conversations, which are created if new; shared by text turns and voice transcripts. */
 import { type ConversationKey, type Message, textOf } from "../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import { withoutNul } from "../rows/text.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { places, toArrays } from "./rows/arrays.ts";
-import { withoutNul } from "./rows/text.ts";
 
 export interface ConversationAddition {
   key: ConversationKey;

@@ -1,6 +1,7 @@
 /** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
+import { ofAccount } from "../shared/companions.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { mergeConversation } from "./conversation-merge.ts";
 import { deleteConversations } from "./conversation-removal.ts";
@@ -8,7 +9,6 @@ import type { PostgresEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
-import { ofAccount } from "./rows/companion.ts";
 
 /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
 const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"

@@ -3,13 +3,13 @@
 import type { EditionDocument, IndexedPassage, LiveEdition, Posting, StoredChunk } from "../contract/editions.ts";
 import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, encodePart, findDocumentOf, toPassage } from "../rows/knowledge.ts";
+import { withoutNul } from "../rows/text.ts";
+import { findSource } from "../shared/knowledge-sources.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { sourceQueries } from "./knowledge-sources.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
-import type { StoredSource } from "./rows/source.ts";
-import { withoutNul } from "./rows/text.ts";
 import { knowledgeDocuments } from "./schema/knowledge.ts";
+import { bindScripts } from "./scripts.ts";
 
 type EditionMethods = Pick<
   KnowledgeStore,
@@ -78,6 +78,8 @@ interface PlaceRow {
   firstOrdinal: number | null;
 }
 
+const sources = bindScripts({ findSource });
+
 type Document = EditionDocument & { edition: number };
 
 export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods {
@@ -145,7 +147,7 @@ export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods 
     },
 
     async listPassages(accountId, companionId, id, { firstOrdinal, limit }) {
-      const source = await engine.quick.get<StoredSource>(sourceQueries.one, [id, companionId, accountId]);
+      const source = await sources.findSource(engine.quick, [accountId, companionId, id]);
       if (source === null) return null;
       const { edition } = source;
       if (edition === null) return [];

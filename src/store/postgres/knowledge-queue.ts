@@ -2,13 +2,12 @@
 import { maxChunks } from "../../domain/knowledge.ts";
 import type { ClaimedSource, KnowledgeStore } from "../contract/knowledge.ts";
 import { keepsUpload, toFailedStatus, toSource } from "../rows/knowledge.ts";
+import { withoutNul } from "../rows/text.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { detachBegunOf } from "./knowledge-removal.ts";
-import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
-import { withoutNul } from "./rows/text.ts";
 
 type QueueMethods = Pick<
   KnowledgeStore,
@@ -72,7 +71,6 @@ const afterAllIds = "~";
 export function createKnowledgeQueue(
   engine: PostgresEngine,
   { knowledge: remover, removals }: StoreParts,
-  uploads: KnowledgeUploads,
 ): QueueMethods {
   const lock = (transaction: Queries, { source, revision }: ClaimedSource) =>
     transaction.get<LockedRow>(lockClaimed, [source.id, revision]);
@@ -85,7 +83,8 @@ export function createKnowledgeQueue(
     nowMs: number,
   ) {
     await remover.dropEditions(transaction, [row.number], left.kept, nowMs);
-    if (row.uploadId !== left.upload && row.uploadId !== null) await uploads.remove(transaction, row.uploadId, nowMs);
+    if (row.uploadId !== left.upload && row.uploadId !== null)
+      await removals.add(transaction, "upload", row.uploadId, 0, nowMs);
   }
 
   async function endClaim(work: () => Promise<boolean>): Promise<boolean> {

@@ -1,4 +1,6 @@
 /** Removes what is left of sources, their editions and their uploads in chunks; see `removals.ts`. */
+import type { SourceRemover } from "../shared/knowledge-sources.ts";
+import { part, run } from "../shared/script.ts";
 import type { Queries } from "./queries.ts";
 import { addRemoval } from "./removal-rows.ts";
 
@@ -103,5 +105,15 @@ export function createKnowledgeRemover() {
       (await transaction.run(deleteTurns, [conversations])) < turnsPerChunk,
   };
 }
+
+/** For scripts. */
+export const toSourceRemover = ({ dropEditions, dropRemains }: KnowledgeRemover): SourceRemover => ({
+  dropEditions: (sourceNumber, kept, nowMs) =>
+    part((transaction: Queries) => dropEditions(transaction, [sourceNumber], kept, nowMs)),
+  *dropSource(source, nowMs) {
+    yield* run("DELETE FROM knowledge_sources WHERE number = $1", source.number);
+    yield* part((transaction: Queries) => dropRemains(transaction, [source], nowMs));
+  },
+});
 
 export type KnowledgeRemover = ReturnType<typeof createKnowledgeRemover>;

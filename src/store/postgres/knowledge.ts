@@ -1,10 +1,10 @@
 /** Sources, their queue and their index in PostgreSQL. */
 import type { KnowledgeStore } from "../contract/knowledge.ts";
+import type { KnowledgeSources } from "../shared/knowledge-sources.ts";
+import type { KnowledgeUploads } from "../shared/knowledge-uploads.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
 import { createKnowledgeQueue } from "./knowledge-queue.ts";
-import type { KnowledgeSources } from "./knowledge-sources.ts";
-import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import { createKnowledgeVectors } from "./knowledge-vectors.ts";
 import type { StoreParts } from "./parts.ts";
 
@@ -18,20 +18,14 @@ export function createKnowledgeStore(
   parts: StoreParts,
   { sources, uploads }: KnowledgeParts,
 ): KnowledgeStore {
-  const { insert: _, ...methods } = sources;
-  const { removals } = parts;
+  const { answer: _, ...methods } = sources;
   return {
     ...methods,
-    ...createKnowledgeQueue(engine, parts, uploads),
+    ...createKnowledgeQueue(engine, parts),
     ...createKnowledgeEditions(engine),
     ...createKnowledgeVectors(engine),
 
-    readUpload: (uploadId, piece) => uploads.read(uploadId, piece),
-
-    async purge(nowMs, limit) {
-      const orphans = await uploads.purge(nowMs, limit);
-      if (orphans > 0) removals.start();
-      return orphans;
-    },
+    readUpload: uploads.read,
+    purge: uploads.purge,
   };
 }

@@ -1,4 +1,6 @@
 /** Writes last uses of many rows at once: a later one replaces an earlier one. */
+import type { RecordLastUses } from "../shared/last-use.ts";
+import type { PostgresEngine } from "./engine.ts";
 import type { Queries } from "./queries.ts";
 
 /**
@@ -14,17 +16,15 @@ export function lockRows(transaction: Queries, table: string, ids: readonly stri
   return transaction.run(`SELECT 1 FROM ${table} WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`, [ids]);
 }
 
-/** For tables that keep nothing of a use but its time. Unknown ids are ignored. */
-export async function recordLastUses(
-  transaction: Queries,
-  table: "sessions" | "embed_tokens",
-  uses: readonly { id: string; lastUsedAt: number }[],
-): Promise<void> {
-  const ids = uses.map(({ id }) => id);
-  const update = `UPDATE ${table} AS t SET last_used_at = ${laterUse("t.last_used_at", "u.used_at")}
-    FROM unnest($1::text[], $2::bigint[]) AS u (id, used_at) WHERE t.id = u.id`;
-  await Promise.all([
-    lockRows(transaction, table, ids),
-    transaction.run(update, [ids, uses.map(({ lastUsedAt }) => lastUsedAt)]),
-  ]);
+export function createLastUses(engine: PostgresEngine): RecordLastUses {
+  return async (table, uses) => {
+    if (uses.length === 0) return;
+    const ids = uses.map(({ id }) => id);
+    const times = uses.map(({ lastUsedAt }) => lastUsedAt);
+    const update = `UPDATE ${table} AS t SET last_used_at = ${laterUse("t.last_used_at", "u.used_at")}
+      FROM unnest($1::text[], $2::bigint[]) AS u (id, used_at) WHERE t.id = u.id`;
+    await engine.write((transaction) =>
+      Promise.all([lockRows(transaction, table, ids), transaction.run(update, [ids, times])]),
+    );
+  };
 }

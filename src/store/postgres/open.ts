@@ -2,30 +2,38 @@
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../shared/accounts.ts";
+import { createApiKeyStore } from "../shared/api-keys.ts";
+import { createAuditStore } from "../shared/audit.ts";
+import { createChallengeStore } from "../shared/challenges.ts";
+import { changes } from "../shared/changes.ts";
+import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
+import { holdings } from "../shared/holdings.ts";
+import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createKnowledgeSources } from "../shared/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
+import { createSessionStore } from "../shared/sessions.ts";
+import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceStore } from "../shared/voice.ts";
+import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
+import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
-import { createAccountStore } from "./accounts.ts";
-import { createApiKeyStore } from "./api-keys.ts";
+import { createKeyLookups } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
-import { createAuditStore } from "./audit.ts";
-import { createChallengeStore } from "./challenges.ts";
-import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
-import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
-import { createHoldingsKeeper } from "./holdings.ts";
-import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
-import { createKnowledgeRemover } from "./knowledge-removal.ts";
-import { createKnowledgeSources } from "./knowledge-sources.ts";
-import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createLastUses } from "./last-use.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
@@ -33,8 +41,8 @@ import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
-import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
-import { createSessionStore } from "./sessions.ts";
+import { bindScripts, createPostgresScripts } from "./scripts.ts";
+import { createSessionLookup } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
@@ -42,10 +50,8 @@ import { createTurnStore } from "./turns.ts";
 import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
-import { createVisitorKeyStore } from "./visitor-keys.ts";
-import { createVoiceStore } from "./voice.ts";
-import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
-import { createVoiceAgentKeeper } from "./voice-agents.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
+import { createVoiceCounting } from "./voice.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -126,21 +132,21 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
   const arrivals = createArrivalMarks(row?.snapshot ?? "");
   const erasures = createErasures(engine, arrivals);
-  const holdings = createHoldingsKeeper();
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
-  const voiceAgents = createVoiceAgentKeeper();
+  const voiceAgents = bindScripts(voiceAgentScripts);
   return {
     log,
     arrivals,
-    changes: createChangeRecorder(holdings),
+    changes: bindScripts(changes),
     conversations: createConversationWriter(),
-    holdings,
+    holdings: bindScripts(holdings),
     knowledge,
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { voiceAgents, knowledge, erasures, log }),
     erasures,
+    scripts: createPostgresScripts(engine),
     settling: createSettling(engine, tickets),
     spending: createSpendingLedger(),
     tickets,
@@ -150,32 +156,33 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals, settling } = parts;
-  const uploads = createKnowledgeUploads(engine, removals);
-  const sources = createKnowledgeSources(engine, parts, uploads);
+  const { changes, removals, scripts, settling } = parts;
+  const recordLastUses = createLastUses(engine);
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const sources = createKnowledgeSources(scripts, { uploads, remover: toSourceRemover(parts.knowledge), removals });
   const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
-    accounts: createAccountStore(engine, parts),
-    apiKeys: createApiKeyStore(engine, parts),
-    audit: createAuditStore(engine, changes),
-    challenges: createChallengeStore(engine),
+    accounts: createAccountStore(scripts, removals),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, parts.usage)),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
     knowledge,
-    unanswered: createUnansweredStore(engine, parts, { sources, uploads, readPassages: knowledge.readPassages }),
+    unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
-    embedTokens: createEmbedTokenStore(engine, parts),
-    idempotency: createIdempotencyStore(engine),
-    secondFactors: createSecondFactorStore(engine, changes),
-    serverSecrets: createServerSecretStore(engine),
-    sessions: createSessionStore(engine, changes),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(engine, parts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
-    visitorKeys: createVisitorKeyStore(engine, parts),
-    voice: createVoiceStore(engine, parts),
-    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {
       const late = Promise.withResolvers<never>();

@@ -1,20 +1,19 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../rows/removals.ts";
+import type { ScriptRunner } from "../shared/script.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { QuotaCounts } from "./quota.ts";
+import type { ChangeRecorder, HoldingsKeeper, VoiceAgentKeeper } from "./scripts.ts";
 import type { Settling } from "./settling.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Deletes the remains of what was deleted in chunks, in the background. */
 export interface Removals {
@@ -39,6 +38,7 @@ export interface StoreParts {
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;
+  scripts: ScriptRunner;
   settling: Settling;
   spending: SpendingLedger;
   tickets: OpenTickets;

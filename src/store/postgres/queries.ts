@@ -4,8 +4,11 @@
 export type Parameter = Scalar | readonly Scalar[];
 type Scalar = string | number | boolean | null | Uint8Array;
 
-/** What the driver resolves with: the rows, and how many were read or changed. */
-export type Rows<Row> = Row[] & { readonly count: number };
+/** What the driver resolves with: the rows, how many were read or changed, and their columns with the number of their type. */
+export type Rows<Row> = Row[] & {
+  readonly count: number;
+  readonly columns: readonly { name: string; type: unknown }[];
+};
 
 /** A query that is under way, or that is sent when somebody waits for it, as the driver's are. */
 export type DriverQuery = PromiseLike<Rows<unknown>>;

@@ -4,8 +4,8 @@ import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { addRemoval } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { removals } from "./schema/conversations.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 import type { Transaction } from "./transaction.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows per commit: some ten milliseconds of work. */
 const rowsPerChunk = 1_000;

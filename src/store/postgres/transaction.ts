@@ -1,4 +1,5 @@
 /** One write transaction, and what became of it if its connection was lost during the commit. */
+import { lockStatement } from "../shared/script.ts";
 import { isLostConnection, unavailable } from "./failures.ts";
 import type { OwnConnection, Pool } from "./pool.ts";
 import { Queries } from "./queries.ts";
@@ -10,7 +11,6 @@ export class Transaction extends Queries {
   }
 }
 
-const lockStatement = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
 /** The number by which the outcome can be asked for later; and whatever the server's default, a commit is on disk. */
 const beginStatement = `SELECT pg_current_xact_id()::text AS id,
   CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END`;

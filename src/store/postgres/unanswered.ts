@@ -4,9 +4,10 @@ import type { IndexedPassage } from "../contract/editions.ts";
 import type { KnowledgeStore } from "../contract/knowledge.ts";
 import type { SeenPassage, ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
+import { selectOwned } from "../shared/companions.ts";
+import type { KnowledgeSources } from "../shared/knowledge-sources.ts";
+import { part } from "../shared/script.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { type KnowledgeSources, sourceQueries } from "./knowledge-sources.ts";
-import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 
@@ -60,21 +61,20 @@ type GroupRow = Omit<UnansweredQuestion, "companionId" | "question"> & { questio
 
 export interface UnansweredParts {
   sources: KnowledgeSources;
-  uploads: KnowledgeUploads;
   readPassages: KnowledgeStore["readPassages"];
 }
 
 export function createUnansweredStore(
   engine: PostgresEngine,
   { changes }: StoreParts,
-  { sources, uploads, readPassages }: UnansweredParts,
+  { sources, readPassages }: UnansweredParts,
 ): UnansweredStore {
   /** Null if all its words are gone, as in the middle of an erasure. */
   const toQuestion = (companionId: string, { question, ...group }: GroupRow): UnansweredQuestion | null =>
     question === null ? null : { ...group, companionId, question };
 
   const isOwn = async (queries: Queries, accountId: string, companionId: string) =>
-    (await queries.get(sourceQueries.companion, [companionId, accountId])) !== null;
+    (await queries.get(selectOwned, [companionId, accountId])) !== null;
 
   async function find(queries: Queries, accountId: string, companionId: string, id: string) {
     if (!(await isOwn(queries, accountId, companionId))) return null;
@@ -144,27 +144,14 @@ export function createUnansweredStore(
         return true;
       }),
 
-    answer(accountId, companionId, id, source, context) {
-      const take = async (transaction: Queries) => {
-        if ((await find(transaction, accountId, companionId, id)) === null) return false;
-        await transaction.run(deleteAskings, [companionId, id]);
-        return true;
-      };
-      const { upload } = source;
-      if (source.id === companionId && upload !== null) {
-        return sources.addAnswer(accountId, { ...source, upload }, context, take);
-      }
-      return uploads.storeBefore(upload, context.nowMs, () =>
-        engine.change(accountId, async (transaction) => {
-          if (!(await take(transaction))) return null;
-          const made = await sources.insert(transaction, accountId, companionId, source, context);
-          if (made === null) return null;
-          const change = { accountId, action: "source.create", targetId: made.id, details: { companionId } };
-          await changes.record(transaction, context, change);
-          return made;
+    answer: (accountId, companionId, id, source, context) =>
+      sources.answer(accountId, companionId, source, context, () =>
+        part(async (transaction: Queries) => {
+          if ((await find(transaction, accountId, companionId, id)) === null) return false;
+          await transaction.run(deleteAskings, [companionId, id]);
+          return true;
         }),
-      );
-    },
+      ),
   };
 }
 

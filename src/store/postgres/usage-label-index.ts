@@ -3,10 +3,10 @@ import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import { cutSlice } from "../rows/label-slices.ts";
 import type { UsageLabel } from "../rows/usage-reader.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
+import type { ChangeRecorder } from "./scripts.ts";
 import type { Transaction } from "./transaction.ts";
 
 const labelsPerWalk = 500;

@@ -6,9 +6,9 @@ import type { UsageDimension } from "../rows/usage-groups.ts";
 import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
 import { createUsageReader, labelsPerRead, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
 import { type SumRow, selectSums } from "../rows/usage-sums.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Parameter } from "./queries.ts";
+import type { ChangeRecorder } from "./scripts.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 
 /** Companions of one query: each has a row for each day and key. */

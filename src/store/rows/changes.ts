@@ -22,8 +22,8 @@ export function toImport(
   return [answer === null ? rest : { ...rest, idempotent: answer }, change];
 }
 
-/** The entry as a row: its actor in columns of their own. */
-export function toAuditRow({ actor, ...entry }: AuditEntry) {
+/** The entry as a row: its actor in columns of their own, its details as JSON. */
+export function toAuditRow({ actor, details, ...entry }: AuditEntry) {
   const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
-  return { ...entry, actorKind, actorId, ipPrefix, requestId };
+  return { ...entry, details: JSON.stringify(details), actorKind, actorId, ipPrefix, requestId };
 }

@@ -19,13 +19,13 @@ export const noKeys: LiveKeys = { ofAccount: 0, ofFilter: 0 };
 export const mostCandidates = mostCompared + 1;
 
 /** As they are indexed: with the account, so that each query has one index to go by. */
-export function indexFacts(accountId: string, facts: readonly string[]): string {
-  return JSON.stringify(facts.map((fact) => `${accountId} ${fact}`));
+export function indexFacts(accountId: string, facts: readonly string[]): string[] {
+  return facts.map((fact) => `${accountId} ${fact}`);
 }
 
 export function indexFilter(accountId: string, { metadata }: Pick<VisitorKey, "metadata">) {
   const facts = indexFacts(accountId, factsOfFilter(metadata));
-  return { facts, filterHash: sha256Hex(facts) };
+  return { facts, filterHash: sha256Hex(JSON.stringify(facts)) };
 }
 
 export function requireRoomForKey({ ofAccount, ofFilter }: LiveKeys): void {

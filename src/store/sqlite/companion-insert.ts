@@ -7,7 +7,7 @@ import type { MetadataIndex } from "./metadata-index.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { companionColumns } from "./rows/companion.ts";
 import { embedTokens } from "./schema/clustered.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 
 /** Call it inside a write. */
 export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIndex, voiceAgents: VoiceAgentKeeper) {
@@ -16,7 +16,6 @@ export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIn
   const insertToken = mapColumns(embedTokens).createInsert(engine);
 
   function insertOne(accountId: string, companion: NewCompanion, nowMs: number): number {
-    voiceAgents.check(accountId, companion, null);
     const { id, name, embedToken } = companion;
     const made = { accountId, hasSources: false, nameFolded: foldName(name), createdAt: nowMs, updatedAt: nowMs };
     const row = insertCompanion({ ...companion, ...made, embedToken: embedToken.token });
@@ -28,6 +27,7 @@ export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIn
   return {
     /** Only the rows, in order; `index` adds what is to stay to the metadata index. */
     insert(accountId: string, companions: readonly NewCompanion[], nowMs: number): InsertedCompanion[] {
+      voiceAgents.check(accountId, companions, null);
       return companions.map((companion) => {
         const number = insertOne(accountId, companion, nowMs);
         return { number, id: companion.id, metadata: companion.metadata };

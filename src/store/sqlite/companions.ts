@@ -6,6 +6,7 @@ import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
+import { isGranted } from "../shared/voice-agents.ts";
 import { Cache, type ReadRow } from "./cache.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
@@ -16,7 +17,6 @@ import { type CompanionRow, companionColumns, toCompanion } from "./rows/compani
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { type SpendingStateRow, spendingState } from "./spending-state.ts";
-import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
@@ -139,15 +139,15 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
         const patch = typeof change !== "function" ? change : current === null ? {} : change(current);
         if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
-        voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voiceAgentId);
-        const checkGrowth = holdings.watchGrowth(accountId, context);
-        if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
+        voiceAgents.check(accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
+        const bytesBefore = holdings.measure(accountId, context);
+        if (patch.voiceId === null) voiceAgents.dismiss([id], context.nowMs);
         orm
           .update(companions)
           .set(toChangedColumns(patch, context.nowMs))
           .where(eq(companions.number, before.number))
           .run();
-        checkGrowth();
+        holdings.checkGrowth(accountId, bytesBefore, context);
         if (patch.metadata !== undefined) {
           const accountNumber = changes.requireAccount(accountId);
           metadata.replace(accountNumber, before.number, parseMetadata(before.metadata), patch.metadata);
@@ -165,7 +165,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
         const current = check === undefined ? null : find(accountId, id);
         if (current !== null) check?.(current);
         const accountNumber = changes.requireAccount(accountId);
-        voiceAgents.dismiss(id, context.nowMs);
+        voiceAgents.dismiss([id], context.nowMs);
         metadata.replace(accountNumber, row.number, parseMetadata(row.metadata), {});
         usage.keepLabel(id);
         orm.delete(quotaDaily).where(eq(quotaDaily.companionId, id)).run();

@@ -20,11 +20,6 @@ export function isStorageFailure(error: unknown): boolean {
   return storageCodes.some((name) => code.startsWith(`SQLITE_${name}`));
 }
 
-export function isUniqueViolation(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "SQLITE_CONSTRAINT_PRIMARYKEY";
-}
-
 export function unavailable(cause?: unknown): AppError {
   return new AppError("unavailable", "Storage is currently unavailable. Try again later.", { cause });
 }

@@ -23,7 +23,7 @@ interface ClaimRow {
 
 export function createKnowledgeEditions(
   engine: SqliteEngine,
-  { remover, removals, uploads }: QueueDependencies,
+  { remover, removals }: QueueDependencies,
 ): EditionMethods {
   const selectClaim = engine.query<ClaimRow, [string, number]>(
     `SELECT number, companion_id AS companionId, upload_id AS uploadId, type FROM knowledge_sources
@@ -107,7 +107,7 @@ export function createKnowledgeEditions(
       ...([refreshAt, nowMs, nowMs, kept, number] as const),
     );
     remover.dropEditions(removals.add, number, edition, nowMs);
-    if (uploadId !== kept && uploadId !== null) uploads.remove(uploadId, nowMs);
+    if (uploadId !== kept && uploadId !== null) removals.add("upload", uploadId, 0, nowMs);
     return "published";
   }
 

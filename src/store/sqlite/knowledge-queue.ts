@@ -3,7 +3,6 @@ import type { ClaimedSource, KnowledgeStore, SourceFailure } from "../contract/k
 import { keepsUpload, toFailedStatus, toSource } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
-import type { KnowledgeUploads } from "./knowledge-uploads.ts";
 import type { Removals } from "./removals.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
 
@@ -12,7 +11,6 @@ type QueueMethods = Pick<KnowledgeStore, "claim" | "findNextDue" | "renew" | "re
 export interface QueueDependencies {
   remover: KnowledgeRemover;
   removals: Removals;
-  uploads: KnowledgeUploads;
 }
 
 interface DueRow {
@@ -45,10 +43,7 @@ export const sourceQueueQueries = {
     WHERE account_id = ? AND due_at IS NOT NULL AND due_at <= ? AND ${isOwned} ORDER BY due_at, number LIMIT 1`,
 };
 
-export function createKnowledgeQueue(
-  engine: SqliteEngine,
-  { remover, removals, uploads }: QueueDependencies,
-): QueueMethods {
+export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }: QueueDependencies): QueueMethods {
   const selectOldest = engine.query<DueRow, [number, string, number]>(sourceQueueQueries.oldest);
   const selectNextAccount = engine.query<{ id: string }, [string, string, number]>(sourceQueueQueries.nextAccount);
   const selectOfAccount = engine.query<DueRow, [string, number]>(sourceQueueQueries.ofAccount);
@@ -105,7 +100,7 @@ export function createKnowledgeQueue(
   function end(row: StoredSource, keptUpload: string | null, nowMs: number): boolean {
     const isDropped = remover.dropEditions(removals.add, row.number, row.edition, nowMs);
     if (row.uploadId === keptUpload || row.uploadId === null) return isDropped;
-    uploads.remove(row.uploadId, nowMs);
+    removals.add("upload", row.uploadId, 0, nowMs);
     return true;
   }
 

@@ -1,5 +1,7 @@
 /** Removes what is left of editions, uploads and sources in chunks; see `removals.ts`. */
 import type { RemovalKind } from "../rows/removals.ts";
+import type { SourceRemover } from "../shared/knowledge-sources.ts";
+import { part } from "../shared/script.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /** Of text or vectors per commit: overwriting them takes a few milliseconds. */
@@ -91,6 +93,12 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
     removeTurns: (conversationNumber: number, limit: number): number => deleteTurns.run(conversationNumber, limit),
   };
 }
+
+/** For scripts. */
+export const toSourceRemover = ({ dropEditions, dropSource }: KnowledgeRemover, add: AddRemoval): SourceRemover => ({
+  dropEditions: (...of) => part(() => dropEditions(add, ...of)),
+  dropSource: (...of) => part(() => dropSource(add, ...of)),
+});
 
 export interface SourceRemains {
   number: number;

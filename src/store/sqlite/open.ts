@@ -1,27 +1,35 @@
 /** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../shared/accounts.ts";
+import { createApiKeyStore } from "../shared/api-keys.ts";
+import { createAuditStore } from "../shared/audit.ts";
+import { createChallengeStore } from "../shared/challenges.ts";
+import { changes as changeScripts } from "../shared/changes.ts";
+import { createEmbedTokenStore } from "../shared/embed-tokens.ts";
+import { holdings as holdingScripts } from "../shared/holdings.ts";
+import { createIdempotencyStore } from "../shared/idempotency.ts";
+import { createKnowledgeSources } from "../shared/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../shared/knowledge-uploads.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../shared/second-factors.ts";
+import { createSessionStore } from "../shared/sessions.ts";
+import { createVisitorKeyStore } from "../shared/visitor-keys.ts";
+import { createVoiceStore } from "../shared/voice.ts";
+import { createVoiceAgentGrantStore } from "../shared/voice-agent-grants.ts";
+import { voiceAgents as voiceAgentScripts } from "../shared/voice-agents.ts";
 import type { Store } from "../store.ts";
-import { createAccountStore } from "./accounts.ts";
-import { createApiKeyStore } from "./api-keys.ts";
-import { createAuditStore } from "./audit.ts";
-import { createChallengeStore } from "./challenges.ts";
-import { createChangeRecorder } from "./changes.ts";
+import { createKeyLookups } from "./api-keys.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
-import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
-import { createHoldingsKeeper } from "./holdings.ts";
-import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
-import { createKnowledgeRemover } from "./knowledge-removal.ts";
-import { createKnowledgeSources } from "./knowledge-sources.ts";
-import { createKnowledgeUploads } from "./knowledge-uploads.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createLastUses } from "./last-use.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -29,8 +37,8 @@ import { createQuotaCounts } from "./quota.ts";
 import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
-import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
-import { createSessionStore } from "./sessions.ts";
+import { createSqliteScripts } from "./scripts.ts";
+import { createSessionLookup } from "./sessions.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
@@ -39,10 +47,8 @@ import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
-import { createVisitorKeyStore } from "./visitor-keys.ts";
-import { createVoiceStore } from "./voice.ts";
-import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
-import { createVoiceAgentKeeper } from "./voice-agents.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
+import { createVoiceCounting } from "./voice.ts";
 
 export interface SqliteStoreOptions extends MigrateOptions {
   log: Log;
@@ -80,12 +86,13 @@ function tellDifferences(database: StoreDatabase, log: Log): void {
 
 function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: SqliteStoreOptions): Store {
   const isServer = settlesLeftAtMs !== null;
-  const holdings = createHoldingsKeeper(engine);
-  const changes = createChangeRecorder(engine, holdings);
+  const scripts = createSqliteScripts(engine);
+  const changes = scripts.bind(changeScripts);
+  const holdings = scripts.bind(holdingScripts);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
-  const voiceAgents = createVoiceAgentKeeper(engine);
+  const voiceAgents = scripts.bind(voiceAgentScripts);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
@@ -102,36 +109,43 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     knowledge,
     metadata,
     removals,
+    scripts,
     voiceAgents,
     ...counters,
   };
-  const uploads = createKnowledgeUploads(engine, removals);
-  const sources = createKnowledgeSources(engine, { changes, holdings, remover: knowledge, removals, uploads });
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const sources = createKnowledgeSources(scripts, {
+    uploads,
+    remover: toSourceRemover(knowledge, removals.add),
+    removals,
+  });
   const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
+
+  const recordLastUses = createLastUses(engine);
 
   // Continue deletions that an earlier process left unfinished.
   removals.resume();
   return {
-    accounts: createAccountStore(engine, shared),
-    apiKeys: createApiKeyStore(engine, shared),
-    audit: createAuditStore(engine, changes),
-    challenges: createChallengeStore(engine),
+    accounts: createAccountStore(scripts, removals),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
     knowledge: createKnowledgeStore(engine, found),
     unanswered: createUnansweredStore(engine, found),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
-    embedTokens: createEmbedTokenStore(engine, changes, holdings),
-    idempotency: createIdempotencyStore(engine),
-    secondFactors: createSecondFactorStore(engine, changes),
-    serverSecrets: createServerSecretStore(engine),
-    sessions: createSessionStore(engine, changes),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
-    visitorKeys: createVisitorKeyStore(engine, changes),
-    voice: createVoiceStore(engine, shared),
-    voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
 
     async check() {
       await engine.read(() => checkRead.get());

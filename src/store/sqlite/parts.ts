@@ -1,18 +1,16 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Exchanges } from "./exchanges.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Removals } from "./removals.ts";
+import type { ChangeRecorder, HoldingsKeeper, SqliteScripts, VoiceAgentKeeper } from "./scripts.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VisitorDays } from "./visitor-days.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface StoreParts {
   changes: ChangeRecorder;
@@ -25,6 +23,7 @@ export interface StoreParts {
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;
+  scripts: SqliteScripts;
   spending: SpendingLedger;
   usage: UsageWriter;
   visitorDays: VisitorDays;

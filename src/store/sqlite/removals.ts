@@ -6,8 +6,8 @@ import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
+import type { VoiceAgentKeeper } from "./scripts.ts";
 import type { VisitorDays } from "./visitor-days.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows per commit: a few milliseconds of work. */
 const rowsPerChunk = 100;
@@ -178,8 +178,11 @@ function createChunkRemover(
 
   function removeAccountChunk(removal: RemovalRow): boolean {
     const companions = selectCompanions.all(removal.target_id, companionsPerChunk);
+    voiceAgents.dismiss(
+      companions.map(({ id }) => id),
+      removal.created_at,
+    );
     for (const { number, id } of companions) {
-      voiceAgents.dismiss(id, removal.created_at);
       deleteCompanion.run(number);
       add("companion", id, number, removal.created_at);
     }

@@ -5,6 +5,7 @@ import { pause } from "../../lib/pause.ts";
 import type { IndexedPassage } from "../contract/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
+import { part } from "../shared/script.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeParts } from "./knowledge.ts";
 import type { StoreParts } from "./parts.ts";
@@ -41,7 +42,7 @@ export const unansweredQueries = {
 
 export function createUnansweredStore(
   engine: SqliteEngine,
-  { changes, passages, sources, uploads }: Pick<StoreParts, "changes"> & KnowledgeParts,
+  { changes, passages, sources }: Pick<StoreParts, "changes"> & KnowledgeParts,
 ): UnansweredStore {
   const selectConversation = engine.query<{ number: number }, Place>(
     "SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?",
@@ -159,23 +160,13 @@ export function createUnansweredStore(
         return true;
       }),
 
-    answer(accountId, companionId, id, source, context) {
-      const take = () => {
-        if (find(accountId, companionId, id) === null) return false;
-        deleteGroup.run(companionId, id);
-        return true;
-      };
-      const { upload } = source;
-      if (source.id === companionId && upload !== null) {
-        return sources.addAnswer(accountId, { ...source, upload }, context, take);
-      }
-      return uploads.storeBefore(upload, context.nowMs, () =>
-        engine.write(() => {
-          const made = take() ? sources.insert(accountId, companionId, source, context) : null;
-          if (made !== null) sources.record(context, "source.create", { ...made, accountId });
-          return made;
+    answer: (accountId, companionId, id, source, context) =>
+      sources.answer(accountId, companionId, source, context, () =>
+        part(() => {
+          if (find(accountId, companionId, id) === null) return false;
+          deleteGroup.run(companionId, id);
+          return true;
         }),
-      );
-    },
+      ),
   };
 }

@@ -13,9 +13,3 @@ export type CompanionRow = Omit<InferSelectModel<typeof companions>, "number" | 
   Record<Json, string>;
 
 export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.createReader(["metadata"]));
-
-/**
- * The condition for companion `c` to belong to an account, where it is looked up by something else. No index serves it:
- * with plans made for empty tables, PostgreSQL could read all companions of an account to find one.
- */
-export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) IS TRUE`;

@@ -2,31 +2,27 @@
 import { AppError } from "../../domain/errors.ts";
 import type { SourceUpload } from "../contract/knowledge.ts";
 import { extendPieces, fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
-import type { PostgresEngine } from "./engine.ts";
-import type { Removals } from "./parts.ts";
-import type { Queries } from "./queries.ts";
+import { addRemoval } from "./removals.ts";
+import { all, get, insert, type Script, type ScriptRunner } from "./script.ts";
 
 export type KnowledgeUploads = ReturnType<typeof createKnowledgeUploads>;
 
 export const uploadQueries = {
   piece: "SELECT bytes FROM knowledge_uploads WHERE upload_id = $1 AND piece = $2",
 };
-const insertPiece = "INSERT INTO knowledge_uploads (upload_id, piece, created_at, bytes) VALUES ($1, $2, $3, $4)";
-const putPiece = `${insertPiece} ON CONFLICT (upload_id, piece) DO UPDATE SET bytes = excluded.bytes`;
 const selectLast = "SELECT piece, bytes FROM knowledge_uploads WHERE upload_id = $1 ORDER BY piece DESC LIMIT 1";
 const selectOrphans = `SELECT u.upload_id AS id FROM knowledge_uploads u WHERE u.piece = 0 AND u.created_at <= $1
-    AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.upload_id = u.upload_id)
-    AND NOT EXISTS (SELECT FROM removals r WHERE r.kind = 'upload' AND r.target_id = u.upload_id)
+    AND NOT EXISTS (SELECT 1 FROM knowledge_sources s WHERE s.upload_id = u.upload_id)
+    AND NOT EXISTS (SELECT 1 FROM removals r WHERE r.kind = 'upload' AND r.target_id = u.upload_id)
   ORDER BY u.upload_id LIMIT $2`;
 
-export function createKnowledgeUploads(engine: PostgresEngine, removals: Removals) {
-  const remove = (transaction: Queries, uploadId: string, nowMs: number) =>
-    removals.add(transaction, "upload", uploadId, 0, nowMs);
+const remove = (uploadId: string, nowMs: number) => addRemoval("upload", uploadId, 0, nowMs);
 
+export function createKnowledgeUploads(scripts: ScriptRunner, removals: { start(): void }) {
   /** Should this fail too, the pieces are found as an orphan later. */
   async function takeBack(uploadId: string, nowMs: number): Promise<void> {
     try {
-      await engine.writeHeavy((transaction) => remove(transaction, uploadId, nowMs));
+      await scripts.writeHeavy(() => remove(uploadId, nowMs));
       removals.start();
     } catch {
       // See above.
@@ -42,8 +38,8 @@ export function createKnowledgeUploads(engine: PostgresEngine, removals: Removal
     ): Promise<T | null> {
       if (upload == null) return await commit();
       for (const [piece, bytes] of toUploadPieces(upload.bytes).entries()) {
-        const blob = toPaddedBlob(bytes);
-        await engine.writeHeavy((transaction) => transaction.run(insertPiece, [upload.id, piece, nowMs, blob]));
+        const row = { uploadId: upload.id, piece, createdAt: nowMs, bytes: toPaddedBlob(bytes) };
+        await scripts.writeHeavy(() => insert("knowledge_uploads", row));
       }
       try {
         const done = await commit();
@@ -57,11 +53,12 @@ export function createKnowledgeUploads(engine: PostgresEngine, removals: Removal
     },
 
     /** Call it inside a write that has locked the source, with few bytes: they are in the same commit. */
-    async append(transaction: Queries, uploadId: string, bytes: Uint8Array, nowMs: number): Promise<void> {
-      const last = await transaction.get<{ piece: number; bytes: Uint8Array }>(selectLast, [uploadId]);
+    *append(uploadId: string, bytes: Uint8Array, nowMs: number): Script<void> {
+      const last = yield* get<{ piece: number; bytes: Uint8Array }>(selectLast, uploadId);
       const pieces = extendPieces(last === null ? null : fromPaddedBlob(last.bytes), bytes);
-      for (const [at, piece] of pieces.entries()) {
-        await transaction.run(putPiece, [uploadId, (last?.piece ?? 0) + at, nowMs, toPaddedBlob(piece)]);
+      for (const [at, more] of pieces.entries()) {
+        const row = { uploadId, piece: (last?.piece ?? 0) + at, createdAt: nowMs, bytes: toPaddedBlob(more) };
+        yield* insert("knowledge_uploads", row, "ON CONFLICT (upload_id, piece) DO UPDATE SET bytes = excluded.bytes");
       }
     },
 
@@ -69,16 +66,17 @@ export function createKnowledgeUploads(engine: PostgresEngine, removals: Removal
     remove,
 
     async read(uploadId: string, piece: number): Promise<Uint8Array | null> {
-      const row = await engine.heavy.get<{ bytes: Uint8Array }>(uploadQueries.piece, [uploadId, piece]);
+      const row = await scripts.readHeavy(() => get<{ bytes: Uint8Array }>(uploadQueries.piece, uploadId, piece));
       return row === null ? null : fromPaddedBlob(row.bytes);
     },
 
     async purge(nowMs: number, limit: number): Promise<number> {
-      const orphans = await engine.heavy.all<{ id: string }>(selectOrphans, [nowMs - orphanedAfterMs, limit]);
+      const orphans = await scripts.readHeavy(() => all<{ id: string }>(selectOrphans, nowMs - orphanedAfterMs, limit));
       if (orphans.length === 0) return 0;
-      await engine.writeHeavy(async (transaction) => {
-        for (const { id } of orphans) await remove(transaction, id, nowMs);
+      await scripts.writeHeavy(function* () {
+        for (const { id } of orphans) yield* remove(id, nowMs);
       });
+      removals.start();
       return orphans.length;
     },
   };
