@@ -28,8 +28,8 @@ const ownHeaders = [
 ];
 
 /**
- * What names of objects begin with. A leading slash goes: with the one before it, some storages would take both for one.
- * So it is with the other forms, which are stored under one name then and listed under another, or not at all.
+ * What names of objects begin with. A leading slash goes, and the other forms are refused: they change on the way in
+ * addresses, so that objects would be stored under another name than the one that is listed.
  */
 export const keyPrefix: ParseValue<string> = (text) => {
   const prefix = word(text).replace(/^\/+/, "");
