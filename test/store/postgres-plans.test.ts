@@ -14,9 +14,9 @@ import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
 import { usageQueries } from "../../src/store/postgres/usage.ts";
 import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/store/postgres/visitor-keys.ts";
-import { sourceQueries } from "../../src/store/shared/knowledge-sources.ts";
-import { uploadQueries } from "../../src/store/shared/knowledge-uploads.ts";
-import { visitorKeyQueries } from "../../src/store/shared/visitor-keys.ts";
+import { sourceQueries } from "../../src/store/scripts/knowledge-sources.ts";
+import { uploadQueries } from "../../src/store/scripts/knowledge-uploads.ts";
+import { visitorKeyQueries } from "../../src/store/scripts/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;

@@ -1,8 +1,8 @@
 /** How SQLite goes about the queries that must stay fast: by an index, from one end, without sorting. */
 import { expect, test } from "bun:test";
-import { holdingsQueries } from "../../src/store/shared/holdings.ts";
-import { keyLineQueries } from "../../src/store/shared/key-lines.ts";
-import { visitorKeyQueries } from "../../src/store/shared/visitor-keys.ts";
+import { holdingsQueries } from "../../src/store/scripts/holdings.ts";
+import { keyLineQueries } from "../../src/store/scripts/key-lines.ts";
+import { visitorKeyQueries } from "../../src/store/scripts/visitor-keys.ts";
 import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
 import { companionWalkQueries } from "../../src/store/sqlite/companion-reader.ts";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
-import { voiceAgents } from "../../src/store/shared/voice-agents.ts";
+import { voiceAgents } from "../../src/store/scripts/voice-agents.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createKnowledgeRemover } from "../../src/store/sqlite/knowledge-removal.ts";

@@ -3,7 +3,7 @@ import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { CallerRight, FoundKey } from "../contract/api-keys.ts";
 import { decodeScopes } from "../rows/scope-letters.ts";
-import type { KeyLookups } from "../shared/api-keys.ts";
+import type { KeyLookups } from "../scripts/api-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { laterUse, lockRows } from "./last-use.ts";
 import { spendingState } from "./spending-state.ts";

@@ -5,7 +5,7 @@ import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
 import { walkCompanions } from "../rows/companion-walk.ts";
 import { matchesMetadata } from "../rows/metadata-entries.ts";
-import { ofAccount } from "../shared/companions.ts";
+import { ofAccount } from "../scripts/companions.ts";
 import { createCompanionReaders } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";

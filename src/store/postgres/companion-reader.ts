@@ -2,7 +2,7 @@
 import type { MetadataFilter } from "../contract/companions.ts";
 import type { ListOrder } from "../contract/page.ts";
 import type { CompanionFacts, CompanionReader, Place } from "../rows/companion-walk.ts";
-import { ofAccount } from "../shared/companions.ts";
+import { ofAccount } from "../scripts/companions.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";

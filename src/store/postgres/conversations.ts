@@ -1,7 +1,7 @@
 /** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
-import { ofAccount } from "../shared/companions.ts";
+import { ofAccount } from "../scripts/companions.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { mergeConversation } from "./conversation-merge.ts";
 import { deleteConversations } from "./conversation-removal.ts";

@@ -4,7 +4,7 @@ import type { EditionDocument, IndexedPassage, LiveEdition, Posting, StoredChunk
 import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, encodePart, findDocumentOf, toPassage } from "../rows/knowledge.ts";
 import { withoutNul } from "../rows/text.ts";
-import { findSource } from "../shared/knowledge-sources.ts";
+import { findSource } from "../scripts/knowledge-sources.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";

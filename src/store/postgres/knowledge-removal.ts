@@ -1,6 +1,6 @@
 /** Removes what is left of sources, their editions and their uploads in chunks; see `removals.ts`. */
-import type { SourceRemover } from "../shared/knowledge-sources.ts";
-import { part, run } from "../shared/script.ts";
+import type { SourceRemover } from "../scripts/knowledge-sources.ts";
+import { part, run } from "../scripts/script.ts";
 import type { Queries } from "./queries.ts";
 import { addRemoval } from "./removal-rows.ts";
 

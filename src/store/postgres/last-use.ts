@@ -1,5 +1,5 @@
 /** Writes last uses of many rows at once: a later one replaces an earlier one. */
-import type { RecordLastUses } from "../shared/last-use.ts";
+import type { RecordLastUses } from "../scripts/last-use.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries } from "./queries.ts";
 

@@ -1,7 +1,7 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../rows/removals.ts";
-import type { ScriptRunner } from "../shared/script.ts";
+import type { ScriptRunner } from "../scripts/script.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";

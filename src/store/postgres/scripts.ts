@@ -1,8 +1,8 @@
 /** Runs scripts on PostgreSQL. */
-import type { changes } from "../shared/changes.ts";
-import type { holdings } from "../shared/holdings.ts";
-import type { Script, ScriptRunner, Statement, Step } from "../shared/script.ts";
-import type { voiceAgents } from "../shared/voice-agents.ts";
+import type { changes } from "../scripts/changes.ts";
+import type { holdings } from "../scripts/holdings.ts";
+import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
+import type { voiceAgents } from "../scripts/voice-agents.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries, Rows } from "./queries.ts";
 

@@ -1,5 +1,5 @@
 /** One write transaction, and what became of it if its connection was lost during the commit. */
-import { lockStatement } from "../shared/script.ts";
+import { lockStatement } from "../scripts/script.ts";
 import { isLostConnection, unavailable } from "./failures.ts";
 import type { OwnConnection, Pool } from "./pool.ts";
 import { Queries } from "./queries.ts";

@@ -1,7 +1,7 @@
 /** Finds the keys with which websites sign tokens for their visitors, in PostgreSQL, without a cache. */
 import type { VisitorKey } from "../contract/visitor-keys.ts";
 import { indexFacts, mostCandidates, pickOnly } from "../rows/visitor-keys.ts";
-import type { VisitorKeyLookups } from "../shared/visitor-keys.ts";
+import type { VisitorKeyLookups } from "../scripts/visitor-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { visitorKeys } from "./schema/accounts.ts";

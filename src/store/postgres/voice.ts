@@ -7,7 +7,7 @@ import type { NewVoiceSession, SpokenCost } from "../contract/voice.ts";
 import { parseMetadata } from "../rows/companion.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import { withoutNul } from "../rows/text.ts";
-import type { VoiceCounting } from "../shared/voice.ts";
+import type { VoiceCounting } from "../scripts/voice.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Transaction } from "./transaction.ts";

@@ -1,7 +1,7 @@
 /** Finds API keys in SQLite, without a cache, on every management call. */
 import type { Plan } from "../../domain/account.ts";
 import { decodeScopes } from "../rows/scope-letters.ts";
-import type { KeyLookups } from "../shared/api-keys.ts";
+import type { KeyLookups } from "../scripts/api-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
 import { type SpendingStateRow, spendingState } from "./spending-state.ts";

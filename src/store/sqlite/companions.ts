@@ -6,7 +6,7 @@ import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
-import { isGranted } from "../shared/voice-agents.ts";
+import { isGranted } from "../scripts/voice-agents.ts";
 import { Cache, type ReadRow } from "./cache.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";

@@ -1,7 +1,7 @@
 /** Removes what is left of editions, uploads and sources in chunks; see `removals.ts`. */
 import type { RemovalKind } from "../rows/removals.ts";
-import type { SourceRemover } from "../shared/knowledge-sources.ts";
-import { part } from "../shared/script.ts";
+import type { SourceRemover } from "../scripts/knowledge-sources.ts";
+import { part } from "../scripts/script.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /** Of text or vectors per commit: overwriting them takes a few milliseconds. */

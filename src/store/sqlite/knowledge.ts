@@ -1,7 +1,7 @@
 /** Sources, their queue and their index in SQLite. */
 import type { KnowledgeStore } from "../contract/knowledge.ts";
-import type { KnowledgeSources } from "../shared/knowledge-sources.ts";
-import type { KnowledgeUploads } from "../shared/knowledge-uploads.ts";
+import type { KnowledgeSources } from "../scripts/knowledge-sources.ts";
+import type { KnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
 import { createKnowledgeIndex } from "./knowledge-index.ts";

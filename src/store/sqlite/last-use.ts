@@ -1,5 +1,5 @@
 /** Writes last uses: a later one replaces an earlier one. */
-import type { RecordLastUses } from "../shared/last-use.ts";
+import type { RecordLastUses } from "../scripts/last-use.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /**

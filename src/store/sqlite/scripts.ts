@@ -1,9 +1,9 @@
 /** Runs scripts on SQLite: each within one turn of the event loop. */
 import type { SQLQueryBindings } from "bun:sqlite";
-import type { changes } from "../shared/changes.ts";
-import type { holdings } from "../shared/holdings.ts";
-import type { Script, ScriptRunner, Statement, Step } from "../shared/script.ts";
-import type { voiceAgents } from "../shared/voice-agents.ts";
+import type { changes } from "../scripts/changes.ts";
+import type { holdings } from "../scripts/holdings.ts";
+import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
+import type { voiceAgents } from "../scripts/voice-agents.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 
 /** Parts of scripts, as functions that may be called inside a read or a write. */

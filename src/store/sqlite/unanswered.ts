@@ -5,7 +5,7 @@ import { pause } from "../../lib/pause.ts";
 import type { IndexedPassage } from "../contract/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
-import { part } from "../shared/script.ts";
+import { part } from "../scripts/script.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeParts } from "./knowledge.ts";
 import type { StoreParts } from "./parts.ts";

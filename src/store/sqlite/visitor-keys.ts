@@ -2,7 +2,7 @@
 import { pause } from "../../lib/pause.ts";
 import type { VisitorKey } from "../contract/visitor-keys.ts";
 import { indexFacts, mostCandidates, pickOnly } from "../rows/visitor-keys.ts";
-import type { VisitorKeyLookups } from "../shared/visitor-keys.ts";
+import type { VisitorKeyLookups } from "../scripts/visitor-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { visitorKeys } from "./schema/accounts.ts";

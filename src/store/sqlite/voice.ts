@@ -6,7 +6,7 @@ import type { ReachedBudget } from "../contract/spending.ts";
 import type { SpokenCost } from "../contract/voice.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import { withoutNul } from "../rows/text.ts";
-import type { VoiceCounting } from "../shared/voice.ts";
+import type { VoiceCounting } from "../scripts/voice.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
