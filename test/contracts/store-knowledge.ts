@@ -82,8 +82,11 @@ export function sourceContract(open: OpenStore): void {
     test("is refused beyond the most that a companion has, however many come at once, and leaves no upload", async () => {
       const { knowledge } = world.store;
       const fetched = { type: "url", url: "https://shop.example", upload: null } as const;
-      const many = Array.from({ length: maxSources - 1 }, () => makeSource(world, companion, fetched));
-      await Promise.all(many);
+      // Changes of an account wait for each other, and not for long: hundreds at once would be a test of the machine.
+      for (let missing = maxSources - 1; missing > 0; missing -= 25) {
+        const some = Array.from({ length: Math.min(missing, 25) }, () => makeSource(world, companion, fetched));
+        await Promise.all(some);
+      }
       const uploads = [newUpload("one"), newUpload("two"), newUpload("three")];
       const outcomes = await Promise.allSettled(uploads.map((upload) => makeSource(world, companion, { upload })));
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
