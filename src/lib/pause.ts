@@ -3,21 +3,17 @@
 /** Well below what anyone notices in a stream. */
 const sliceMs = 4;
 
-/** Of all who wait for one of these turns, one goes on in each turn of the event loop, in order. */
-export function createTurns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    const before = last;
-    last = new Promise((resolve) => void before.then(() => setImmediate(resolve)));
-    return last;
-  };
-}
+let last: Promise<void> = Promise.resolve();
 
 /**
- * To be awaited between two slices of a few milliseconds: else ten long requests would hold the event loop for ten slices
- * at a time.
+ * To be awaited between two slices of a few milliseconds. Of all that waits here, one goes on in each turn of the event
+ * loop, in order: else ten long requests would hold it for ten slices at a time.
  */
-export const pause = createTurns();
+export function pause(): Promise<void> {
+  const before = last;
+  last = new Promise((resolve) => void before.then(() => setImmediate(resolve)));
+  return last;
+}
 
 /** Tells when work has held the event loop long enough. */
 export class Slices {

@@ -1,7 +1,7 @@
 /** One HTTP/1.1 connection, plain or TLS: sends a request, reads its response, and is then free for the next. */
 import type { Socket, SocketHandler } from "bun";
-import { createTurns } from "../pause.ts";
 import { Exchange, type HttpResponse, StaleConnectionError, type Wire } from "./exchange.ts";
+import { collectEarlierReads, freeRead, largeReadBytes, takeTurn } from "./large-reads.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 export interface Origin {
@@ -40,10 +40,6 @@ export interface ConnectionOwner {
 
 /** A fast server's read is up to 512 KiB: as one string, it would take new memory from the kernel every time. */
 const partBytes = 16 * 1024;
-
-/** So much at once comes from a server that sends faster than others should wait. */
-const largeReadBytes = 64 * 1024;
-const takeTurn = createTurns();
 
 type ClientSocket = Socket<Connection>;
 
@@ -160,12 +156,14 @@ export class Connection implements Wire {
       return;
     }
     const isLarge = bytes.length >= largeReadBytes;
-    if (isLarge) void this.#awaitTurn();
+    if (isLarge) {
+      void this.#awaitTurn();
+      collectEarlierReads(bytes.length);
+    }
     for (let at = 0; at < bytes.length && this.#exchange === exchange; at += partBytes) {
       this.#takePart(exchange, bytes.toString("latin1", at, at + partBytes));
     }
-    // Hundreds of such reads would wait for the collector.
-    if (isLarge) (bytes.buffer as ArrayBuffer).transfer(0);
+    if (isLarge) freeRead(bytes);
     const reader = this.#reader;
     if (this.#exchange === exchange && reader.isDone) this.#finishExchange(exchange);
   }
