@@ -21,7 +21,9 @@ function* keep({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number)
 }
 
 export const changes = {
-  audit: (...entries: AuditEntry[]): Script<void> => insertAll("audit", entries.map(toAuditRow)),
+  *audit(...entries: AuditEntry[]): Script<void> {
+    yield* insertAll("audit", entries.map(toAuditRow));
+  },
 
   /** Call it inside a write, after the rows were changed; null if nothing has changed. */
   *record(context: WriteContext, change: Change | null): Script<void> {
