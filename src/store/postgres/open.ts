@@ -14,6 +14,7 @@ import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
 import { createSessionStore } from "../scripts/sessions.ts";
+import { createSpendingStore } from "../scripts/spending.ts";
 import { createVisitorKeyStore } from "../scripts/visitor-keys.ts";
 import { createVoiceStore } from "../scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../scripts/voice-agent-grants.ts";
@@ -44,7 +45,7 @@ import { createRemovals } from "./removals.ts";
 import { bindScripts, createPostgresScripts } from "./scripts.ts";
 import { createSessionLookup } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
-import { createSpendingStore } from "./spending.ts";
+import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUnansweredStore } from "./unanswered.ts";
@@ -177,7 +178,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(engine, parts),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, parts)),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

@@ -29,7 +29,7 @@ function* moveKey(accountId: string, keyId: string, newId: string, nowMs: number
   const old = toSubjectColumns({ keyId }).fact;
   if ((yield* get(selectBudget, accountId, old)) === null) return 0;
   yield* lock(`spending ${accountId}`);
-  return yield* run(moveBudgets, accountId, old, JSON.stringify(subject), JSON.stringify(facts), fact, nowMs);
+  return yield* run(moveBudgets, accountId, old, subject, facts, fact, nowMs);
 }
 
 function* finish(context: WriteContext, made: ApiKey, more: MadeKeyFacts): Script<void> {

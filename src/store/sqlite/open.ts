@@ -13,6 +13,7 @@ import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
 import { createSessionStore } from "../scripts/sessions.ts";
+import { createSpendingStore } from "../scripts/spending.ts";
 import { createVisitorKeyStore } from "../scripts/visitor-keys.ts";
 import { createVoiceStore } from "../scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../scripts/voice-agent-grants.ts";
@@ -39,7 +40,7 @@ import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
 import { createSqliteScripts } from "./scripts.ts";
 import { createSessionLookup } from "./sessions.ts";
-import { createSpendingStore } from "./spending.ts";
+import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
@@ -140,7 +141,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(engine, shared),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, shared)),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

@@ -1,7 +1,7 @@
 /** SQL text of a table, derived from its drizzle columns: the select list, and the insert of many rows at once. */
 import { getTableColumns, getTableName, type InferSelectModel } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import type { Parameter, Queries } from "../queries.ts";
+import type { Queries } from "../queries.ts";
 
 type FieldOf<Table extends PgTable> = keyof Table["_"]["columns"] & string;
 
@@ -39,59 +39,13 @@ export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> 
     },
 
     /**
-     * Inserts rows with all their columns but `number`, which PostgreSQL assigns, in the order given. `ending` follows the
-     * rows (`RETURNING …`, `ON CONFLICT …`); its own parameters come first: `$1` is the first of `more`.
+     * Inserts rows with all their columns but `number`, which PostgreSQL assigns. The statement has one array for each
+     * column, so its text is the same for any number of rows.
      */
-    async insert<Returned = never>(
-      queries: Pick<Queries, "all">,
-      rows: readonly Omit<InferSelectModel<Table>, "number">[],
-      ending = "",
-      more: readonly Parameter[] = [],
-    ): Promise<Returned[]> {
-      const written = columns.filter(([field]) => field !== "number");
-      const parameters: Parameter[] = [...more];
-      const tuples = rows.map((row) => {
-        const values = row as Record<string, unknown>;
-        const places = written.map(([field, column]) => {
-          const value = values[field] ?? null;
-          parameters.push((value === null ? null : column.mapToDriverValue(value)) as Parameter);
-          return `$${parameters.length}`;
-        });
-        return `(${places.join(", ")})`;
-      });
-      const names = written.map(([, column]) => `"${column.name}"`).join(", ");
-      const text = `INSERT INTO ${getTableName(table)} (${names}) VALUES ${tuples.join(", ")} ${ending}`;
-      return await queries.all<Returned>(text, parameters);
-    },
-
-    /** Sets the fields of the rows that meet the condition, whose own parameters come first: `$1` is the first of `of`. */
-    async update(
+    async insertMany(
       queries: Pick<Queries, "run">,
-      fields: Partial<InferSelectModel<Table>>,
-      condition: string,
-      of: readonly Parameter[],
-    ): Promise<void> {
-      const parameters: Parameter[] = [...of];
-      const values = fields as Record<string, unknown>;
-      const set = columns
-        .filter(([field]) => values[field] !== undefined)
-        .map(([field, column]) => {
-          const value = values[field] ?? null;
-          parameters.push((value === null ? null : column.mapToDriverValue(value)) as Parameter);
-          return `"${column.name}" = $${parameters.length}`;
-        });
-      if (set.length === 0) return;
-      await queries.run(`UPDATE ${getTableName(table)} SET ${set.join(", ")} WHERE ${condition}`, parameters);
-    },
-
-    /**
-     * The same for any number of rows: the statement has one array for each column, so its text is always the same.
-     */
-    async insertMany<Returned = never>(
-      queries: Pick<Queries, "all">,
       rows: readonly Omit<InferSelectModel<Table>, "number">[],
-      ending = "",
-    ): Promise<Returned[]> {
+    ): Promise<void> {
       const written = columns.filter(([field]) => field !== "number");
       const parameters = written.map(([field, column]) =>
         rows.map((row) => {
@@ -101,8 +55,8 @@ export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> 
       );
       const names = written.map(([, column]) => `"${column.name}"`).join(", ");
       const arrays = written.map(([, column], at) => `$${at + 1}::${typeOf(column)}[]`);
-      const text = `INSERT INTO ${getTableName(table)} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${ending}`;
-      return await queries.all<Returned>(text, parameters);
+      const text = `INSERT INTO ${getTableName(table)} (${names}) SELECT * FROM unnest(${arrays.join(", ")})`;
+      await queries.run(text, parameters);
     },
   };
 }
