@@ -10,6 +10,7 @@ import { changes } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
 import { holdings } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
+import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
@@ -32,8 +33,10 @@ import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
-import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
 import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createKnowledgeVectors } from "./knowledge-vectors.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
@@ -160,8 +163,13 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   const { changes, removals, scripts, settling } = parts;
   const recordLastUses = createLastUses(engine);
   const uploads = createKnowledgeUploads(scripts, removals);
-  const sources = createKnowledgeSources(scripts, { uploads, remover: toSourceRemover(parts.knowledge), removals });
-  const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
+  const ofSources = { uploads, remover: toSourceRemover(parts.knowledge), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const knowledge = createKnowledgeStore(scripts, sources, ofSources, {
+    ...createKnowledgeQueue(engine, parts),
+    ...createKnowledgeEditions(engine),
+    ...createKnowledgeVectors(engine),
+  });
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {

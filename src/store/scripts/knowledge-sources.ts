@@ -78,11 +78,13 @@ function* insert(
   return toSource(row);
 }
 
-/** What an engine has of its own: both leave what is to be removed to the background. */
+/** What an engine has of its own: all leave what is to be removed to the background. */
 export interface SourceRemover {
   /** The editions of the source but `kept` answer no more. */
   dropEditions(sourceNumber: number, kept: number | null, nowMs: number): Script<unknown>;
   dropSource(source: { number: number; uploadId: string | null }, nowMs: number): Script<unknown>;
+  /** Unless it answers, or is dropped already. */
+  dropBegun(edition: number, nowMs: number): Script<unknown>;
 }
 
 export interface SourceDependencies {

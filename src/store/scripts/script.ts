@@ -57,6 +57,11 @@ export function* run(text: string, ...parameters: Parameter[]): Script<number> {
   return (yield { returns: "count", text, parameters }) as number;
 }
 
+/** Many changes in their order, without waiting for each result. */
+export function* runAll(text: string, many: readonly (readonly Parameter[])[]): Script<void> {
+  yield many.map((parameters): Statement => ({ returns: "count", text, parameters }));
+}
+
 /** What an engine does itself. */
 export function* part<Result>(work: EnginePart): Script<Result> {
   return (yield work) as Result;

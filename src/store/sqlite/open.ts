@@ -9,6 +9,7 @@ import { changes as changeScripts } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
 import { holdings as holdingScripts } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
+import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
@@ -27,8 +28,10 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
-import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeIndex } from "./knowledge-index.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
 import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMessageEraser } from "./message-eraser.ts";
@@ -115,12 +118,9 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     ...counters,
   };
   const uploads = createKnowledgeUploads(scripts, removals);
-  const sources = createKnowledgeSources(scripts, {
-    uploads,
-    remover: toSourceRemover(knowledge, removals.add),
-    removals,
-  });
-  const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
+  const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const passages = createPassageReader(engine);
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   const recordLastUses = createLastUses(engine);
@@ -132,8 +132,14 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
     audit: createAuditStore(scripts),
     challenges: createChallengeStore(scripts),
-    knowledge: createKnowledgeStore(engine, found),
-    unanswered: createUnansweredStore(engine, found),
+    knowledge: createKnowledgeStore(scripts, sources, ofSources, {
+      readPassages: passages.readPassages,
+      listPassages: passages.listPassages,
+      ...createKnowledgeQueue(engine, { remover: knowledge, removals }),
+      ...createKnowledgeEditions(engine, knowledge),
+      ...createKnowledgeIndex(engine),
+    }),
+    unanswered: createUnansweredStore(engine, shared, { passages, sources }),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
