@@ -8,7 +8,6 @@ import { createAuditStore } from "../scripts/audit.ts";
 import { createChallengeStore } from "../scripts/challenges.ts";
 import { changes } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
-import { holdings } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
 import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
@@ -19,7 +18,6 @@ import { createSpendingStore } from "../scripts/spending.ts";
 import { createVisitorKeyStore } from "../scripts/visitor-keys.ts";
 import { createVoiceStore } from "../scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../scripts/voice-agent-grants.ts";
-import { voiceAgents as voiceAgentScripts } from "../scripts/voice-agents.ts";
 import type { Store } from "../store.ts";
 import { createKeyLookups } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
@@ -138,24 +136,21 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const erasures = createErasures(engine, arrivals);
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
-  const voiceAgents = bindScripts(voiceAgentScripts);
   return {
     log,
     arrivals,
     changes: bindScripts(changes),
     conversations: createConversationWriter(),
-    holdings: bindScripts(holdings),
     knowledge,
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
-    removals: createRemovals(engine, { voiceAgents, knowledge, erasures, log }),
+    removals: createRemovals(engine, { knowledge, erasures, log }),
     erasures,
     scripts: createPostgresScripts(engine),
     settling: createSettling(engine, tickets),
     spending: createSpendingLedger(),
     tickets,
     usage: createUsageWriter(),
-    voiceAgents,
   };
 }
 

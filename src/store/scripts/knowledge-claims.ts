@@ -37,8 +37,6 @@ const updateValidators =
 
 const findLocked = ({ source, revision }: ClaimedSource) => get<ClaimedRow>(lockClaimed, source.id, revision);
 
-const toText = (text: string | null) => (text === null ? null : withoutNul(text));
-
 type Upload = readonly [id: string | null, bytes: number];
 const toUpload = ({ uploadId, uploadBytes }: ClaimedRow): Upload => [uploadId, uploadBytes];
 /** Once it was read. */
@@ -104,7 +102,7 @@ export function createKnowledgeClaims(
         }
         const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
         const upload = toKeptUpload(row);
-        const told = [toText(notice), refreshAt, nowMs, ...upload];
+        const told = [withoutNul(notice), refreshAt, nowMs, ...upload];
         const sums = [chunks, bytes, tokens, words, contentHash];
         yield* run(publishEdition, row.number, ...told, edition, withoutNul(title), ...sums);
         yield* end(row, edition, upload, nowMs);
@@ -116,9 +114,9 @@ export function createKnowledgeClaims(
         const row = yield* findLocked(claimed);
         if (row === null) return false;
         const upload = toKeptUpload(row);
-        yield* run(confirmEdition, row.number, toText(notice), refreshAt, nowMs, ...upload);
+        yield* run(confirmEdition, row.number, withoutNul(notice), refreshAt, nowMs, ...upload);
         const changed = validators.map(({ place, etag, lastModified }) => {
-          return [row.edition, place, toText(etag), toText(lastModified)];
+          return [row.edition, place, withoutNul(etag), withoutNul(lastModified)];
         });
         yield* runAll(updateValidators, changed);
         yield* end(row, row.edition, upload, nowMs);

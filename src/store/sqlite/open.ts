@@ -7,7 +7,6 @@ import { createAuditStore } from "../scripts/audit.ts";
 import { createChallengeStore } from "../scripts/challenges.ts";
 import { changes as changeScripts } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
-import { holdings as holdingScripts } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
 import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
@@ -92,7 +91,6 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const isServer = settlesLeftAtMs !== null;
   const scripts = createSqliteScripts(engine);
   const changes = scripts.bind(changeScripts);
-  const holdings = scripts.bind(holdingScripts);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
@@ -103,7 +101,6 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const visitorDays = createVisitorDays(engine);
   const knowledge = createKnowledgeRemover(engine);
   const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
-  const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
   const shared = {
     changes,
     conversations,
@@ -114,8 +111,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     metadata,
     removals,
     scripts,
-    voiceAgents,
-    ...counters,
+    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) },
   };
   const uploads = createKnowledgeUploads(scripts, removals);
   const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
