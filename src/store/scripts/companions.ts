@@ -2,7 +2,6 @@
 import { type Companion, type JsonObject, newCompanionSettings } from "../../domain/companion.ts";
 import { toSnakeCase } from "../../lib/field-names.ts";
 import { type CompanionStore, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
-import { toImport } from "../rows/changes.ts";
 import { toStoredSettings } from "../rows/companion.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
@@ -113,7 +112,12 @@ export function createCompanionChanges(
         const refused = inserted.filter(({ id }) => refusals.has(id)).map(({ number }) => number);
         if (refused.length > 0) yield* run(deleteRefused, refused);
         yield* index(accountNumber, kept);
-        yield* changes.record(...toImport(accountId, kept.length, context, toAnswer(refusals)));
+        const { idempotent: _, ...rest } = context;
+        const answer = toAnswer(refusals);
+        const recorded = answer === null ? rest : { ...rest, idempotent: answer };
+        const details = { count: kept.length };
+        const change = { accountId, action: "companion.import", targetId: null, details };
+        yield* changes.record(recorded, kept.length === 0 ? null : change);
         return refusals;
       }),
 

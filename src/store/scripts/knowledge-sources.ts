@@ -1,11 +1,11 @@
 /** Sources of companions: made, listed, queued again and deleted. */
+import { AppError } from "../../domain/errors.ts";
 import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type SourceRow, toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
-import { tooManySources } from "../rows/refusals.ts";
 import { withoutNul } from "../rows/text.ts";
 import { changes } from "./changes.ts";
 import { ofAccount, ownsCompanion, selectOwned } from "./companions.ts";
@@ -62,7 +62,9 @@ function* insert(
   if ((yield* get(lockCompanion, companionId, accountId)) === null) return null;
   const counted = yield* get<{ count: number }>(countSources, companionId);
   const most = source.id === companionId ? maxSources + 1 : maxSources;
-  if ((counted?.count ?? 0) >= most) throw tooManySources();
+  if ((counted?.count ?? 0) >= most) {
+    throw new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
+  }
   const { id, type, title, url, refreshHours, upload } = source;
   const row = {
     ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },

@@ -1,11 +1,11 @@
 /** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, in its own way. */
 import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
+import { AppError } from "../../domain/errors.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { BudgetPatch, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll, countsAnew, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
-import { tooManyBudgets } from "../rows/refusals.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 import { changeSpending, createSpendingStops } from "./spending-stops.ts";
@@ -116,7 +116,9 @@ export function createSpendingStore(
         changeSpending(scripts, accountId, function* () {
           yield* changes.requireAccount(accountId);
           const counted = yield* get<{ count: number }>(countAll, accountId);
-          if ((counted?.count ?? 0) >= mostBudgets) throw tooManyBudgets();
+          if ((counted?.count ?? 0) >= mostBudgets) {
+            throw new AppError("limit_reached", `An account has at most ${mostBudgets} budgets. Delete one first.`);
+          }
           const { nowMs } = context;
           const budget = { ...made, createdAt: nowMs, updatedAt: nowMs };
           const { id, period, action, limitMicros } = budget;
