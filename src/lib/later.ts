@@ -12,7 +12,7 @@ export function later<T extends object>(make: () => T): T {
     has: (_, key) => Reflect.has(get(), key),
     ownKeys: () => Reflect.ownKeys(get()),
     getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(get(), key),
-    // The query builder checks its tables with `instanceof`.
+    // Drizzle's generator of migrations checks tables with `instanceof`.
     getPrototypeOf: () => Reflect.getPrototypeOf(get()),
   });
 }

@@ -60,6 +60,17 @@ export function sourceQueueContract(open: OpenStore): void {
       expect(await knowledge.confirm(claimed, { notice: null, refreshAt: null, validators: [] }, nowMs)).toBe(false);
     });
 
+    test("answers on where what was published is published again, or is said to have failed", async () => {
+      const { knowledge } = world.store;
+      await makeSource(world, companion);
+      const claimed = await claimNext(world);
+      const edition = await writeEdition(world, claimed, ["kept"]);
+      const publish = () => knowledge.publish(claimed, edition, newFacts(), world.clock.nowMs());
+      expect([await publish(), await publish()]).toEqual(["published", "outdated"]);
+      expect(await knowledge.fail(claimed, newFailure({ edition }), world.clock.nowMs())).toBe(false);
+      expect(await knowledge.readPassages(companion.id, [{ edition, ordinal: 0 }])).toMatchObject([{ text: "kept" }]);
+    });
+
     test("given back is due again at once, and counts no failure", async () => {
       const { knowledge } = world.store;
       const { id } = await makeSource(world, companion);

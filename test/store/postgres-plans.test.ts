@@ -14,6 +14,7 @@ import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
 import { usageQueries } from "../../src/store/postgres/usage.ts";
 import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/store/postgres/visitor-keys.ts";
+import { selectOwned } from "../../src/store/scripts/companions.ts";
 import { sourceQueries } from "../../src/store/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/store/scripts/knowledge-uploads.ts";
 import { visitorKeyQueries } from "../../src/store/scripts/visitor-keys.ts";
@@ -47,7 +48,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["whether a token holds", companionQueries.checkToken, "embed_tokens_pkey"],
   ["whether a companion is owned", companionQueries.checkOwner, "companions_id_unique"],
   ["a companion by its id", companionQueries.byId, "companions_id_unique"],
-  ["a companion to change", companionQueries.owned, "companions_id_unique"],
+  ["a companion to change", selectOwned, "companions_id_unique"],
   ["the newest companions", companionListQueries.newest, newest],
   ["companions by name", companionListQueries.names, newest],
   ["where a page starts", companionListQueries.start, "Index Scan Backward using companions_id_unique"],

@@ -5,6 +5,7 @@ import type { KnowledgeStore } from "../contract/knowledge.ts";
 import { decodePart, encodePart, findDocumentOf, toPassage } from "../rows/knowledge.ts";
 import { withoutNul } from "../rows/text.ts";
 import { findSource } from "../scripts/knowledge-sources.ts";
+import { insertAll } from "../scripts/script.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -78,7 +79,7 @@ interface PlaceRow {
   firstOrdinal: number | null;
 }
 
-const sources = bindScripts({ findSource });
+const scripts = bindScripts({ findSource, insertAll });
 
 type Document = EditionDocument & { edition: number };
 
@@ -102,8 +103,8 @@ export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods 
           await transaction.run(insertVectors, [edition, block.firstOrdinal, block.vectors]);
         }
         if (documents.length > 0) {
-          const rows = documents.map((document) => ({ ...document, edition, ...toText(document) }));
-          await documentColumns.insertMany(transaction, rows);
+          const rows = documents.map((document) => toRow(edition, document));
+          await scripts.insertAll(transaction, "knowledge_documents", rows);
         }
         if (postings.length > 0) {
           const terms = postings.map(({ term }) => term);
@@ -147,7 +148,7 @@ export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods 
     },
 
     async listPassages(accountId, companionId, id, { firstOrdinal, limit }) {
-      const source = await sources.findSource(engine.quick, [accountId, companionId, id]);
+      const source = await scripts.findSource(engine.quick, [accountId, companionId, id]);
       if (source === null) return null;
       const { edition } = source;
       if (edition === null) return [];
@@ -176,7 +177,8 @@ function takeFrom(part: { firstOrdinal: number; chunks: StoredChunk[] }, ordinal
     .filter(([at]) => at >= ordinal);
 }
 
-function toText({ title, url, etag, lastModified }: Pick<Document, "title" | "url" | "etag" | "lastModified">) {
-  const clean = (text: string | null) => (text === null ? null : withoutNul(text));
-  return { title: withoutNul(title), url: clean(url), etag: clean(etag), lastModified: clean(lastModified) };
+function toRow(edition: number, document: EditionDocument) {
+  const { place, url, title, contentHash, etag, lastModified, firstOrdinal, chunks } = document;
+  const texts = { url: withoutNul(url), title: withoutNul(title), etag: withoutNul(etag) };
+  return { edition, place, ...texts, contentHash, lastModified: withoutNul(lastModified), firstOrdinal, chunks };
 }

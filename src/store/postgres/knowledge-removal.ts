@@ -107,7 +107,8 @@ export function createKnowledgeRemover() {
 }
 
 /** For scripts. */
-export const toSourceRemover = ({ dropEditions, dropRemains }: KnowledgeRemover): SourceRemover => ({
+export const toSourceRemover = ({ dropBegun, dropEditions, dropRemains }: KnowledgeRemover): SourceRemover => ({
+  dropBegun: (...of) => part((transaction: Queries) => dropBegun(transaction, ...of)),
   dropEditions: (sourceNumber, kept, nowMs) =>
     part((transaction: Queries) => dropEditions(transaction, [sourceNumber], kept, nowMs)),
   *dropSource(source, nowMs) {

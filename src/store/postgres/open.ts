@@ -8,16 +8,16 @@ import { createAuditStore } from "../scripts/audit.ts";
 import { createChallengeStore } from "../scripts/challenges.ts";
 import { changes } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
-import { holdings } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
+import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
 import { createSessionStore } from "../scripts/sessions.ts";
+import { createSpendingStore } from "../scripts/spending.ts";
 import { createVisitorKeyStore } from "../scripts/visitor-keys.ts";
 import { createVoiceStore } from "../scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../scripts/voice-agent-grants.ts";
-import { voiceAgents as voiceAgentScripts } from "../scripts/voice-agents.ts";
 import type { Store } from "../store.ts";
 import { createKeyLookups } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
@@ -31,8 +31,10 @@ import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
-import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
 import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createKnowledgeVectors } from "./knowledge-vectors.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
@@ -44,7 +46,7 @@ import { createRemovals } from "./removals.ts";
 import { bindScripts, createPostgresScripts } from "./scripts.ts";
 import { createSessionLookup } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
-import { createSpendingStore } from "./spending.ts";
+import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUnansweredStore } from "./unanswered.ts";
@@ -134,24 +136,21 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const erasures = createErasures(engine, arrivals);
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
-  const voiceAgents = bindScripts(voiceAgentScripts);
   return {
     log,
     arrivals,
     changes: bindScripts(changes),
     conversations: createConversationWriter(),
-    holdings: bindScripts(holdings),
     knowledge,
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
-    removals: createRemovals(engine, { voiceAgents, knowledge, erasures, log }),
+    removals: createRemovals(engine, { knowledge, erasures, log }),
     erasures,
     scripts: createPostgresScripts(engine),
     settling: createSettling(engine, tickets),
     spending: createSpendingLedger(),
     tickets,
     usage: createUsageWriter(),
-    voiceAgents,
   };
 }
 
@@ -159,8 +158,13 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   const { changes, removals, scripts, settling } = parts;
   const recordLastUses = createLastUses(engine);
   const uploads = createKnowledgeUploads(scripts, removals);
-  const sources = createKnowledgeSources(scripts, { uploads, remover: toSourceRemover(parts.knowledge), removals });
-  const knowledge = createKnowledgeStore(engine, parts, { sources, uploads });
+  const ofSources = { uploads, remover: toSourceRemover(parts.knowledge), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const knowledge = createKnowledgeStore(scripts, sources, ofSources, {
+    ...createKnowledgeQueue(engine, parts),
+    ...createKnowledgeEditions(engine),
+    ...createKnowledgeVectors(engine),
+  });
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -177,7 +181,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(engine, parts),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, parts)),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

@@ -10,7 +10,7 @@ import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { QuotaCounts } from "./quota.ts";
-import type { ChangeRecorder, HoldingsKeeper, VoiceAgentKeeper } from "./scripts.ts";
+import type { ChangeRecorder } from "./scripts.ts";
 import type { Settling } from "./settling.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -33,7 +33,6 @@ export interface StoreParts {
   changes: ChangeRecorder;
   conversations: ConversationWriter;
   erasures: Erasures;
-  holdings: HoldingsKeeper;
   knowledge: KnowledgeRemover;
   metadata: MetadataIndex;
   quota: QuotaCounts;
@@ -43,5 +42,4 @@ export interface StoreParts {
   spending: SpendingLedger;
   tickets: OpenTickets;
   usage: UsageWriter;
-  voiceAgents: VoiceAgentKeeper;
 }

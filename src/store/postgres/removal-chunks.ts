@@ -1,10 +1,11 @@
 /** One chunk of what deletions leave, bounded in rows. */
 import type { InferSelectModel } from "drizzle-orm";
+import { voiceAgents } from "../scripts/voice-agents.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { addRemoval } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { removals } from "./schema/conversations.ts";
-import type { VoiceAgentKeeper } from "./scripts.ts";
+import { bindScripts } from "./scripts.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Rows per commit: some ten milliseconds of work. */
@@ -32,18 +33,19 @@ const deleteConversations = "DELETE FROM conversations WHERE number = ANY ($1::b
 const selectAnyConversation = "SELECT 1 AS one FROM conversations WHERE companion_id = $1 LIMIT 1";
 const deleteRemovals = "DELETE FROM removals WHERE number = ANY ($1::bigint[])";
 
+const { dismiss } = bindScripts(voiceAgents);
+
 export interface ChunkDependencies {
-  voiceAgents: VoiceAgentKeeper;
   knowledge: KnowledgeRemover;
 }
 
 /** Returns a function that deletes the next chunk of the removals, which the transaction has locked. */
-export function createChunkRemover({ voiceAgents, knowledge }: ChunkDependencies) {
+export function createChunkRemover({ knowledge }: ChunkDependencies) {
   async function removeAccountChunk(transaction: Transaction, removal: RemovalRow): Promise<boolean> {
     const companions = await transaction.all<{ number: number; id: string }>(selectCompanions, [removal.targetId]);
     const ids = companions.map(({ id }) => id);
     if (ids.length > 0) {
-      await voiceAgents.dismiss(transaction, ids, removal.createdAt);
+      await dismiss(transaction, ids, removal.createdAt);
       await transaction.run("DELETE FROM companions WHERE id = ANY ($1::text[])", [ids]);
       for (const { id, number } of companions)
         await addRemoval(transaction, "companion", id, number, removal.createdAt);

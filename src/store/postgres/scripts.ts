@@ -1,8 +1,6 @@
 /** Runs scripts on PostgreSQL. */
 import type { changes } from "../scripts/changes.ts";
-import type { holdings } from "../scripts/holdings.ts";
 import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
-import type { voiceAgents } from "../scripts/voice-agents.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries, Rows } from "./queries.ts";
 
@@ -14,8 +12,6 @@ export type Bound<Parts> = {
 };
 
 export type ChangeRecorder = Bound<typeof changes>;
-export type HoldingsKeeper = Bound<typeof holdings>;
-export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 /** `bigint` and `numeric`, which the driver gives as text. */
 const textTypes: readonly unknown[] = [20, 1700];

@@ -2,10 +2,9 @@
 import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { latestPeriod, toSubjectColumns } from "../rows/budgets.ts";
+import { latestPeriod } from "../rows/budgets.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { toArrays } from "./rows/arrays.ts";
-import type { Transaction } from "./transaction.ts";
 
 export const spendingQueries = {
   match: `SELECT budget_id AS id FROM match_budgets(ARRAY[$1::text], ARRAY[$2::text])`,
@@ -50,9 +49,6 @@ interface VerdictRow {
   reached?: ReachedBudget[];
 }
 
-const moveBudgets = `UPDATE budgets SET subject = $3, facts = $4, fact = $5, updated_at = $6
-  WHERE account_id = $1 AND fact = $2`;
-
 /** The keys whose calls a budget on this one counts, itself among them. */
 export async function listCountedKeys(queries: Queries, keyId: string): Promise<string[]> {
   return (await queries.all<{ id: string }>(spendingQueries.countedKeys, [keyId])).map(({ id }) => id);
@@ -73,21 +69,6 @@ export function createSpendingLedger() {
       const { isReserved, refusing, reached = [] }: VerdictRow = JSON.parse(row?.verdict ?? "");
       if (!refusing) return { isAdmitted: true, isReserved };
       return { isAdmitted: false, period: latestPeriod(refusing), reached };
-    },
-
-    /** The budgets on a key become those of another; resolves with how many. */
-    async moveKey(
-      transaction: Transaction,
-      accountId: string,
-      { keyId, newId, nowMs }: { keyId: string; newId: string; nowMs: number },
-    ): Promise<number> {
-      const { subject, facts, fact } = toSubjectColumns({ keyId: newId });
-      const old = [accountId, toSubjectColumns({ keyId }).fact];
-      const found = await transaction.get("SELECT FROM budgets WHERE account_id = $1 AND fact = $2 LIMIT 1", old);
-      if (found === null) return 0;
-      await transaction.lock(`spending ${accountId}`);
-      const becomes = [JSON.stringify(subject), JSON.stringify(facts), fact, nowMs];
-      return await transaction.run(moveBudgets, [...old, ...becomes]);
     },
 
     /** Before what a call has cost is counted in usage. */

@@ -75,7 +75,7 @@ export function createVoiceCounting(
       const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt, ticketId } = session;
       await engine.write(async (transaction) => {
         const visitorId = session.visitorId ?? "";
-        const keptId = providerConversationId === null ? null : withoutNul(providerConversationId);
+        const keptId = withoutNul(providerConversationId);
         const { sealedVisitor, reservationId } = session;
         const place = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
         const row = [...place, sealedVisitor, keyId ?? "", day, reservationId];

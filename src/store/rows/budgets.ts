@@ -1,8 +1,6 @@
 /** Rules of budgets that hold in both databases. */
 import {
-  type Budget,
   type BudgetPeriod,
-  type BudgetState,
   type BudgetSubject,
   endOfPeriodMs,
   factsOfSubject,
@@ -10,7 +8,6 @@ import {
   startDayOf,
 } from "../../domain/budget.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { noCost } from "../../domain/money.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import type { BudgetPatch } from "../contract/spending.ts";
@@ -22,15 +19,6 @@ export interface PeriodRow {
   spentPicos: number;
   reservedMicros: number;
   reachedAt: number | null;
-}
-
-export function toBudgetState(budget: Budget, row: PeriodRow | null): BudgetState {
-  return {
-    ...budget,
-    spent: row === null ? noCost : { micros: row.spentMicros, picos: row.spentPicos },
-    reservedMicros: row?.reservedMicros ?? 0,
-    reachedAt: row?.reachedAt ?? null,
-  };
 }
 
 export function countsCall(budgetFacts: readonly string[], callFacts: ReadonlySet<string>): boolean {
@@ -56,10 +44,10 @@ export function countsAnew({ subject, period }: BudgetPatch): boolean {
 /** A text that comes before all ids of a list in this order. */
 export const beforeAll = { asc: "", desc: "~" } as const;
 
-/** The columns that a budget's subject fills. */
-export function toSubjectColumns(subject: BudgetSubject) {
+/** The columns that a budget's subject fills; JSON is text. */
+export function toSubjectColumns(subject: BudgetSubject): { subject: string; facts: string; fact: string } {
   const facts = factsOfSubject(subject);
-  return { subject, facts, fact: facts[0] ?? "" };
+  return { subject: JSON.stringify(subject), facts: JSON.stringify(facts), fact: facts[0] ?? "" };
 }
 
 /** The metadata that calls have, or usage was recorded under, if they are the subject's. */

@@ -1,5 +1,21 @@
 /** What the rows of companions need beside their columns. */
-import type { Companion, JsonObject } from "../../domain/companion.ts";
+import {
+  type Companion,
+  type CompanionSettings,
+  type JsonObject,
+  newCompanionSettings,
+} from "../../domain/companion.ts";
+
+const settingFields = Object.keys(newCompanionSettings("")) as (keyof CompanionSettings)[];
+
+/** All settings as they are stored, always in the same order: JSON is text, and the name is there once more, for searches. */
+export function toStoredSettings(settings: CompanionSettings): Record<string, string | number | boolean | null> {
+  const stored = settingFields.map((field) => {
+    const value = settings[field];
+    return [field, typeof value === "object" && value !== null ? JSON.stringify(value) : value] as const;
+  });
+  return { ...Object.fromEntries(stored), nameFolded: foldName(settings.name) };
+}
 
 /** `read` decodes all other columns of a row. The result turns the row object itself into the companion. */
 export function createCompanionReader<Row extends { metadata: string }>(

@@ -1,4 +1,5 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
+import { AppError } from "../../domain/errors.ts";
 import {
   maxUploadBytes,
   type Passage,
@@ -9,7 +10,6 @@ import {
 import type { EditionDocument, StoredChunk } from "../contract/editions.ts";
 import type { KeptText, SourceFailure, SourceUpload } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
-import { tooLongAnswers } from "./refusals.ts";
 
 /** Uploads that came to nothing are removed after this time. */
 export const orphanedAfterMs = 60 * 60_000;
@@ -70,7 +70,9 @@ export function toKept(upload: SourceUpload | null) {
 /** The same once more is behind it. Throws `conflict` if that is too much. */
 export function toExtended(row: ReturnType<typeof toKept>, more: SourceUpload) {
   const uploadBytes = row.uploadBytes + more.bytes.length;
-  if (uploadBytes > maxUploadBytes) throw tooLongAnswers();
+  if (uploadBytes > maxUploadBytes) {
+    throw new AppError("conflict", "The source of answers is full. Shorten it, or delete another source first.");
+  }
   return { uploadId: row.uploadId ?? more.id, uploadBytes, kind: row.kind ?? more.kind };
 }
 

@@ -1,19 +1,9 @@
 /** Rules of visitor keys that hold in both databases. */
-import { coversFacts, factsOfFilter, mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
+import { coversFacts, factsOfFilter } from "../../domain/visitor.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { mostCompared, type VisitorKey } from "../contract/visitor-keys.ts";
-import { tooManyKeysOfFilter, tooManyVisitorKeys } from "./refusals.ts";
 
 export type VisitorKeyFacts = Pick<VisitorKey, "id" | "name" | "algorithm" | "metadata">;
-
-/** How many keys there are already. */
-export interface LiveKeys {
-  /** A revoked one, which is the only one then, counts as well. */
-  ofAccount: number;
-  ofFilter: number;
-}
-
-export const noKeys: LiveKeys = { ofAccount: 0, ofFilter: 0 };
 
 /** One more is read, so that more are noticed. */
 export const mostCandidates = mostCompared + 1;
@@ -26,11 +16,6 @@ export function indexFacts(accountId: string, facts: readonly string[]): string[
 export function indexFilter(accountId: string, { metadata }: Pick<VisitorKey, "metadata">) {
   const facts = indexFacts(accountId, factsOfFilter(metadata));
   return { facts, filterHash: sha256Hex(JSON.stringify(facts)) };
-}
-
-export function requireRoomForKey({ ofAccount, ofFilter }: LiveKeys): void {
-  if (ofFilter >= mostKeysOfFilter) throw tooManyKeysOfFilter();
-  if (ofAccount >= mostVisitorKeys) throw tooManyVisitorKeys();
 }
 
 /** `candidates`: the live keys that are found under any of the facts. */

@@ -1,8 +1,8 @@
 /** Changes to accounts that several parts of the store make in their own writes. */
 import type { Account } from "../../domain/account.ts";
+import { invalidFields } from "../../domain/errors.ts";
 import type { NewAccount } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { addressTaken } from "../rows/refusals.ts";
 import { changes } from "./changes.ts";
 import { columns, get, insert, run, type Script } from "./script.ts";
 
@@ -31,7 +31,9 @@ export function* insertAccount(account: NewAccount, context: WriteContext): Scri
   const { id, email, plan, role, passwordHash } = account;
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt: context.nowMs };
   const inserted = yield* insert("accounts", { ...made, passwordHash }, "ON CONFLICT (email) DO NOTHING");
-  if (inserted === 0) throw addressTaken();
+  if (inserted === 0) {
+    throw invalidFields([{ param: "email", detail: "There is already an account with this address." }]);
+  }
   yield* changes.record(context, { accountId: id, action: "account.create", targetId: id, details: { plan, role } });
   return made;
 }

@@ -1,13 +1,22 @@
 /** API keys: made, replaced, listed and revoked. Each engine finds them in its own way. */
 import type { ApiKey } from "../../domain/account.ts";
+import { invalidFields } from "../../domain/errors.ts";
 import { type ApiKeyStore, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { toSubjectColumns } from "../rows/budgets.ts";
-import { describeMadeKey, listEnding, type MadeKeyFacts, requireReplaceable, toEnd } from "../rows/key-lines.ts";
 import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
-import { replaceInLine, requireMaker, revokeLine, selectLine } from "./key-lines.ts";
+import {
+  describeMadeKey,
+  listEnding,
+  type MadeKeyFacts,
+  replaceInLine,
+  requireMaker,
+  revokeLine,
+  selectLine,
+  toEnd,
+} from "./key-lines.ts";
 import { all, columns, get, insert, lock, type Parameter, run, type Script, type ScriptRunner } from "./script.ts";
 
 type Listed = Omit<ApiKey, "accountId" | "scopes"> & { scopes: string };
@@ -29,7 +38,7 @@ function* moveKey(accountId: string, keyId: string, newId: string, nowMs: number
   const old = toSubjectColumns({ keyId }).fact;
   if ((yield* get(selectBudget, accountId, old)) === null) return 0;
   yield* lock(`spending ${accountId}`);
-  return yield* run(moveBudgets, accountId, old, JSON.stringify(subject), JSON.stringify(facts), fact, nowMs);
+  return yield* run(moveBudgets, accountId, old, subject, facts, fact, nowMs);
 }
 
 function* finish(context: WriteContext, made: ApiKey, more: MadeKeyFacts): Script<void> {
@@ -67,7 +76,7 @@ export function createApiKeyStore(scripts: ScriptRunner, { encodeHash, ...lookup
         const made = toMadeKey(accountId, key, context.nowMs);
         const { keyId } = old;
         const line = yield* selectLine(accountNumber, keyId);
-        requireReplaceable(line);
+        if (line.length === 0) throw invalidFields([{ param: "replaces", detail: "There is no such active API key." }]);
         const { nowMs } = context;
         const ending = listEnding(line, { keyId, askerId: key.createdByKeyId, nowMs });
         yield* create(accountNumber, key, made, keyId);

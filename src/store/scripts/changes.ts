@@ -1,12 +1,25 @@
 /** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
+import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { idempotencyLifetimeMs } from "../rows/bounds.ts";
-import { type Change, toAuditRow } from "../rows/changes.ts";
-import { answeredMeanwhile, noSuchAccount } from "../rows/refusals.ts";
 import { holdings } from "./holdings.ts";
 import { get, insertAll, run, type Script } from "./script.ts";
+
+/** What a change made by people is called in the audit log. */
+interface Change {
+  accountId: string;
+  action: string;
+  targetId: string | null;
+  details: AuditEntry["details"];
+}
+
+/** The entry as a row: its actor in columns of their own, its details as JSON. */
+function toAuditRow({ actor, details, ...entry }: AuditEntry) {
+  const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
+  return { ...entry, details: JSON.stringify(details), actorKind, actorId, ipPrefix, requestId };
+}
 
 // Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
 const insertResponse = `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
@@ -17,11 +30,16 @@ const insertResponse = `INSERT INTO idempotency (account_id, method, path, key, 
 function* keep({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): Script<void> {
   const { accountId, method, path, key } = slot;
   const response = [accountId, method, path, key, bodyHash, status, body, nowMs];
-  if ((yield* run(insertResponse, ...response, nowMs - idempotencyLifetimeMs)) === 0) throw answeredMeanwhile();
+  if ((yield* run(insertResponse, ...response, nowMs - idempotencyLifetimeMs)) > 0) return;
+  // The commit of another request with the same key was first, and this one's is undone.
+  const sentence = "Another request with this Idempotency-Key came first. Send it again for its response.";
+  throw new AppError("conflict", sentence);
 }
 
 export const changes = {
-  audit: (...entries: AuditEntry[]): Script<void> => insertAll("audit", entries.map(toAuditRow)),
+  *audit(...entries: AuditEntry[]): Script<void> {
+    yield* insertAll("audit", entries.map(toAuditRow));
+  },
 
   /** Call it inside a write, after the rows were changed; null if nothing has changed. */
   *record(context: WriteContext, change: Change | null): Script<void> {
@@ -40,7 +58,7 @@ export const changes = {
   /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
   *requireAccount(accountId: string): Script<number> {
     const number = yield* changes.findAccountNumber(accountId);
-    if (number === null) throw noSuchAccount();
+    if (number === null) throw new AppError("not_found", "There is no such account.");
     return number;
   },
 };

@@ -1,16 +1,99 @@
-/** Ends the line of an API key: the key and all keys created from it. Call it inside a change of the account. */
+/** Lines of API keys, a key and all keys created from it: what ends with it, how, and what the audit log says of that. */
+import type { ApiKey } from "../../domain/account.ts";
+import { AppError } from "../../domain/errors.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { EndedKey, NewApiKey, Replacement } from "../contract/api-keys.ts";
-import {
-  type KeyLineChange,
-  type LineKey,
-  requireLastingMaker,
-  sortLine,
-  toLineEntry,
-  toRevokeEntries,
-} from "../rows/key-lines.ts";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { WriteContext } from "../contract/write-context.ts";
 import { changes } from "./changes.ts";
 import { all, get, type Script } from "./script.ts";
+
+interface KeyLineChange {
+  accountId: string;
+  accountNumber: number;
+  context: WriteContext;
+  makeAuditId: () => string;
+}
+
+/** A key of a line, revoked ones included. */
+interface LineKey {
+  id: string;
+  createdByKeyId: string | null;
+  expiresAt: number | null;
+}
+
+/**
+ * The ids of the line that end with the key `keyId`, as `ApiKeyStore` says of successors. `askerId`: the key that asks for
+ * it, null for a person.
+ */
+export function listEnding(
+  line: readonly LineKey[],
+  { keyId, askerId, nowMs }: { keyId: string; askerId: string | null; nowMs: number },
+): string[] {
+  const root = line.find(({ id }) => id === keyId);
+  if (root === undefined) return [];
+  const sparesSuccessors = endOf(root) <= nowMs || line.some(({ id }) => id === askerId);
+  if (!sparesSuccessors) return line.map(({ id }) => id);
+  const madeBy = Map.groupBy(line, ({ createdByKeyId }) => createdByKeyId);
+  const ending = [root];
+  // The list grows during the loop.
+  for (const maker of ending) {
+    for (const key of madeBy.get(maker.id) ?? []) if (endOf(key) <= endOf(maker)) ending.push(key);
+  }
+  return ending.map(({ id }) => id);
+}
+
+/** Of a key that is revoked. */
+export function toEnd(keyId: string, { actor, nowMs }: WriteContext) {
+  return { keyId, askerId: actor.kind === "key" ? actor.id : null, nowMs };
+}
+
+function endOf({ expiresAt }: Pick<LineKey, "expiresAt">): number {
+  return expiresAt ?? Number.POSITIVE_INFINITY;
+}
+
+function describe({ name, start, lastFour }: EndedKey) {
+  return { name, start, last_four: lastFour };
+}
+
+/** Of a rotation. */
+export interface MadeKeyFacts {
+  replaces?: string;
+  budgets_moved?: number;
+}
+
+export function describeMadeKey(made: ApiKey, more: MadeKeyFacts) {
+  const details = { ...describe(made), scopes: [...made.scopes], ...more };
+  return { accountId: made.accountId, action: "key.create", targetId: made.id, details };
+}
+
+function toLineEntry(
+  { accountId, context, makeAuditId }: KeyLineChange,
+  key: EndedKey,
+  action: string,
+  more: Record<string, string>,
+): AuditEntry {
+  const { actor, nowMs: createdAt } = context;
+  const details = { ...describe(key), ...more };
+  return { id: makeAuditId(), accountId, actor, action, targetId: key.id, details, createdAt };
+}
+
+/** The key itself first, then its line in the order in which it was created: databases return rows in any order. */
+function sortLine(keys: readonly EndedKey[], keyId: string): EndedKey[] {
+  const rank = ({ id }: EndedKey) => (id === keyId ? "" : id);
+  return keys.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
+}
+
+/** Of keys that were revoked together; the first of them is the key itself. */
+function toRevokeEntries(
+  change: KeyLineChange,
+  [root, ...others]: readonly EndedKey[],
+  ofRoot: Record<string, string>,
+): AuditEntry[] {
+  if (root === undefined) return [];
+  const withRoot = others.map((key) => toLineEntry(change, key, "key.revoke", { revoked_with: root.id }));
+  return [toLineEntry(change, root, "key.revoke", ofRoot), ...withRoot];
+}
 
 const selectExpiry = `SELECT expires_at AS "expiresAt" FROM api_keys
   WHERE id = $1 AND account_number = $2 AND revoked_at IS NULL`;
@@ -31,10 +114,15 @@ export const keyLineQueries = {
 const markReplaced = `UPDATE api_keys SET replaced_by_key_id = $2, replaced_at = $3 WHERE id = $1
   ${ended}, expires_at AS "expiresAt"`;
 
+/** The key that makes another may have ended since the request was admitted. */
 export function* requireMaker(accountNumber: number, key: NewApiKey, nowMs: number): Script<void> {
   if (key.createdByKeyId === null) return;
-  const maker = yield* get<{ expiresAt: number | null }>(selectExpiry, key.createdByKeyId, accountNumber);
-  requireLastingMaker(maker, key, nowMs);
+  const maker = yield* get<Pick<LineKey, "expiresAt">>(selectExpiry, key.createdByKeyId, accountNumber);
+  if (maker !== null && endOf(maker) > nowMs && endOf(maker) >= endOf(key)) return;
+  throw new AppError(
+    "conflict",
+    "The API key of this request has been changed in the meantime. Send the request again.",
+  );
 }
 
 /** A key and its line, revoked ones included; empty if there is no such active key. */

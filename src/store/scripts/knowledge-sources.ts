@@ -1,11 +1,11 @@
 /** Sources of companions: made, listed, queued again and deleted. */
+import { AppError } from "../../domain/errors.ts";
 import { maxSources, type Source } from "../../domain/knowledge.ts";
 import type { KnowledgeStore, NewSource, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type SourceRow, toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
-import { tooManySources } from "../rows/refusals.ts";
 import { withoutNul } from "../rows/text.ts";
 import { changes } from "./changes.ts";
 import { ofAccount, ownsCompanion, selectOwned } from "./companions.ts";
@@ -62,7 +62,9 @@ function* insert(
   if ((yield* get(lockCompanion, companionId, accountId)) === null) return null;
   const counted = yield* get<{ count: number }>(countSources, companionId);
   const most = source.id === companionId ? maxSources + 1 : maxSources;
-  if ((counted?.count ?? 0) >= most) throw tooManySources();
+  if ((counted?.count ?? 0) >= most) {
+    throw new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
+  }
   const { id, type, title, url, refreshHours, upload } = source;
   const row = {
     ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },
@@ -78,11 +80,13 @@ function* insert(
   return toSource(row);
 }
 
-/** What an engine has of its own: both leave what is to be removed to the background. */
+/** What an engine has of its own: all leave what is to be removed to the background. */
 export interface SourceRemover {
   /** The editions of the source but `kept` answer no more. */
   dropEditions(sourceNumber: number, kept: number | null, nowMs: number): Script<unknown>;
   dropSource(source: { number: number; uploadId: string | null }, nowMs: number): Script<unknown>;
+  /** Unless it answers, or is dropped already. */
+  dropBegun(edition: number, nowMs: number): Script<unknown>;
 }
 
 export interface SourceDependencies {

@@ -57,6 +57,11 @@ export function* run(text: string, ...parameters: Parameter[]): Script<number> {
   return (yield { returns: "count", text, parameters }) as number;
 }
 
+/** Many changes in their order, without waiting for each result. */
+export function* runAll(text: string, many: readonly (readonly Parameter[])[]): Script<void> {
+  yield many.map((parameters): Statement => ({ returns: "count", text, parameters }));
+}
+
 /** What an engine does itself. */
 export function* part<Result>(work: EnginePart): Script<Result> {
   return (yield work) as Result;
@@ -82,15 +87,15 @@ export function* insert(table: string, row: Fields, ending = ""): Script<number>
 /** A statement inserts as many or one: its text depends on how many they are. */
 const rowsAtOnce = 50;
 
-/** Rows with the same fields. */
-export function* insertAll(table: string, rows: readonly Fields[], ending = ""): Script<void> {
+/** Rows with the same fields. Returns what `ending` does, in any order. */
+export function* insertAll<Row>(table: string, rows: readonly Fields[], ending = ""): Script<Row[]> {
   const statements: Statement[] = [];
   for (let at = 0; at < rows.length; ) {
     const some = rows.slice(at, at + (rows.length - at < rowsAtOnce ? 1 : rowsAtOnce));
-    statements.push(insertion(table, some, ending));
+    statements.push({ ...insertion(table, some, ending), returns: "rows" });
     at += some.length;
   }
-  yield statements;
+  return ((yield statements) as Row[][]).flat();
 }
 
 function insertion(table: string, rows: readonly Fields[], ending: string): Statement {

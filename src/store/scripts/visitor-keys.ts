@@ -1,16 +1,11 @@
 /** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
+import { AppError } from "../../domain/errors.ts";
+import { mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
 import { toPage } from "../contract/page.ts";
 import type { VisitorKey, VisitorKeyStore } from "../contract/visitor-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll } from "../rows/budgets.ts";
-import {
-  describeVisitorKey,
-  indexFilter,
-  type LiveKeys,
-  noKeys,
-  requireRoomForKey,
-  type VisitorKeyFacts,
-} from "../rows/visitor-keys.ts";
+import { describeVisitorKey, indexFilter, type VisitorKeyFacts } from "../rows/visitor-keys.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -47,6 +42,23 @@ function* record(context: WriteContext, accountId: string, action: string, key: 
   yield* changes.record(context, { accountId, action, targetId: key.id, details: describeVisitorKey(key) });
 }
 
+/** How many keys there are already: of the account, with a revoked one if that is the only one. */
+interface LiveKeys {
+  ofAccount: number;
+  ofFilter: number;
+}
+
+function requireRoom({ ofAccount, ofFilter }: LiveKeys): void {
+  if (ofFilter >= mostKeysOfFilter) {
+    // Of a filter, so that one takes the other's place.
+    const sentence = `There are ${mostKeysOfFilter} visitor keys for these companions already. Revoke one first.`;
+    throw new AppError("conflict", sentence);
+  }
+  if (ofAccount >= mostVisitorKeys) {
+    throw new AppError("limit_reached", `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`);
+  }
+}
+
 /** What an engine has of its own. */
 export interface VisitorKeyLookups extends Pick<VisitorKeyStore, "find" | "findOnly"> {
   /** Deletes what is sealed in all conversations of the account, in commits of bounded size. */
@@ -64,8 +76,8 @@ export function createVisitorKeyStore(
       scripts.change(accountId, function* () {
         yield* changes.requireAccount(accountId);
         const { facts, filterHash } = indexFilter(accountId, key);
-        const live = (yield* get<LiveKeys>(visitorKeyQueries.count, accountId, filterHash)) ?? noKeys;
-        requireRoomForKey(live);
+        const live = (yield* get<LiveKeys>(visitorKeyQueries.count, accountId, filterHash)) as LiveKeys;
+        requireRoom(live);
         if (live.ofAccount === 1)
           yield* run("DELETE FROM visitor_keys WHERE account_id = $1 AND sealed IS NULL", accountId);
         const { fact = "" } = (yield* get<{ fact: string }>(visitorKeyQueries.rarest, facts)) ?? {};

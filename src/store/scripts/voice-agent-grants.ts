@@ -1,7 +1,7 @@
 /** Grants of voice agents. */
+import { invalidFields } from "../../domain/errors.ts";
 import type { VoiceAgentGrant, VoiceAgentGrantStore } from "../contract/voice-agent-grants.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { agentIsGranted, agentIsManaged } from "../rows/refusals.ts";
 import { changes } from "./changes.ts";
 import { all, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 import { voiceAgents } from "./voice-agents.ts";
@@ -12,6 +12,8 @@ const select = `SELECT g.agent_id AS "agentId", g.created_at AS "createdAt",
   FROM voice_agent_grants g WHERE g.account_id = $1`;
 const selectAll = `${select} ORDER BY g.created_at DESC, g.agent_id`;
 const selectOne = `${select} AND g.agent_id = $2`;
+
+const refuse = (detail: string) => invalidFields([{ param: "agent_id", detail }]);
 
 function* record(context: WriteContext, accountId: string, action: string, grant: VoiceAgentGrant): Script<void> {
   const details = { agent_id: grant.agentId, companions: grant.companions };
@@ -31,9 +33,10 @@ export function createVoiceAgentGrantStore(scripts: ScriptRunner): VoiceAgentGra
       scripts.change(accountId, function* () {
         yield* changes.requireAccount(accountId);
         yield* voiceAgents.lock([agentId]);
-        if (yield* voiceAgents.isManaged(agentId)) throw agentIsManaged();
+        if (yield* voiceAgents.isManaged(agentId)) throw refuse("The server keeps this agent for a companion.");
         const row = { accountId, agentId, createdAt: context.nowMs };
-        if ((yield* insert("voice_agent_grants", row, "ON CONFLICT DO NOTHING")) === 0) throw agentIsGranted();
+        const inserted = yield* insert("voice_agent_grants", row, "ON CONFLICT DO NOTHING");
+        if (inserted === 0) throw refuse("The account already has this agent.");
         const grant = yield* get<VoiceAgentGrant>(selectOne, accountId, agentId);
         if (grant === null) throw new Error("an inserted grant is missing");
         yield* record(context, accountId, "voice_agent.grant", grant);

@@ -29,10 +29,10 @@ interface Agent {
   agentId: string;
 }
 
-const enqueue = (agents: readonly Agent[], dueAt: number) => {
+function* enqueue(agents: readonly Agent[], dueAt: number): Script<void> {
   const rows = agents.map(({ provider, agentId }) => ({ provider, agentId, attempts: 0, dueAt }));
-  return insertAll("voice_outbox", rows, "ON CONFLICT DO NOTHING");
-};
+  yield* insertAll("voice_outbox", rows, "ON CONFLICT DO NOTHING");
+}
 
 export const voiceAgents = {
   *isManaged(agentId: string): Script<boolean> {

@@ -1,5 +1,4 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
-import { and, eq } from "drizzle-orm";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
@@ -9,15 +8,13 @@ import type { SqliteEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
-import { companions } from "./schema/companions.ts";
-import { conversations } from "./schema/conversations.ts";
+import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
 
 /** Messages per commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
   const { changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
-  const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
@@ -45,15 +42,13 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
      WHERE companion_id = ? AND visitor_id = ? AND session_id = ? AND is_taken = 0`,
   );
   /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
-  function selectOne(accountId: string, id: string) {
-    const row = orm
-      .select({ conversation: conversations })
-      .from(conversations)
-      .innerJoin(companions, eq(companions.id, conversations.companionId))
-      .where(and(eq(conversations.id, id), eq(conversations.accountId, accountId)))
-      .get();
-    return row?.conversation ?? null;
-  }
+  const selectOne = engine.query<ConversationRow, [string, string]>(
+    () => `SELECT ${conversationColumns.select("v")} FROM conversations v JOIN companions c ON c.id = v.companion_id
+      WHERE v.id = ? AND v.account_id = ?`,
+  );
+  const selectCompanion = engine.query<{ one: number }, [string, string]>(
+    "SELECT 1 AS one FROM companions WHERE id = ? AND account_id = ?",
+  );
 
   function findOfVisitors(accountId: string, companionId: string, visitorIds: readonly string[]) {
     for (const visitorId of visitorIds) {
@@ -109,14 +104,14 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
 
     find: (accountId, id, page = newestMessages) =>
       engine.snapshot(() => {
-        const row = selectOne(accountId, id);
+        const row = selectOne.get(id, accountId);
         if (row === null) return null;
         return { conversation: toConversation(row), ...pages.read(row.number, page) };
       }),
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.write(() => {
-        const row = selectOne(accountId, id);
+        const row = selectOne.get(id, accountId);
         if (row === null) return false;
         const { number, companionId } = row;
         erasures.noteConversation(toConversation(row));
@@ -130,9 +125,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     },
 
     eraseVisitors: async (accountId, companionId, visitorIds, context) => {
-      const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
       const isOwn = await engine.write(() => {
-        if (orm.select({ id: companions.id }).from(companions).where(own).get() === undefined) return false;
+        if (selectCompanion.get(companionId, accountId) === null) return false;
         for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;

@@ -1,7 +1,5 @@
 /** The shared base of all parts of the store: prepared statements, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
-import { drizzle } from "drizzle-orm/bun-sqlite";
-import { later } from "../../lib/later.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
@@ -53,8 +51,6 @@ export interface EngineOptions {
 }
 
 export class SqliteEngine {
-  /** For queries outside hot paths. Never use its `transaction`; use `write` instead. */
-  readonly orm;
   readonly #database: StoreDatabase;
   readonly #writes: WriteQueue;
   readonly #begin;
@@ -77,13 +73,9 @@ export class SqliteEngine {
     this.#end = this.query("COMMIT");
     this.#dataVersion = this.query<{ data_version: number }>("PRAGMA data_version");
     this.#writes = new WriteQueue(database, observer, lockLimitMs);
-    this.orm = later(() => drizzle({ client: database }));
   }
 
-  /**
-   * A query in plain SQL, for hot paths and for what the query builder cannot express; a function builds it on first
-   * use.
-   */
+  /** A function builds the text on first use. */
   query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string | (() => string)): Query<Row, Parameters> {
     return new Query(() => {
       const text = typeof sql === "string" ? sql : sql();

@@ -1,39 +1,18 @@
-/** Editions of sources: made in slices, published, and given other vectors. */
-import { maxChunks, type SourceType } from "../../domain/knowledge.ts";
-import type { EditionFacts, EditionSlice, VectorBlock } from "../contract/editions.ts";
+/** Editions of sources: written in slices, listed, and given other vectors. */
+import type { EditionSlice, VectorBlock } from "../contract/editions.ts";
 import type { KnowledgeStore } from "../contract/knowledge.ts";
-import { encodePart, keepsUpload } from "../rows/knowledge.ts";
+import { encodePart } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { QueueDependencies } from "./knowledge-queue.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { createUnembeddedList } from "./knowledge-unembedded.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { knowledgeDocuments } from "./schema/knowledge.ts";
 
-type EditionMethods = Pick<
-  KnowledgeStore,
-  "openEdition" | "append" | "publish" | "listUnembedded" | "replaceVectors" | "listDocuments"
->;
+type EditionMethods = Pick<KnowledgeStore, "append" | "listUnembedded" | "replaceVectors" | "listDocuments">;
 
-interface ClaimRow {
-  number: number;
-  companionId: string;
-  uploadId: string | null;
-  type: SourceType;
-}
-
-export function createKnowledgeEditions(
-  engine: SqliteEngine,
-  { remover, removals }: QueueDependencies,
-): EditionMethods {
-  const selectClaim = engine.query<ClaimRow, [string, number]>(
-    `SELECT number, companion_id AS companionId, upload_id AS uploadId, type FROM knowledge_sources
-     WHERE id = ? AND revision = ? AND status = 'indexing'`,
-  );
-  const insertEdition = engine.query<{ number: number }, [number, string | null, number]>(
-    "INSERT INTO knowledge_editions (source_number, model, created_at) VALUES (?, ?, ?) RETURNING number",
-  );
-  const selectEdition = engine.query<{ sourceNumber: number; model: string | null }, [number]>(
-    "SELECT source_number AS sourceNumber, model FROM knowledge_editions WHERE number = ?",
+export function createKnowledgeEditions(engine: SqliteEngine, remover: KnowledgeRemover): EditionMethods {
+  const selectEdition = engine.query<{ one: number }, [number]>(
+    "SELECT 1 AS one FROM knowledge_editions WHERE number = ?",
   );
   const documents = mapColumns(knowledgeDocuments, ["edition"]);
   const insertDocument = documents.createInsert(engine);
@@ -49,20 +28,6 @@ export function createKnowledgeEditions(
   const insertVectors = engine.query<null, [number, number, Uint8Array]>(
     `INSERT INTO knowledge_vectors (edition, first_ordinal, vectors) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET vectors = excluded.vectors`,
-  );
-  const sumOthers = engine.query<{ chunks: number | null }, [string, number]>(
-    "SELECT sum(chunks) AS chunks FROM knowledge_sources WHERE companion_id = ? AND number <> ?",
-  );
-  const publishRow = engine.query<
-    null,
-    [
-      ...[number, string, number, number, number, number, string, string | null, number | null, number],
-      ...[number, string | null, number],
-    ]
-  >(
-    `UPDATE knowledge_sources SET edition = ?, title = ?, chunks = ?, bytes = ?, tokens = ?, words = ?, content_hash = ?,
-       error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = ?12,
-       upload_bytes = iif(?12 IS NULL, 0, upload_bytes), pages_done = NULL, pages_total = NULL WHERE number = ?13`,
   );
   const setModel = engine.query<null, [string | null, number, number]>(
     "UPDATE knowledge_editions SET model = ?, is_embedded = ? WHERE number = ?",
@@ -87,30 +52,6 @@ export function createKnowledgeEditions(
     addVectors(edition, slice.vectors ?? []);
   }
 
-  /** Call it inside a write. */
-  function publish(
-    claim: ClaimRow,
-    edition: number,
-    facts: EditionFacts,
-    nowMs: number,
-  ): "published" | "too_many_chunks" {
-    const { number, companionId, uploadId, type } = claim;
-    const kept = keepsUpload(type) ? uploadId : null;
-    const others = sumOthers.get(companionId, number)?.chunks ?? 0;
-    if (others + facts.chunks > maxChunks) {
-      remover.dropEdition(removals.add, edition, nowMs);
-      return "too_many_chunks";
-    }
-    const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
-    publishRow.run(
-      ...([edition, title, chunks, bytes, tokens, words, contentHash, notice] as const),
-      ...([refreshAt, nowMs, nowMs, kept, number] as const),
-    );
-    remover.dropEditions(removals.add, number, edition, nowMs);
-    if (uploadId !== kept && uploadId !== null) removals.add("upload", uploadId, 0, nowMs);
-    return "published";
-  }
-
   /** Deletes those that it has, in commits of bounded size; false if the edition is gone. */
   async function clearVectors(edition: number): Promise<boolean> {
     for (;;) {
@@ -125,12 +66,6 @@ export function createKnowledgeEditions(
   }
 
   return {
-    openEdition: ({ source, revision }, model, nowMs) =>
-      engine.append(() => {
-        const claim = selectClaim.get(source.id, revision);
-        return claim === null ? null : (insertEdition.get(claim.number, model, nowMs)?.number ?? null);
-      }),
-
     append: (edition, slice) => {
       // Before the commit, since other writes may wait for it.
       const bodies = (slice.parts ?? []).map(({ chunks }) => encodePart(chunks));
@@ -139,16 +74,6 @@ export function createKnowledgeEditions(
         addSlice(edition, slice, bodies);
         return true;
       });
-    },
-
-    publish: async ({ source, revision }, edition, facts, nowMs) => {
-      const verdict = await engine.write(() => {
-        const claim = selectClaim.get(source.id, revision);
-        if (claim === null || selectEdition.get(edition)?.sourceNumber !== claim.number) return "outdated";
-        return publish(claim, edition, facts, nowMs);
-      });
-      if (verdict !== "outdated") removals.start();
-      return verdict;
     },
 
     listDocuments: (edition) => engine.read(() => selectDocuments.all(edition)),

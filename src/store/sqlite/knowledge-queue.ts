@@ -1,14 +1,14 @@
-/** The queue of sources that are to be read: who reads what, and how it ended. */
-import type { ClaimedSource, KnowledgeStore, SourceFailure } from "../contract/knowledge.ts";
-import { keepsUpload, toFailedStatus, toSource } from "../rows/knowledge.ts";
+/** The queue of sources that are to be read: which one is next. */
+import type { KnowledgeStore } from "../contract/knowledge.ts";
+import { toSource } from "../rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { Removals } from "./removals.ts";
 import { type StoredSource, sourceColumns } from "./rows/source.ts";
 
-type QueueMethods = Pick<KnowledgeStore, "claim" | "findNextDue" | "renew" | "release" | "confirm" | "fail">;
+type QueueMethods = Pick<KnowledgeStore, "claim" | "findNextDue">;
 
-export interface QueueDependencies {
+interface QueueDependencies {
   remover: KnowledgeRemover;
   removals: Removals;
 }
@@ -58,22 +58,6 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
     () => `SELECT ${sourceColumns.select("s")}, c.created_by_key_id AS keyId
      FROM knowledge_sources s JOIN companions c ON c.id = s.companion_id WHERE s.number = ?`,
   );
-  const isClaimed = "id = ? AND revision = ? AND status = 'indexing'";
-  const selectClaimed = engine.query<StoredSource, [string, number]>(
-    () => `SELECT ${sourceColumns.select("s")} FROM knowledge_sources s WHERE ${isClaimed}`,
-  );
-  const prolong = engine.query<null, [number, number | null, number | null, string, number]>(
-    `UPDATE knowledge_sources SET due_at = ?, pages_done = ?, pages_total = ? WHERE ${isClaimed}`,
-  );
-  const settle = engine.query<
-    null,
-    [string, string | null, number, number | null, string | null, number | null, number, number]
-  >(
-    `UPDATE knowledge_sources SET status = ?, error = ?, failures = ?, due_at = ?, upload_id = ?5,
-       upload_bytes = iif(?5 IS NULL, 0, upload_bytes), indexed_at = ifnull(?, indexed_at), pages_done = NULL,
-       pages_total = NULL, updated_at = ? WHERE number = ?`,
-  );
-
   /** The account's turn comes after that of the one before it in order, and the first follows the last. */
   function findNext(nowMs: number, afterAccountId: string, excepted: string): DueRow | null {
     const oldest = selectOldest.all(nowMs, excepted, mostLookedAt);
@@ -89,39 +73,6 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
     const account =
       selectNextAccount.get(afterAccountId, excepted, nowMs) ?? selectNextAccount.get("", excepted, nowMs);
     return account === null ? null : selectOfAccount.get(account.id, nowMs);
-  }
-
-  const updateValidators = engine.query<null, [string | null, string | null, number, number]>(
-    "UPDATE knowledge_documents SET etag = ?, last_modified = ? WHERE edition = ? AND place = ?",
-  );
-  const findClaimed = ({ source, revision }: ClaimedSource) => selectClaimed.get(source.id, revision);
-
-  /** Ends the claim: drops what was begun, and the upload unless it is kept. Returns whether something is to be removed. */
-  function end(row: StoredSource, keptUpload: string | null, nowMs: number): boolean {
-    const isDropped = remover.dropEditions(removals.add, row.number, row.edition, nowMs);
-    if (row.uploadId === keptUpload || row.uploadId === null) return isDropped;
-    removals.add("upload", row.uploadId, 0, nowMs);
-    return true;
-  }
-
-  async function settleClaimed(claimed: ClaimedSource, work: (row: StoredSource) => boolean): Promise<boolean> {
-    let isLeft = false;
-    const isSettled = await engine.append(() => {
-      const row = findClaimed(claimed);
-      if (row === null) return false;
-      isLeft = work(row);
-      return true;
-    });
-    if (isLeft) removals.start();
-    return isSettled;
-  }
-
-  function fail(row: StoredSource, failure: SourceFailure, nowMs: number): boolean {
-    const { sentence, again, dueAt } = failure;
-    const status = toFailedStatus(row.edition, failure);
-    const kept = again || keepsUpload(row.type) ? row.uploadId : null;
-    settle.run(status, sentence, row.failures + 1, dueAt, kept, null, nowMs, row.number);
-    return end(row, kept, nowMs);
   }
 
   return {
@@ -147,28 +98,5 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
     },
 
     findNextDue: () => engine.read(() => selectDue.get()?.dueAt ?? null),
-
-    renew: ({ source, revision }, untilMs, progress) =>
-      engine.append(
-        () => prolong.run(untilMs, progress?.done ?? null, progress?.total ?? null, source.id, revision) > 0,
-      ),
-
-    release: (claimed, nowMs) =>
-      settleClaimed(claimed, (row) => {
-        settle.run("queued", row.error, row.failures, nowMs, row.uploadId, null, nowMs, row.number);
-        return end(row, row.uploadId, nowMs);
-      }),
-
-    confirm: (claimed, { notice, refreshAt, validators }, nowMs) =>
-      settleClaimed(claimed, (row) => {
-        for (const { place, etag, lastModified } of validators) {
-          updateValidators.run(etag, lastModified, row.edition ?? 0, place);
-        }
-        const kept = keepsUpload(row.type) ? row.uploadId : null;
-        settle.run("ready", notice, 0, refreshAt, kept, nowMs, nowMs, row.number);
-        return end(row, kept, nowMs);
-      }),
-
-    fail: (claimed, failure, nowMs) => settleClaimed(claimed, (row) => fail(row, failure, nowMs)),
   };
 }

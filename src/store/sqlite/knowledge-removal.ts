@@ -35,6 +35,10 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
     "SELECT number FROM knowledge_editions WHERE source_number = ? AND number IS NOT ?",
   );
   const deleteEdition = engine.query<null, [number]>("DELETE FROM knowledge_editions WHERE number = ?");
+  const deleteBegun = engine.query<null, [number]>(
+    `DELETE FROM knowledge_editions AS e WHERE e.number = ?
+       AND NOT EXISTS (SELECT 1 FROM knowledge_sources s WHERE s.number = e.source_number AND s.edition = e.number)`,
+  );
   const selectSources = engine.query<SourceRemains, [string, number]>(
     "SELECT number, upload_id AS uploadId FROM knowledge_sources WHERE companion_id = ? LIMIT ?",
   );
@@ -57,6 +61,10 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
     return dropped.length > 0;
   }
 
+  function dropBegun(add: AddRemoval, edition: number, nowMs: number): void {
+    if (deleteBegun.run(edition) > 0) add("edition", String(edition), edition, nowMs);
+  }
+
   function dropSource(add: AddRemoval, { number, uploadId }: SourceRemains, nowMs: number): void {
     deleteSource.run(number);
     dropEditions(add, number, null, nowMs);
@@ -64,7 +72,7 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
   }
 
   return {
-    dropEdition,
+    dropBegun,
     dropEditions,
     dropSource,
 
@@ -95,9 +103,10 @@ export function createKnowledgeRemover(engine: SqliteEngine) {
 }
 
 /** For scripts. */
-export const toSourceRemover = ({ dropEditions, dropSource }: KnowledgeRemover, add: AddRemoval): SourceRemover => ({
-  dropEditions: (...of) => part(() => dropEditions(add, ...of)),
-  dropSource: (...of) => part(() => dropSource(add, ...of)),
+export const toSourceRemover = (remover: KnowledgeRemover, add: AddRemoval): SourceRemover => ({
+  dropEditions: (...of) => part(() => remover.dropEditions(add, ...of)),
+  dropSource: (...of) => part(() => remover.dropSource(add, ...of)),
+  dropBegun: (...of) => part(() => remover.dropBegun(add, ...of)),
 });
 
 export interface SourceRemains {

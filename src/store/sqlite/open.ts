@@ -7,12 +7,13 @@ import { createAuditStore } from "../scripts/audit.ts";
 import { createChallengeStore } from "../scripts/challenges.ts";
 import { changes as changeScripts } from "../scripts/changes.ts";
 import { createEmbedTokenStore } from "../scripts/embed-tokens.ts";
-import { holdings as holdingScripts } from "../scripts/holdings.ts";
 import { createIdempotencyStore } from "../scripts/idempotency.ts";
+import { createKnowledgeStore } from "../scripts/knowledge.ts";
 import { createKnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../scripts/knowledge-uploads.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../scripts/second-factors.ts";
 import { createSessionStore } from "../scripts/sessions.ts";
+import { createSpendingStore } from "../scripts/spending.ts";
 import { createVisitorKeyStore } from "../scripts/visitor-keys.ts";
 import { createVoiceStore } from "../scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../scripts/voice-agent-grants.ts";
@@ -26,8 +27,10 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
-import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeIndex } from "./knowledge-index.ts";
 import { createPassageReader } from "./knowledge-passages.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
 import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
 import { createLastUses } from "./last-use.ts";
 import { createMessageEraser } from "./message-eraser.ts";
@@ -39,7 +42,7 @@ import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-objects.ts";
 import { createSqliteScripts } from "./scripts.ts";
 import { createSessionLookup } from "./sessions.ts";
-import { createSpendingStore } from "./spending.ts";
+import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
@@ -88,7 +91,6 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const isServer = settlesLeftAtMs !== null;
   const scripts = createSqliteScripts(engine);
   const changes = scripts.bind(changeScripts);
-  const holdings = scripts.bind(holdingScripts);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
@@ -99,7 +101,6 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const visitorDays = createVisitorDays(engine);
   const knowledge = createKnowledgeRemover(engine);
   const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
-  const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
   const shared = {
     changes,
     conversations,
@@ -110,16 +111,12 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     metadata,
     removals,
     scripts,
-    voiceAgents,
-    ...counters,
+    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) },
   };
   const uploads = createKnowledgeUploads(scripts, removals);
-  const sources = createKnowledgeSources(scripts, {
-    uploads,
-    remover: toSourceRemover(knowledge, removals.add),
-    removals,
-  });
-  const found = { ...shared, passages: createPassageReader(engine), sources, uploads };
+  const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const passages = createPassageReader(engine);
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   const recordLastUses = createLastUses(engine);
@@ -131,8 +128,14 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
     audit: createAuditStore(scripts),
     challenges: createChallengeStore(scripts),
-    knowledge: createKnowledgeStore(engine, found),
-    unanswered: createUnansweredStore(engine, found),
+    knowledge: createKnowledgeStore(scripts, sources, ofSources, {
+      readPassages: passages.readPassages,
+      listPassages: passages.listPassages,
+      ...createKnowledgeQueue(engine, { remover: knowledge, removals }),
+      ...createKnowledgeEditions(engine, knowledge),
+      ...createKnowledgeIndex(engine),
+    }),
+    unanswered: createUnansweredStore(engine, shared, { passages, sources }),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
@@ -140,7 +143,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(engine, shared),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, shared)),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

@@ -7,7 +7,7 @@ import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Removals } from "./removals.ts";
-import type { ChangeRecorder, HoldingsKeeper, SqliteScripts, VoiceAgentKeeper } from "./scripts.ts";
+import type { ChangeRecorder, SqliteScripts } from "./scripts.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VisitorDays } from "./visitor-days.ts";
@@ -18,7 +18,6 @@ export interface StoreParts {
   eraser: MessageEraser;
   erasures: ErasureMarks;
   exchanges: Exchanges;
-  holdings: HoldingsKeeper;
   knowledge: KnowledgeRemover;
   metadata: MetadataIndex;
   quota: QuotaCounts;
@@ -27,5 +26,4 @@ export interface StoreParts {
   spending: SpendingLedger;
   usage: UsageWriter;
   visitorDays: VisitorDays;
-  voiceAgents: VoiceAgentKeeper;
 }

@@ -1,7 +1,6 @@
 /** Runs scripts on SQLite: each within one turn of the event loop. */
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { changes } from "../scripts/changes.ts";
-import type { holdings } from "../scripts/holdings.ts";
 import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
 import type { voiceAgents } from "../scripts/voice-agents.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
@@ -12,7 +11,6 @@ export type Bound<Parts> = {
 };
 
 export type ChangeRecorder = Bound<typeof changes>;
-export type HoldingsKeeper = Bound<typeof holdings>;
 export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
 
 export interface SqliteScripts extends ScriptRunner {

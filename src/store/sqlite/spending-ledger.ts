@@ -3,7 +3,7 @@ import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
+import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createKeyKin } from "./key-kin.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
@@ -57,10 +57,6 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   );
   const holdIn = engine.query<null, [string, string]>(
     "UPDATE spending_reservations SET budget_ids = json_insert(budget_ids, '$[#]', ?) WHERE id = ?",
-  );
-
-  const moveKey = engine.query<null, [string, string, string, number, string, string]>(
-    "UPDATE budgets SET subject = ?, facts = ?, fact = ?, updated_at = ? WHERE account_id = ? AND fact = ?",
   );
   const kin = createKeyKin(engine);
 
@@ -121,17 +117,9 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     end,
     listCountedKeys: kin.listCounted,
 
-    /** The budgets on a key become those of another; returns how many. */
-    moveKey(accountId: string, keyId: string, newId: string, nowMs: number): number {
-      const { subject, facts, fact } = toSubjectColumns({ keyId: newId });
-      const old = toSubjectColumns({ keyId }).fact;
-      return moveKey.run(JSON.stringify(subject), JSON.stringify(facts), fact, nowMs, accountId, old);
-    },
-
-    readPeriod: (budgetId: string, startDay: string) => selectPeriod.get(budgetId, startDay),
-
     /** Replaces nothing: for a budget that has not seen the period yet. What calls under way hold, it holds from now on. */
-    beginPeriod(accountId: string, { id, subject, period, limitMicros }: Budget, spent: Cost, nowMs: number): void {
+    beginPeriod(accountId: string, budget: Budget, spent: Cost): void {
+      const { id, subject, period, limitMicros, updatedAt: nowMs } = budget;
       const { fromDay, toDay } = daysOfPeriod(period, nowMs);
       const facts = factsOfSubject(subject);
       let reserved = 0;

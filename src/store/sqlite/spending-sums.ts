@@ -1,5 +1,5 @@
 /** What a budget's subject has cost so far, read from usage in SQLite. */
-import type { BudgetPeriod, BudgetSubject } from "../../domain/budget.ts";
+import type { Budget, BudgetSubject } from "../../domain/budget.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Cost } from "../../domain/money.ts";
 import { daysOfPeriod, filtersOfSubject, hasSubject } from "../rows/budgets.ts";
@@ -11,7 +11,7 @@ import type { UsageWriter } from "./usage-writer.ts";
 const summed = "coalesce(sum(cost_micros), 0) AS micros, coalesce(sum(cost_picos), 0) AS picos";
 
 /** A sum that stays right while more is counted. */
-export interface RunningSum {
+interface RunningSum {
   /** Call it inside the write that begins to count by itself. */
   total(): Cost;
   close(): void;
@@ -100,7 +100,11 @@ export function createSpendingSums(
 
   return {
     /** Close it when it is needed no longer. */
-    async open(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<RunningSum> {
+    async open(
+      accountId: string,
+      { subject, period }: Pick<Budget, "subject" | "period">,
+      nowMs: number,
+    ): Promise<RunningSum> {
       const days = daysOfPeriod(period, nowMs);
       if ("metadata" in subject) return await sumMetadata(accountId, subject.metadata, days);
       return { total: () => sumPlain(accountId, subject, days) ?? { micros: 0, picos: 0 }, close: () => undefined };

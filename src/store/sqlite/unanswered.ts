@@ -5,9 +5,10 @@ import { pause } from "../../lib/pause.ts";
 import type { IndexedPassage } from "../contract/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../contract/unanswered.ts";
 import { decodeSeen, encodeSeen } from "../rows/knowledge.ts";
+import type { KnowledgeSources } from "../scripts/knowledge-sources.ts";
 import { part } from "../scripts/script.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { KnowledgeParts } from "./knowledge.ts";
+import type { PassageReader } from "./knowledge-passages.ts";
 import type { StoreParts } from "./parts.ts";
 
 /** Questions whose words are read before others get their turn. */
@@ -42,7 +43,8 @@ export const unansweredQueries = {
 
 export function createUnansweredStore(
   engine: SqliteEngine,
-  { changes, passages, sources }: Pick<StoreParts, "changes"> & KnowledgeParts,
+  { changes }: StoreParts,
+  { passages, sources }: { passages: PassageReader; sources: KnowledgeSources },
 ): UnansweredStore {
   const selectConversation = engine.query<{ number: number }, Place>(
     "SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?",

@@ -1,17 +1,13 @@
-/** SQL text of a table, derived from its drizzle columns: the select list, and the insert of many rows at once. */
-import { getTableColumns, getTableName, type InferSelectModel } from "drizzle-orm";
+/** SQL text of a table, derived from its drizzle columns: the select list, and how rows are read. */
+import { getTableColumns, type InferSelectModel } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import type { Parameter, Queries } from "../queries.ts";
 
 type FieldOf<Table extends PgTable> = keyof Table["_"]["columns"] & string;
 
 /** Fields whose column holds JSON, which arrive as text: `createReader` reads them. */
 const isJson = (column: PgColumn) => column.dataType === "custom" && column.mapToDriverValue([]) === "[]";
 
-/**
- * The one list of a table's columns beside its schema, for what plain SQL does with whole rows. `hidden` fields are
- * written, but not selected.
- */
+/** The one list of a table's columns beside its schema, for what reads whole rows. `hidden` fields are not selected. */
 export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> = never>(
   table: Table,
   hidden: readonly Hidden[] = [],
@@ -37,85 +33,10 @@ export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> 
         return values as Omit<Read, Left> & Record<Left, string>;
       };
     },
-
-    /**
-     * Inserts rows with all their columns but `number`, which PostgreSQL assigns, in the order given. `ending` follows the
-     * rows (`RETURNING …`, `ON CONFLICT …`); its own parameters come first: `$1` is the first of `more`.
-     */
-    async insert<Returned = never>(
-      queries: Pick<Queries, "all">,
-      rows: readonly Omit<InferSelectModel<Table>, "number">[],
-      ending = "",
-      more: readonly Parameter[] = [],
-    ): Promise<Returned[]> {
-      const written = columns.filter(([field]) => field !== "number");
-      const parameters: Parameter[] = [...more];
-      const tuples = rows.map((row) => {
-        const values = row as Record<string, unknown>;
-        const places = written.map(([field, column]) => {
-          const value = values[field] ?? null;
-          parameters.push((value === null ? null : column.mapToDriverValue(value)) as Parameter);
-          return `$${parameters.length}`;
-        });
-        return `(${places.join(", ")})`;
-      });
-      const names = written.map(([, column]) => `"${column.name}"`).join(", ");
-      const text = `INSERT INTO ${getTableName(table)} (${names}) VALUES ${tuples.join(", ")} ${ending}`;
-      return await queries.all<Returned>(text, parameters);
-    },
-
-    /** Sets the fields of the rows that meet the condition, whose own parameters come first: `$1` is the first of `of`. */
-    async update(
-      queries: Pick<Queries, "run">,
-      fields: Partial<InferSelectModel<Table>>,
-      condition: string,
-      of: readonly Parameter[],
-    ): Promise<void> {
-      const parameters: Parameter[] = [...of];
-      const values = fields as Record<string, unknown>;
-      const set = columns
-        .filter(([field]) => values[field] !== undefined)
-        .map(([field, column]) => {
-          const value = values[field] ?? null;
-          parameters.push((value === null ? null : column.mapToDriverValue(value)) as Parameter);
-          return `"${column.name}" = $${parameters.length}`;
-        });
-      if (set.length === 0) return;
-      await queries.run(`UPDATE ${getTableName(table)} SET ${set.join(", ")} WHERE ${condition}`, parameters);
-    },
-
-    /**
-     * The same for any number of rows: the statement has one array for each column, so its text is always the same.
-     */
-    async insertMany<Returned = never>(
-      queries: Pick<Queries, "all">,
-      rows: readonly Omit<InferSelectModel<Table>, "number">[],
-      ending = "",
-    ): Promise<Returned[]> {
-      const written = columns.filter(([field]) => field !== "number");
-      const parameters = written.map(([field, column]) =>
-        rows.map((row) => {
-          const value = (row as Record<string, unknown>)[field] ?? null;
-          return (value === null ? null : column.mapToDriverValue(value)) as string | number | boolean | null;
-        }),
-      );
-      const names = written.map(([, column]) => `"${column.name}"`).join(", ");
-      const arrays = written.map(([, column], at) => `$${at + 1}::${typeOf(column)}[]`);
-      const text = `INSERT INTO ${getTableName(table)} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${ending}`;
-      return await queries.all<Returned>(text, parameters);
-    },
   };
 }
 
 /** The driver gives a `bigint` as text. */
 function readAs(column: PgColumn): string {
   return column.getSQLType() === "bigint" ? "::float8" : "";
-}
-
-function typeOf(column: PgColumn): string {
-  // An array of whole numbers goes as `float8`, which holds them all.
-  return column
-    .getSQLType()
-    .replace(/ COLLATE .*/, "")
-    .replace("bigint", "float8");
 }

@@ -23,9 +23,6 @@ interface ListedColumn {
 /**
  * The one list of a table's columns beside its schema, for what plain SQL does with whole rows. `hidden` fields are
  * written, but not selected. Nothing is derived before a query needs it, since few queries run at startup.
- *
- * Plain SQL is for hot paths and for what the query builder cannot express: the builder's prepared queries take half as
- * long again (a companion by id: 5.3 µs, not 3.4), and leave their parameters to SQLite's planner (see `engine.ts`).
  */
 export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Table> = never>(
   table: Table,

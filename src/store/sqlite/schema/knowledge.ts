@@ -1,4 +1,4 @@
-/** Tables of sources, of what they say, and of what turns found in them; the index itself is in `clustered.ts`. */
+/** Tables of sources, of what they say, and of what turns found in them; the index itself is in the migration. */
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, text } from "drizzle-orm/sqlite-core";
 import type { DocumentKind, SourceStatus, SourceType } from "../../../domain/knowledge.ts";
