@@ -5,7 +5,7 @@ import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { findFilterProblem } from "../../schemas/metadata-filter.ts";
-import type { BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
+import type { BudgetCheck, BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
 import { noteReached } from "../../turns/spending.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../turns/unpriced.ts";
 import { type BudgetPatchBody, budgetPatchBody, newBudgetBody, readOnlyBudgetFields } from "./model.ts";
@@ -51,7 +51,7 @@ export async function updateBudget(
   services: BudgetServices,
   accountId: string,
   current: BudgetState,
-  sent: unknown,
+  { sent, check }: { sent: unknown; check: BudgetCheck | undefined },
   context: WriteContext,
 ): Promise<BudgetState> {
   const settable = omitFields(sent, readOnlyBudgetFields);
@@ -72,7 +72,7 @@ export async function updateBudget(
   if (becomes.action === "stop" && (patch.action ?? patch.subject) !== undefined) {
     await requirePrices(services, accountId, becomes.subject);
   }
-  const updated = await services.store.spending.updateBudget(accountId, current.id, patch, context);
+  const updated = await services.store.spending.updateBudget(accountId, current.id, patch, context, check);
   if (updated === null) throw missing("budget");
   const { reachedAt } = updated;
   if (reachedAt !== null && reachedAt !== current.reachedAt) noteReached(services, [{ ...updated, accountId }]);

@@ -10,6 +10,9 @@ import type { WriteContext } from "./write-context.ts";
 export type NewBudget = Omit<Budget, "createdAt" | "updatedAt">;
 export type BudgetPatch = Partial<Pick<Budget, "subject" | "limitMicros" | "period" | "action">>;
 
+/** Is given what a change is made to, inside its transaction, and may throw: then nothing changes. */
+export type BudgetCheck = (current: Budget) => void;
+
 /** A call that is about to be made. */
 export interface SpendingCall {
   /** Of the reservation. */
@@ -95,12 +98,18 @@ export interface SpendingStore {
   listBudgets(accountId: string, page: PageRequest, nowMs: number): Promise<Page<BudgetState>>;
   findBudget(accountId: string, id: string, nowMs: number): Promise<BudgetState | null>;
   /**
-   * Sets the given fields. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
+   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
    * Audit: `budget.update` with the names of the fields.
    */
-  updateBudget(accountId: string, id: string, patch: BudgetPatch, context: WriteContext): Promise<BudgetState | null>;
+  updateBudget(
+    accountId: string,
+    id: string,
+    patch: BudgetPatch,
+    context: WriteContext,
+    check?: BudgetCheck,
+  ): Promise<BudgetState | null>;
   /** False if absent. Audit: `budget.delete`. */
-  deleteBudget(accountId: string, id: string, context: WriteContext): Promise<boolean>;
+  deleteBudget(accountId: string, id: string, context: WriteContext, check?: BudgetCheck): Promise<boolean>;
   /** What usage has recorded of a subject since the period of `nowMs` began. */
   sumSpent(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<Cost>;
   /** The account's budgets that count a call with these facts. */

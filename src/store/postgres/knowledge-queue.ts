@@ -39,7 +39,7 @@ const isClaimed = "id = $1 AND revision = $2 AND status = 'indexing'";
 const renewClaim = `UPDATE knowledge_sources SET due_at = $3, pages_done = $4, pages_total = $5 WHERE ${isClaimed}`;
 const lockClaimed = `SELECT number::float8 AS number, edition::float8 AS edition, upload_id AS "uploadId", type
   FROM knowledge_sources WHERE ${isClaimed} FOR UPDATE`;
-const giveBack = "UPDATE knowledge_sources SET status = 'queued', due_at = $2, updated_at = $2 WHERE number = $1";
+const giveBack = "UPDATE knowledge_sources SET status = 'queued', due_at = $2 WHERE number = $1";
 const insertEdition = `INSERT INTO knowledge_editions (source_number, model, created_at) VALUES ($1, $2, $3)
   RETURNING number::float8 AS number`;
 const lockEdition = "SELECT FROM knowledge_editions WHERE number = $1 AND source_number = $2 FOR UPDATE";
@@ -49,15 +49,15 @@ const keeping = (upload: string) =>
   `upload_id = ${upload}, upload_bytes = CASE WHEN ${upload}::text IS NULL THEN 0 ELSE upload_bytes END`;
 const read = "failures = 0, pages_done = NULL, pages_total = NULL, status = 'ready'";
 const publishEdition = `UPDATE knowledge_sources SET edition = $2, title = $3, chunks = $4, bytes = $5, tokens = $6,
-    words = $7, content_hash = $8, error = $9, due_at = $10, indexed_at = $11, updated_at = $11, ${keeping("$12")}, ${read}
+    words = $7, content_hash = $8, error = $9, due_at = $10, indexed_at = $11, ${keeping("$12")}, ${read}
   WHERE number = $1`;
-const confirmEdition = `UPDATE knowledge_sources SET error = $2, due_at = $3, indexed_at = $4, updated_at = $4, ${keeping("$5")}, ${read}
+const confirmEdition = `UPDATE knowledge_sources SET error = $2, due_at = $3, indexed_at = $4, ${keeping("$5")}, ${read}
   WHERE number = $1`;
 const updateValidators = `UPDATE knowledge_documents d SET etag = v.etag, last_modified = v.last_modified
   FROM unnest($2::int[], $3::text[], $4::text[]) AS v (place, etag, last_modified)
   WHERE d.edition = $1 AND d.place = v.place`;
-const noteFailure = `UPDATE knowledge_sources SET status = $2, error = $3, due_at = $4, updated_at = $5,
-    failures = failures + 1, pages_done = NULL, pages_total = NULL, ${keeping("$6")}
+const noteFailure = `UPDATE knowledge_sources SET status = $2, error = $3, due_at = $4,
+    failures = failures + 1, pages_done = NULL, pages_total = NULL, ${keeping("$5")}
   WHERE number = $1`;
 
 /** `isLeft`: a server that has stopped has begun an edition. */
@@ -189,7 +189,7 @@ export function createKnowledgeQueue(
             return false;
           }
           const { sentence, again, dueAt } = failure;
-          const told = [toFailedStatus(row.edition, failure), withoutNul(sentence), dueAt, nowMs];
+          const told = [toFailedStatus(row.edition, failure), withoutNul(sentence), dueAt];
           const upload = again ? row.uploadId : toKeptUpload(row);
           await transaction.run(noteFailure, [row.number, ...told, upload]);
           await end(transaction, row, { kept: row.edition, upload }, nowMs);

@@ -1,6 +1,6 @@
 /** Budgets and the operator's stops in PostgreSQL. */
 import { type Budget, type BudgetState, type BudgetSubject, mostBudgets, startDayOf } from "../../domain/budget.ts";
-import { toUtcDay } from "../../lib/clock.ts";
+import { toLaterMs, toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { BudgetPatch, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
@@ -65,7 +65,7 @@ export function createSpendingStore(
   async function update(
     transaction: Transaction,
     accountId: string,
-    { budget, labels }: { budget: Budget; labels: FoundLabels | null },
+    { budget, labels, nowMs }: { budget: Budget; labels: FoundLabels | null; nowMs: number },
     patch: BudgetPatch,
   ): Promise<void> {
     const { id, limitMicros, period, action, updatedAt } = budget;
@@ -74,9 +74,9 @@ export function createSpendingStore(
     if (labels !== null) {
       await transaction.run("DELETE FROM budget_periods WHERE budget_id = $1", [id]);
       await transaction.run(forgetReserved, [accountId, id]);
-      await beginPeriod(transaction, accountId, { budget, labels });
+      await beginPeriod(transaction, accountId, { budget, labels, nowMs });
     } else if (patch.limitMicros !== undefined) {
-      await transaction.run(reachAnew, [id, startDayOf(period, toUtcDay(updatedAt)), limitMicros, updatedAt]);
+      await transaction.run(reachAnew, [id, startDayOf(period, toUtcDay(nowMs)), limitMicros, nowMs]);
     }
   }
 
@@ -105,7 +105,7 @@ export function createSpendingStore(
         const { nowMs } = context;
         const budget = { ...made, createdAt: nowMs, updatedAt: nowMs };
         await columns.insert(transaction, [{ ...budget, accountId, ...toSubjectColumns(budget.subject) }]);
-        await beginPeriod(transaction, accountId, { budget, labels });
+        await beginPeriod(transaction, accountId, { budget, labels, nowMs });
         const details = { period: budget.period, action: budget.action, limit_micros: budget.limitMicros };
         const entry = { accountId, action: "budget.create", targetId: budget.id, details };
         await changes.record(transaction, context, entry);
@@ -122,7 +122,7 @@ export function createSpendingStore(
 
     findBudget: (accountId, id, nowMs) => find(engine.quick, accountId, id, nowMs),
 
-    async updateBudget(accountId, id, patch, context) {
+    async updateBudget(accountId, id, patch, context, check) {
       const { nowMs } = context;
       for (;;) {
         const known = await find(engine.quick, accountId, id, nowMs);
@@ -132,10 +132,11 @@ export function createSpendingStore(
         const changed = await change(accountId, async (transaction) => {
           const before = await find(transaction, accountId, id, nowMs);
           if (before === null) return null;
-          const budget = { ...before, ...patch, updatedAt: nowMs };
+          check?.(before);
+          const budget = { ...before, ...patch, updatedAt: toLaterMs(nowMs, before.updatedAt) };
           // Changed meanwhile: these would be the labels of something else.
           if (labels !== null && JSON.stringify(budget.subject) !== JSON.stringify(subject)) return "outdated";
-          await update(transaction, accountId, { budget, labels }, patch);
+          await update(transaction, accountId, { budget, labels, nowMs }, patch);
           const details = { changed: Object.keys(patch) };
           await changes.record(transaction, context, { accountId, action: "budget.update", targetId: id, details });
           return await find(transaction, accountId, id, nowMs);
@@ -144,10 +145,12 @@ export function createSpendingStore(
       }
     },
 
-    deleteBudget: (accountId, id, context) =>
+    deleteBudget: (accountId, id, context, check) =>
       change(accountId, async (transaction) => {
-        const remove = "DELETE FROM budgets WHERE id = $1 AND account_id = $2";
-        if ((await transaction.run(remove, [id, accountId])) === 0) return false;
+        const budget = await find(transaction, accountId, id, context.nowMs);
+        if (budget === null) return false;
+        check?.(budget);
+        await transaction.run("DELETE FROM budgets WHERE id = $1", [id]);
         const entry = { accountId, action: "budget.delete", targetId: id, details: {} };
         await changes.record(transaction, context, entry);
         return true;

@@ -57,12 +57,12 @@ export function createKnowledgeEditions(
     null,
     [
       ...[number, string, number, number, number, number, string, string | null, number | null, number],
-      ...[number, string | null, number],
+      ...[string | null, number],
     ]
   >(
     `UPDATE knowledge_sources SET edition = ?, title = ?, chunks = ?, bytes = ?, tokens = ?, words = ?, content_hash = ?,
-       error = ?, due_at = ?, indexed_at = ?, updated_at = ?, status = 'ready', failures = 0, upload_id = ?12,
-       upload_bytes = iif(?12 IS NULL, 0, upload_bytes), pages_done = NULL, pages_total = NULL WHERE number = ?13`,
+       error = ?, due_at = ?, indexed_at = ?, status = 'ready', failures = 0, upload_id = ?11,
+       upload_bytes = iif(?11 IS NULL, 0, upload_bytes), pages_done = NULL, pages_total = NULL WHERE number = ?12`,
   );
   const setModel = engine.query<null, [string | null, number, number]>(
     "UPDATE knowledge_editions SET model = ?, is_embedded = ? WHERE number = ?",
@@ -104,7 +104,7 @@ export function createKnowledgeEditions(
     const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
     publishRow.run(
       ...([edition, title, chunks, bytes, tokens, words, contentHash, notice] as const),
-      ...([refreshAt, nowMs, nowMs, kept, number] as const),
+      ...([refreshAt, nowMs, kept, number] as const),
     );
     remover.dropEditions(removals.add, number, edition, nowMs);
     if (uploadId !== kept && uploadId !== null) removals.add("upload", uploadId, 0, nowMs);

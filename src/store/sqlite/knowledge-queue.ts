@@ -67,11 +67,11 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
   );
   const settle = engine.query<
     null,
-    [string, string | null, number, number | null, string | null, number | null, number, number]
+    [string, string | null, number, number | null, string | null, number | null, number]
   >(
     `UPDATE knowledge_sources SET status = ?, error = ?, failures = ?, due_at = ?, upload_id = ?5,
        upload_bytes = iif(?5 IS NULL, 0, upload_bytes), indexed_at = ifnull(?, indexed_at), pages_done = NULL,
-       pages_total = NULL, updated_at = ? WHERE number = ?`,
+       pages_total = NULL WHERE number = ?`,
   );
 
   /** The account's turn comes after that of the one before it in order, and the first follows the last. */
@@ -120,7 +120,7 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
     const { sentence, again, dueAt } = failure;
     const status = toFailedStatus(row.edition, failure);
     const kept = again || keepsUpload(row.type) ? row.uploadId : null;
-    settle.run(status, sentence, row.failures + 1, dueAt, kept, null, nowMs, row.number);
+    settle.run(status, sentence, row.failures + 1, dueAt, kept, null, row.number);
     return end(row, kept, nowMs);
   }
 
@@ -155,7 +155,7 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
 
     release: (claimed, nowMs) =>
       settleClaimed(claimed, (row) => {
-        settle.run("queued", row.error, row.failures, nowMs, row.uploadId, null, nowMs, row.number);
+        settle.run("queued", row.error, row.failures, nowMs, row.uploadId, null, row.number);
         return end(row, row.uploadId, nowMs);
       }),
 
@@ -165,7 +165,7 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
           updateValidators.run(etag, lastModified, row.edition ?? 0, place);
         }
         const kept = keepsUpload(row.type) ? row.uploadId : null;
-        settle.run("ready", notice, 0, refreshAt, kept, nowMs, nowMs, row.number);
+        settle.run("ready", notice, 0, refreshAt, kept, nowMs, row.number);
         return end(row, kept, nowMs);
       }),
 

@@ -1,8 +1,8 @@
 /** Budgets and the operator's stops in SQLite. */
 import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
-import { toUtcDay } from "../../lib/clock.ts";
+import { toLaterMs, toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
-import type { BudgetPatch, SpendingStop, SpendingStore } from "../contract/spending.ts";
+import type { BudgetCheck, BudgetPatch, SpendingStop, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll, countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
@@ -37,7 +37,7 @@ export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): Sp
     `UPDATE budgets SET subject = ?, facts = ?, fact = ?, limit_micros = ?, period = ?, action = ?, updated_at = ?
      WHERE id = ?`,
   );
-  const remove = engine.query<null, [string, string]>("DELETE FROM budgets WHERE id = ? AND account_id = ?");
+  const remove = engine.query<null, [string]>("DELETE FROM budgets WHERE id = ?");
   const forgetPeriods = engine.query<null, [string]>("DELETE FROM budget_periods WHERE budget_id = ?");
   const setReached = engine.query<null, [number | null, string, string]>(
     "UPDATE budget_periods SET reached_at = ? WHERE budget_id = ? AND start_day = ?",
@@ -113,16 +113,19 @@ export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): Sp
       period,
     }: Pick<Budget, "id" | "subject" | "period"> & { patch: BudgetPatch; sum: RunningSum | null },
     context: WriteContext,
+    check: BudgetCheck | undefined,
   ): BudgetState | null | "outdated" {
     const before = find(accountId, id);
     if (before === null) return null;
+    check?.(before);
     const { nowMs } = context;
-    const budget: Budget = { ...before, ...patch, updatedAt: nowMs };
+    const updatedAt = toLaterMs(nowMs, before.updatedAt);
+    const budget: Budget = { ...before, ...patch, updatedAt };
     if (budget.period !== period || JSON.stringify(budget.subject) !== JSON.stringify(subject)) return "outdated";
     const columns = toSubjectColumns(budget.subject);
     const { limitMicros, action } = budget;
     const facts = JSON.stringify(columns.facts);
-    update.run(JSON.stringify(subject), facts, columns.fact, limitMicros, period, action, nowMs, id);
+    update.run(JSON.stringify(subject), facts, columns.fact, limitMicros, period, action, updatedAt, id);
     if (sum !== null) {
       forgetPeriods.run(id);
       forgetReserved.run(id, accountId, id);
@@ -169,22 +172,25 @@ export function createSpendingStore(engine: SqliteEngine, parts: StoreParts): Sp
         return budget === null ? null : toState(budget, nowMs);
       }),
 
-    async updateBudget(accountId, id, patch, context) {
+    async updateBudget(accountId, id, patch, context, check) {
       const { nowMs } = context;
       for (;;) {
         const known = await engine.read(() => find(accountId, id));
         if (known === null) return null;
         const expected = { ...known, ...patch };
         const attempt = (sum: RunningSum | null) =>
-          engine.write(() => change(accountId, { ...expected, patch, sum }, context));
+          engine.write(() => change(accountId, { ...expected, patch, sum }, context, check));
         const changed = countsAnew(patch) ? await withSum(accountId, expected, nowMs, attempt) : await attempt(null);
         if (changed !== "outdated") return changed;
       }
     },
 
-    deleteBudget: (accountId, id, context) =>
+    deleteBudget: (accountId, id, context, check) =>
       engine.write(() => {
-        if (remove.run(id, accountId) === 0) return false;
+        const budget = find(accountId, id);
+        if (budget === null) return false;
+        check?.(budget);
+        remove.run(id);
         changes.record(context, { accountId, action: "budget.delete", targetId: id, details: {} });
         return true;
       }),
