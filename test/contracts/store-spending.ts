@@ -17,6 +17,8 @@ import {
   type StoreWorld,
 } from "../support/store-world.ts";
 
+/** Of a companion that has nothing set. */
+const plain = { model: null, reasoningEffort: null, hasVoice: false, maxOutputTokens: null, promptBytes: 0 };
 const price = { micros: 100, picos: 400_000 };
 
 export function spendingStoreContract(open: OpenStore): void {
@@ -195,7 +197,7 @@ export function spendingStoreContract(open: OpenStore): void {
     const ofOld = { ...newCompanion({ model: "by the old key" }), createdByKeyId: root.id };
     await companions.create(account.id, ofOld, world.context());
     expect(await spending().listChoices(account.id, { keyId: ofRoot.id })).toEqual([
-      { model: "by the old key", hasVoice: false },
+      { ...plain, model: "by the old key" },
     ]);
   });
 
@@ -205,9 +207,31 @@ export function spendingStoreContract(open: OpenStore): void {
     await settle(null);
     await settle(null, spendingFactsOf({ companionId: other.id, keyId: null, metadata: {} }));
     expect(await spentAndReserved(budget.id)).toEqual([100, 400_000, 0]);
-    expect(await spending().listChoices(account.id, { companionId: companion.id })).toEqual([
-      { model: null, hasVoice: false },
-    ]);
+    expect(await spending().listChoices(account.id, { companionId: companion.id })).toEqual([plain]);
+  });
+
+  test("are told what companions have whose calls they count, and the least that these ask for", async () => {
+    const [subject, tenant] = [{ metadata: { tenant: "many" } }, { metadata: { tenant: "many" } }];
+    const settings = [
+      { ...tenant, maxOutputTokens: 900, systemPrompt: "Müde" },
+      { ...tenant, maxOutputTokens: 700, systemPrompt: "Be kind." },
+      { ...tenant },
+      { ...tenant, model: "dear", systemPrompt: "Be brief." },
+      { ...tenant, model: "dear", systemPrompt: "Be polite.", reasoningEffort: "high", voiceId: "v" } as const,
+    ];
+    for (const one of settings) await world.createCompanion(account, one);
+    const choices = await spending().listChoices(account.id, subject);
+    expect(choices).toHaveLength(3);
+    expect(choices).toEqual(
+      expect.arrayContaining([
+        { ...plain, maxOutputTokens: 700 },
+        { ...plain, model: "dear", promptBytes: 9 },
+        { ...plain, model: "dear", promptBytes: 10, reasoningEffort: "high", hasVoice: true },
+      ]),
+    );
+    const prompted = await world.createCompanion(account, settings[0]);
+    const own = await spending().listChoices(account.id, { companionId: prompted.id });
+    expect(own).toEqual([{ ...plain, maxOutputTokens: 900, promptBytes: 5 }]);
   });
 
   test("are never overspent by 200 calls at once, each of which holds what it may cost until it ends", async () => {

@@ -1,5 +1,5 @@
 /** `/api/budgets`: how much calls may cost in a day or a month. */
-import type { Budget, BudgetList, BudgetPatch, ListBudgetsQuery, NewBudget } from "../generated/wire.ts";
+import type { Budget, BudgetList, BudgetPatch, BudgetPreview, BudgetSubject, ListBudgetsQuery, NewBudget } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
 import type { CallOptions } from "../request.ts";
 import {
@@ -24,6 +24,10 @@ export function budgetCalls(transport: Transport) {
 
     create: (budget: NewBudget, options: CreateOptions = {}) =>
       transport.json<Budget>({ method: "POST", path, body: budget, headers: creationHeaders(options) }, options),
+
+    /** What such a budget would have counted so far, and what it must leave for a reply. Makes nothing. */
+    preview: (subject: BudgetSubject, options: CallOptions = {}) =>
+      transport.json<BudgetPreview>({ method: "POST", path: [...path, "preview"], body: subject }, options),
 
     get: (id: string, options: CallOptions = {}) =>
       transport.json<Budget>({ method: "GET", path: [...path, id] }, options),

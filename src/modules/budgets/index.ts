@@ -1,5 +1,6 @@
 /** `/api/budgets`: how much an account's calls may cost in a day or a month. */
 import { type Budget, mostBudgets } from "../../domain/budget.ts";
+import { roundToMicros } from "../../domain/money.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
@@ -8,9 +9,9 @@ import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { listOf } from "../../schemas/list.ts";
-import { budgetPatchBody, newBudgetBody, toWireBudget } from "./model.ts";
-import { BudgetObject } from "./responses.ts";
-import { getBudget, prepareBudget, updateBudget } from "./service.ts";
+import { budgetPatchBody, budgetPreviewBody, newBudgetBody, toWireBudget } from "./model.ts";
+import { BudgetObject, BudgetPreview } from "./responses.ts";
+import { getBudget, prepareBudget, previewBudget, updateBudget } from "./service.ts";
 
 const makeParams = () => ({ id: idParam("budget") });
 
@@ -64,6 +65,30 @@ export const budgetRoutes: readonly Route[] = [
       });
       tagVersion(set, JSON.parse(text));
       return text;
+    },
+  }),
+  route({
+    id: "previewBudget",
+    method: "POST",
+    path: "/api/budgets/preview",
+    tag: "Budgets",
+    summary: "Read what a budget would count",
+    access: "usage:read",
+    body: uncheckedBody(budgetPreviewBody),
+    document: () => ({
+      description:
+        "Before it is made, or changed: what it would have counted so far, and what a reply reserves. Makes nothing.",
+      bodyExample: { metadata: { tenant: "acme" }, period: "month" },
+      responses: { 200: jsonResponse("What is spent, and what a reply needs.", BudgetPreview) },
+    }),
+    async handle({ services, principal, readBody }) {
+      const { spent, replyMicros } = await previewBudget(
+        services,
+        principal.account.id,
+        await readBody(),
+        services.clock.nowMs(),
+      );
+      return { spent_micros: roundToMicros(spent), reply_micros: replyMicros };
     },
   }),
   route({

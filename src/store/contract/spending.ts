@@ -3,6 +3,7 @@
 import type { TicketId } from "../../coordination/coordination.ts";
 import type { Budget, BudgetPeriod, BudgetState, BudgetSubject } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
+import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { Answerer } from "../../domain/usage.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -75,10 +76,16 @@ export interface SpendingStop {
   stoppedAt: number;
 }
 
-/** A model and a voice that an account's companions have: null for the operator's own model. */
+/** A model, an effort and a voice that companions of an account have, and how little those ask for that have them. */
 export interface CompanionChoice {
+  /** Null for the operator's own. */
   model: string | null;
+  reasoningEffort: ReasoningEffort | null;
   hasVoice: boolean;
+  /** The least that one of them has set; null if none has. */
+  maxOutputTokens: number | null;
+  /** UTF-8 bytes of the shortest system prompt. */
+  promptBytes: number;
 }
 
 /**
@@ -118,7 +125,7 @@ export interface SpendingStore {
   listCountedKeys(keyId: string): Promise<string[]>;
   /** Whether any account has a budget that stops calls. */
   hasStopBudgets(): Promise<boolean>;
-  /** What the companions have whose calls the subject counts, each combination once. */
+  /** What the companions have whose calls the subject counts, each combination of model, effort and voice once. */
   listChoices(accountId: string, subject: BudgetSubject): Promise<CompanionChoice[]>;
 
   /**

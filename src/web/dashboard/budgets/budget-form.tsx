@@ -1,15 +1,15 @@
 /** The dialog in which a budget is made or changed. */
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
-import { ApiError, fieldProblem, toSearch } from "../lib/api.ts";
-import { useAction, useLoad, useSettled } from "../lib/load.ts";
-import type { ApiKey, Budget, Page, UsageRow } from "../lib/types.ts";
+import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { useAction, useLoad, useReading, useSettled } from "../lib/load.ts";
+import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/states.tsx";
 import { type BudgetDraft, findBudgetProblems, type SubjectKind, toBudgetDraft } from "./budget-draft.ts";
 import { MetadataPairs } from "./metadata-pairs.tsx";
-import { findStop, readSpent, spendingQuery } from "./stop-warning.ts";
+import { findStop, previewBody } from "./stop-warning.ts";
 
 interface BudgetFormProps {
   /** Null for a new one. */
@@ -38,17 +38,25 @@ const actions: readonly { value: Budget["action"]; label: string }[] = [
 
 const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
 
+/** Of the draft as it is now; null until it has arrived. */
+function usePreview(draft: BudgetDraft): BudgetPreview | null {
+  const wanted = JSON.stringify(previewBody(draft));
+  const settled = useSettled(wanted);
+  const read = useCallback(
+    (signal: AbortSignal) => call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(settled), signal }),
+    [settled],
+  );
+  const { data } = useReading(settled === "null" ? null : read);
+  return settled === wanted ? data : null;
+}
+
 export function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
   const [draft, setDraft] = useState(() => toBudgetDraft(budget));
   useEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
   const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
-  const wanted = toSearch(spendingQuery(draft, budget, Date.now()) ?? {});
-  const query = useSettled(wanted);
-  const usage = useLoad<Pick<Page<UsageRow>, "data">>(query === "" ? null : `/api/usage${query}`);
-  const rows = query === wanted ? (usage.data?.data ?? null) : null;
-  const stop = findStop(draft, readSpent(draft, budget, rows, keys));
+  const stop = findStop(draft, usePreview(draft));
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
