@@ -213,6 +213,8 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
 
 test("budgets are made, read, changed and deleted", async () => {
   const subject = { metadata: { tenant: "budgeted" } };
+  const preview = await client.budgets.preview({ ...subject, period: "day" });
+  expect(preview).toEqual({ spent_micros: 0, reply_micros: null });
   const made = await client.budgets.create({ ...subject, limit_micros: 1000, period: "day", action: "notify" });
   expect(await client.budgets.get(made.id)).toMatchObject({ ...subject, spent_micros: 0 });
   expect((await client.budgets.update(made.id, { limit_micros: 2000 })).limit_micros).toBe(2000);

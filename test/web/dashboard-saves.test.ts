@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
 
 let world: DashboardWorld;
 beforeAll(async () => {
@@ -69,7 +70,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   await api.call("PUT", at, { ...theirs, text: "Theirs" });
   await save();
   await page.getByRole("button", { name: "Load theirs" }).click();
-  expect(await text.inputValue()).toBe("Theirs");
+  await eventually(async () => (await text.inputValue()) === "Theirs");
   // Nothing is lost by closing it.
   await page.keyboard.press("Escape");
   await isSaved();
@@ -118,7 +119,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   await api.call("PATCH", at, { limit_micros: 9_000_000 });
   await page.getByRole("button", { name: "Save" }).click();
   await conflict.getByRole("button", { name: "Load theirs" }).click();
-  expect(await limit.inputValue()).toBe("9.00");
+  await eventually(async () => (await limit.inputValue()) === "9.00");
   expect(await read()).toMatchObject({ limit_micros: 9_000_000 });
   expect(signedIn.complaints).toEqual([]);
 });

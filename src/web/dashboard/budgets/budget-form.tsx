@@ -1,5 +1,5 @@
 /** The dialog in which a budget is made or changed. */
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction, useLoad, useReading, useSettled } from "../lib/load.ts";
@@ -52,7 +52,7 @@ function usePreview(draft: BudgetDraft): BudgetPreview | null {
 
 export function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
   const [draft, setDraft] = useState(() => toBudgetDraft(budget));
-  useEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
+  useLayoutEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
   const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;

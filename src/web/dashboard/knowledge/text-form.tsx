@@ -1,5 +1,5 @@
 /** The dialog in which a text is written, or edited. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -26,7 +26,7 @@ function toFields(kept: WrittenText | null): Fields {
 
 export function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
   const [{ title, text, url }, setFields] = useState(() => toFields(kept));
-  useEffect(() => setFields(toFields(kept)), [kept]);
+  useLayoutEffect(() => setFields(toFields(kept)), [kept]);
   const change = (part: Partial<Fields>) => setFields((before) => ({ ...before, ...part }));
   const save = useAction(() =>
     onSave({ title: title.trim(), text: fromEdited(text, kept?.text ?? ""), url: toAddress(url) || null }),
