@@ -1,5 +1,13 @@
 /** `/api/budgets`: how much calls may cost in a day or a month. */
-import type { Budget, BudgetList, BudgetPatch, BudgetPreview, BudgetSubject, ListBudgetsQuery, NewBudget } from "../generated/wire.ts";
+import type {
+  Budget,
+  BudgetList,
+  BudgetPatch,
+  BudgetPreview,
+  BudgetSubject,
+  ListBudgetsQuery,
+  NewBudget,
+} from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
 import type { CallOptions } from "../request.ts";
 import {
