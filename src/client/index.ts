@@ -22,9 +22,9 @@ export {
 export type * from "./generated/wire.ts";
 export type { CitedSource } from "./reply-stream.ts";
 export type { CallOptions, Fetch } from "./request.ts";
-export type { ChangeOptions, PartialCompanion, UpdateOptions } from "./resources/companions.ts";
+export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
-export type { CreateOptions } from "./transport.ts";
+export type { ChangeOptions, CreateOptions } from "./transport.ts";
 
 export type CompaniondOptions = TransportOptions;
 

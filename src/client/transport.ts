@@ -29,6 +29,16 @@ export function creationHeaders({ idempotencyKey }: CreateOptions): Record<strin
   return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
 }
 
+export interface ChangeOptions extends CallOptions {
+  /** An `ETag`: the change is made only to that version; otherwise it is `precondition_failed`. */
+  ifMatch?: string | undefined;
+}
+
+/** What a change of one version is sent with: the second time, it would no longer be that version. */
+export function condition({ ifMatch }: ChangeOptions): Pick<ApiCall, "headers" | "isOnce"> {
+  return ifMatch === undefined ? {} : { headers: { "if-match": ifMatch }, isOnce: true };
+}
+
 type QueryValue =
   | string
   | number
@@ -119,6 +129,14 @@ export function createTransport(settings: TransportOptions): Transport {
     json: <Body>(call: ApiCall, options: CallOptions) => read(call, options, parseAnswer<Body>),
     send: (call, options) => read(call, options, () => undefined),
   };
+}
+
+/** What is at the path, with the version that it has: for `ifMatch`. */
+export function readVersion<Body>(transport: Transport, path: readonly string[], options: CallOptions) {
+  return transport.read({ method: "GET", path }, options, (text, response) => ({
+    found: parseAnswer<Body>(text, response),
+    etag: response.headers.get("etag"),
+  }));
 }
 
 /** The server sends whole JSON: half of it was cut, which not every proxy and runtime tells from an end. */

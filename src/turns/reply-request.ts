@@ -49,7 +49,13 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
   readonly passages: HistoryMessage | null;
 }
 
-export function toReplyRequest(settings: Settings["llm"], companion: Companion, turn: PreparedTurn): ReplyRequest {
+/** What of a companion its replies are made by. */
+export type ReplySettings = Pick<
+  Companion,
+  "accountId" | "systemPrompt" | "model" | "temperature" | "reasoningEffort" | "maxOutputTokens" | "contextTokens"
+>;
+
+export function toReplyRequest(settings: Settings["llm"], companion: ReplySettings, turn: PreparedTurn): ReplyRequest {
   const { model, models, maxOutputTokens } = settings;
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);

@@ -5,7 +5,10 @@ import type { CompanionChoice } from "../store/store.ts";
 export type PricedServices = Pick<Services, "settings" | "llm" | "voice">;
 
 /** Names of models, and of the voice provider as prices name it (`voice/elevenlabs`); each once. */
-export function listUnpriced(services: PricedServices, choices: readonly CompanionChoice[]): string[] {
+export function listUnpriced(
+  services: PricedServices,
+  choices: readonly Pick<CompanionChoice, "model" | "hasVoice">[],
+): string[] {
   const names = choices.flatMap((choice) => [
     ...findUnpricedModel(services, choice),
     ...findUnpricedVoice(services, choice),

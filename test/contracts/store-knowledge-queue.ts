@@ -2,7 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import type { SourceCheck } from "../../src/store/store.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   claimNext,
@@ -135,6 +138,39 @@ export function sourceQueueContract(open: OpenStore): void {
       await eventually(async () => (await knowledge.readEdition(edition, 0)).length === 0);
       await eventually(async () => (await knowledge.findPostings([edition], [7])).length === 0);
       expect((await knowledge.findPostings([anew], [7])).length).toBe(1);
+    });
+
+    test("tells its versions apart, of one moment too, and not as it is read; a change is checked where it is made", async () => {
+      const { knowledge } = world.store;
+      const { source } = await indexSource(world, companion, ["words"]);
+      const change = (text: string, check?: SourceCheck) =>
+        knowledge.replace(account.id, companion.id, source.id, { upload: newUpload(text) }, world.context(), check);
+      const first = await change("one");
+      const second = await change("two");
+      expect(second?.updatedAt).toBeGreaterThan(first?.updatedAt ?? 0);
+      world.clock.advance(5_000);
+      const { id } = source;
+      const nowMs = world.clock.nowMs();
+      await knowledge.refresh(account.id, companion.id, id, world.context());
+      await knowledge.release(await claimNext(world), nowMs);
+      await knowledge.fail(await claimNext(world), newFailure({ again: true, dueAt: nowMs }), nowMs);
+      await publishNext(world, ["two"]);
+      await knowledge.refresh(account.id, companion.id, id, world.context());
+      await knowledge.confirm(await claimNext(world), { notice: null, refreshAt: null, validators: [] }, nowMs);
+      expect((await find(id))?.updatedAt).toBe(second?.updatedAt ?? 0);
+
+      const refuse = (current: Source) => {
+        expect(current.updatedAt).toBe(second?.updatedAt ?? 0);
+        throw new AppError("precondition_failed", "Another one.");
+      };
+      await expect(change("three", refuse)).rejects.toMatchObject({ code: "precondition_failed" });
+      const removal = knowledge.delete(account.id, companion.id, id, world.context(), refuse);
+      await expect(removal).rejects.toMatchObject({ code: "precondition_failed" });
+      expect(await find(id)).toMatchObject({ status: "ready", updatedAt: second?.updatedAt });
+      const { uploadId } = (await knowledge.findText(account.id, companion.id, id)) ?? { uploadId: "" };
+      expect(await readUpload(world, uploadId)).toBe("two");
+      expect(await change("three", () => {})).toMatchObject({ updatedAt: nowMs });
+      expect(await knowledge.delete(account.id, companion.id, id, world.context(), () => {})).toBe(true);
     });
 
     test("a text keeps what was written last, whether it was read, said nothing new or failed, and other types do not", async () => {

@@ -4,7 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion, CompanionSettings } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { type ApiClient, apiClient, expectProblem } from "../support/api-client.ts";
+import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, testContext } from "../support/app.ts";
 import { chat, sendChat } from "../support/chat.ts";
 import { openDashboard } from "../support/dashboard.ts";
@@ -161,6 +161,35 @@ test("200 calls at once never spend more than the budget, and those refused ask 
   expect(Math.abs(Number(refused.headers.get("retry-after")) - leftSeconds)).toBeLessThan(120);
   expect(budget.reached_at).not.toBeNull();
   await elsewhere?.close();
+});
+
+test("what a budget would count, and what a reply needs of it, is told before it is made, and holds", async () => {
+  const preview = (body: object) => api.call("POST", "/api/budgets/preview", { period: "day", ...body });
+  await say();
+  const { id } = await makeCompanion({ systemPrompt: "Be kind.", maxOutputTokens: 90, metadata: { tenant: "other" } });
+  // The framing of a message or two, the shortest one, and the longest reply.
+  const [least, prompted] = [64 + 1 + 100, 2 * 64 + 8 + 1 + 90];
+  const told: [object, object][] = [
+    // Of several, the shortest prompt and the shortest reply.
+    [{ account: true }, { spent_micros: costMicros, reply_micros: least - 10 }],
+    [{ companion_id: id }, { spent_micros: 0, reply_micros: prompted }],
+    [{ metadata: { tenant: "acme" } }, { spent_micros: costMicros, reply_micros: least }],
+    [{ metadata: { tenant: "nobody" } }, { spent_micros: 0, reply_micros: null }],
+  ];
+  for (const [subject, expected] of told) {
+    const { status, json } = await preview(subject);
+    expect([status, json as object]).toEqual([200, expected]);
+  }
+  const shortest = () => chat(server.url, companion.embedToken, { message: "." });
+  const budget = await makeBudget({ period: "day", limit_micros: costMicros + least - 1 });
+  expect((await shortest()).status).toBe(429);
+  await api.call("PATCH", `/api/budgets/${budget}`, { limit_micros: costMicros + least });
+  expect((await shortest()).status).toBe(200);
+
+  expectInvalid(await preview({}), ["account"]);
+  expectInvalid(await preview({ account: true, limit_micros: 1 }), ["limit_micros"]);
+  expectInvalid(await preview({ companion_id: systemIds.uuid() }), ["companion_id"]);
+  expect((await readBudget(budget)).limit_micros).toBe(costMicros + least);
 });
 
 test("what a reply cost is settled with it, a provider's failure gives all back, and budgets made later have seen it", async () => {

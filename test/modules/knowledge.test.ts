@@ -58,6 +58,7 @@ test("a text is taken to be read, listed, replaced and deleted", async () => {
     indexed_at: null,
     refresh_at: null,
     created_at: expect.any(String),
+    updated_at: made.json["created_at"],
   } as never);
   const { id, created_at } = made.json;
   const path = `${sources}/${id}`;

@@ -78,6 +78,17 @@ export const budgetPatchBody = compileChecker(() =>
 );
 export type BudgetPatchBody = Static<typeof budgetPatchBody.schema>;
 
+export const budgetPreviewBody = compileChecker(() =>
+  t.Object(
+    { ...t.Partial(t.Object(makeSubjectFields())).properties, period: makeRuleFields().period },
+    {
+      $id: "BudgetSubject",
+      additionalProperties: false,
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+    },
+  ),
+);
+
 export const readOnlyBudgetFields = [
   "id",
   "spent_micros",

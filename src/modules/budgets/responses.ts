@@ -30,4 +30,23 @@ export const BudgetObject = namedObject(
   },
   { additionalProperties: false },
 );
+export const BudgetPreview = namedObject(
+  "BudgetPreview",
+  () => ({
+    spent_micros: t.Integer({
+      description: "What calls have cost since the period began, rounded to a millionth of a US dollar.",
+      examples: [12_345_678],
+    }),
+    reply_micros: Nullable(
+      t.Integer({
+        description:
+          "What the shortest message to one of the companions reserves at least, with its system prompt and the longest reply: " +
+          "with less left, a budget that stops refuses every message. Null if there are none, or their models have no price.",
+        examples: [3_100],
+      }),
+    ),
+  }),
+  { additionalProperties: false },
+);
+export type BudgetPreview = Static<typeof BudgetPreview>;
 export type Budget = Static<typeof BudgetObject>;

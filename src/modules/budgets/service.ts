@@ -2,13 +2,21 @@
 import type { Services } from "../../dependencies.ts";
 import { type BudgetState, type BudgetSubject, isReached } from "../../domain/budget.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import type { Cost } from "../../domain/money.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { findFilterProblem } from "../../schemas/metadata-filter.ts";
-import type { BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
+import type { BudgetCheck, BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
+import { findLeastReply } from "../../turns/least-reply.ts";
 import { noteReached } from "../../turns/spending.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../turns/unpriced.ts";
-import { type BudgetPatchBody, budgetPatchBody, newBudgetBody, readOnlyBudgetFields } from "./model.ts";
+import {
+  type BudgetPatchBody,
+  budgetPatchBody,
+  budgetPreviewBody,
+  newBudgetBody,
+  readOnlyBudgetFields,
+} from "./model.ts";
 
 type BudgetServices = PricedServices & Pick<Services, "store" | "ids" | "log" | "measurements">;
 type SentSubject = Pick<BudgetPatchBody, "account" | "key_id" | "companion_id" | "metadata">;
@@ -51,7 +59,7 @@ export async function updateBudget(
   services: BudgetServices,
   accountId: string,
   current: BudgetState,
-  sent: unknown,
+  { sent, check }: { sent: unknown; check: BudgetCheck | undefined },
   context: WriteContext,
 ): Promise<BudgetState> {
   const settable = omitFields(sent, readOnlyBudgetFields);
@@ -72,11 +80,29 @@ export async function updateBudget(
   if (becomes.action === "stop" && (patch.action ?? patch.subject) !== undefined) {
     await requirePrices(services, accountId, becomes.subject);
   }
-  const updated = await services.store.spending.updateBudget(accountId, current.id, patch, context);
+  const updated = await services.store.spending.updateBudget(accountId, current.id, patch, context, check);
   if (updated === null) throw missing("budget");
   const { reachedAt } = updated;
   if (reachedAt !== null && reachedAt !== current.reachedAt) noteReached(services, [{ ...updated, accountId }]);
   return updated;
+}
+
+/** What a budget would have counted, and what it would have to leave for a reply. */
+export async function previewBudget(
+  services: BudgetServices,
+  accountId: string,
+  sent: unknown,
+  nowMs: number,
+): Promise<{ spent: Cost; replyMicros: number | null }> {
+  const errors = budgetPreviewBody.listErrors(sent);
+  if (errors.length > 0) throw invalidFields([...errors, ...listSubjectErrors(sent as SentSubject, errors)]);
+  const body = budgetPreviewBody.check(sent);
+  const subject = await readSubject(services, accountId, body);
+  if (subject === null) throw invalidFields([nameOne("account")]);
+  return {
+    spent: await services.store.spending.sumSpent(accountId, subject, body.period, nowMs),
+    replyMicros: findLeastReply(services, accountId, await listChoices(services, accountId, subject)),
+  };
 }
 
 export async function getBudget(
@@ -131,16 +157,20 @@ async function readSubject(
   throw invalidFields([{ param: "companion_id", detail: "The account has no such companion." }]);
 }
 
-/** A budget cannot stop at a limit what nobody knows the cost of. */
-async function requirePrices(services: BudgetServices, accountId: string, subject: BudgetSubject): Promise<void> {
-  if (!mayBeUnpriced(services)) return;
-  const { spending, apiKeys } = services.store;
+/** Of the companions whose replies a budget would stop. */
+async function listChoices({ store }: BudgetServices, accountId: string, subject: BudgetSubject) {
+  const { spending, apiKeys } = store;
   const counted = "keyId" in subject ? new Set(await spending.listCountedKeys(subject.keyId)) : null;
   const keys = counted === null ? [] : await apiKeys.list(accountId);
   // Such a key calls every companion of the account, whoever made it.
   const callsAll = keys.some(({ id, scopes }) => counted?.has(id) && scopes.includes("chat:write"));
-  const choices = await spending.listChoices(accountId, callsAll ? { account: true } : subject);
-  const unpriced = listUnpriced(services, choices);
+  return await spending.listChoices(accountId, callsAll ? { account: true } : subject);
+}
+
+/** A budget cannot stop at a limit what nobody knows the cost of. */
+async function requirePrices(services: BudgetServices, accountId: string, subject: BudgetSubject): Promise<void> {
+  if (!mayBeUnpriced(services)) return;
+  const unpriced = listUnpriced(services, await listChoices(services, accountId, subject));
   if (unpriced.length === 0) return;
   const detail = `What it would stop has no price on this server: ${unpriced.join(", ")}.`;
   throw invalidFields([{ param: "action", detail }]);

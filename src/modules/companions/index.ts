@@ -1,6 +1,5 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
 
-import type { Companion } from "../../domain/companion.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
@@ -8,7 +7,7 @@ import { rightToTry } from "../../http/caller-right.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { isMergePatch, jsonBody, uncheckedBody } from "../../http/json-body.ts";
 import { collectList } from "../../http/paging.ts";
-import { addTag, readPrecondition, respondVersioned } from "../../http/preconditions.ts";
+import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
@@ -23,12 +22,6 @@ import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } f
 import { CompanionObject } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { TrialKeeper } from "./test-chat.ts";
-
-/** What `If-Match` asks of the companion, at the moment of the change. */
-function checkOf(request: Request): ((companion: Companion) => void) | undefined {
-  const precondition = readPrecondition(request);
-  return precondition === null ? undefined : (companion) => precondition(toWireCompanion(companion));
-}
 
 const makeParams = () => ({ id: idParam("companion") });
 
@@ -131,7 +124,7 @@ export const companionRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, request, set, params, readBody, writeContext }) {
       const current = await getCompanion(services, principal, params.id);
-      const check = checkOf(request);
+      const check = readCheck(request, toWireCompanion);
       check?.(current);
       const body = await readBody();
       const patch = { body, isMerge: isMergePatch(request), check };
@@ -157,7 +150,7 @@ export const companionRoutes: readonly Route[] = [
       errors: ["precondition_failed"],
     }),
     handle: ({ services, principal, request, params, writeContext }) =>
-      deleteCompanion(services, principal, params.id, writeContext(), () => checkOf(request)),
+      deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toWireCompanion)),
   }),
   route({
     id: "testChat",

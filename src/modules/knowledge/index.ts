@@ -1,9 +1,10 @@
 /** `/api/companions/{id}/sources`: what a companion reads, and what is found there. */
-import { maxSources, passagesPerTurn } from "../../domain/knowledge.ts";
+import { maxSources, passagesPerTurn, type Source } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
+import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { searchBody, toWireFound, toWireSource } from "./model.ts";
@@ -16,6 +17,9 @@ import { unansweredRoutes } from "./unanswered-routes.ts";
 
 const makeParams = () => ({ id: idParam("companion"), source_id: idParam("source") });
 const tag = "Knowledge" as const;
+
+/** That is another one after each PUT and each answer which it takes in, and the same however it is read. */
+const toVersion = (source: Source) => versionOf(toWireSource(source));
 
 export const knowledgeRoutes: readonly Route[] = [
   route({
@@ -53,16 +57,18 @@ export const knowledgeRoutes: readonly Route[] = [
         "A text, the address of a page or of a sitemap, or a file. It is read in the background: ask for its `status`. " +
         `At most ${maxSources} of a companion; one more is \`conflict\`.`,
       params: { id: idParam("companion") },
-      responses: { 202: jsonResponse("The source, which is to be read.", SourceObject) },
+      responses: { 202: jsonResponse("The source, which is to be read.", SourceObject, "ETag") },
       errors: ["rate_limited"],
     }),
-    async handle({ services, principal, params, createOnce }) {
+    async handle({ services, principal, set, params, createOnce }) {
       const accountId = principal.account.id;
       const { id } = await getCompanion(services, accountId, params.id);
-      return await createOnce(async (body, { nowMs }) => {
+      const text = await createOnce(async (body, { nowMs }) => {
         const { made, write } = await prepareSource(services, accountId, id, body, nowMs);
         return { response: toWireSource(made), write };
       });
+      tagVersion(set, JSON.parse(text));
+      return text;
     },
   }),
   route({
@@ -72,11 +78,15 @@ export const knowledgeRoutes: readonly Route[] = [
     tag,
     summary: "Read a source's state",
     access: "knowledge:read",
-    document: () => ({ params: makeParams(), responses: { 200: jsonResponse("The source.", SourceObject) } }),
-    async handle({ services, principal, params }) {
+    document: () => ({
+      description: "Its `ETag` is another one after each change of what was sent, and not as it is read.",
+      params: makeParams(),
+      responses: { 200: jsonResponse("The source.", SourceObject, "ETag") },
+    }),
+    async handle({ services, principal, set, params }) {
       const source = await getSource(services, principal.account.id, params.id, params.sourceId);
       noteQueued(services, [source]);
-      return toWireSource(source);
+      return tagVersion(set, toWireSource(source));
     },
   }),
   route({
@@ -91,15 +101,19 @@ export const knowledgeRoutes: readonly Route[] = [
     document: () => ({
       description:
         "What was read before answers until the new content is read, and stays if that fails. Of several, the last one " +
-        "counts. A source keeps its type.",
+        "counts; with `If-Match`, the first one of those who know the same version. A source keeps its type.",
       params: makeParams(),
-      responses: { 202: jsonResponse("The source, which is to be read anew.", SourceObject) },
-      errors: ["rate_limited"],
+      headers: ["If-Match"],
+      responses: { 202: jsonResponse("The source, which is to be read anew.", SourceObject, "ETag") },
+      errors: ["rate_limited", "precondition_failed"],
     }),
-    async handle({ services, principal, params, readBody, writeContext }) {
+    async handle({ services, principal, request, set, params, readBody, writeContext }) {
       const { id } = principal.account;
       const current = await getSource(services, id, params.id, params.sourceId);
-      return toWireSource(await replaceSource(services, id, current, await readBody(), writeContext()));
+      const check = readCheck(request, toVersion);
+      check?.(current);
+      const change = { sent: await readBody(), check };
+      return tagVersion(set, toWireSource(await replaceSource(services, id, current, change, writeContext())));
     },
   }),
   route({
@@ -111,12 +125,15 @@ export const knowledgeRoutes: readonly Route[] = [
     access: "knowledge:write",
     document: () => ({
       params: makeParams(),
+      headers: ["If-Match"],
       responses: { 204: { description: "Deleted: nothing of it answers from now on." } },
+      errors: ["precondition_failed"],
     }),
-    async handle({ services, principal, params, writeContext }) {
-      const companionId = readId(params.id, "companion");
-      const id = readId(params.sourceId, "source");
-      const isDeleted = await services.store.knowledge.delete(principal.account.id, companionId, id, writeContext());
+    async handle({ services, principal, request, params, writeContext }) {
+      const accountId = principal.account.id;
+      const { companionId, id } = await getSource(services, accountId, params.id, params.sourceId);
+      const check = readCheck(request, toVersion);
+      const isDeleted = await services.store.knowledge.delete(accountId, companionId, id, writeContext(), check);
       if (!isDeleted) throw missing("source");
     },
   }),

@@ -145,7 +145,19 @@ export const answerBody = compileChecker(() =>
 
 /** Fields of what is read, which clients may send back. */
 export const readOnlySourceFields = [
-  ...["id", "status", "error", "chunks", "bytes", "content_hash", "indexed_at", "created_at", "refresh_at", "progress"],
+  ...[
+    "id",
+    "status",
+    "error",
+    "chunks",
+    "bytes",
+    "content_hash",
+    "indexed_at",
+    "created_at",
+    "updated_at",
+    "refresh_at",
+    "progress",
+  ],
 ] as const;
 
 const toTime = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
@@ -166,6 +178,7 @@ export function toWireSource(source: Source) {
     indexed_at: toTime(source.indexedAt),
     refresh_at: toTime(source.refreshAt),
     created_at: toRfc3339(source.createdAt),
+    updated_at: toRfc3339(source.updatedAt),
   };
 }
 

@@ -35,6 +35,7 @@ export const SourceObject = namedObject(
     indexed_at: Nullable(makeTime("When what answers now was read.")),
     refresh_at: Nullable(makeTime("When it is read again by itself.")),
     created_at: makeTime("When it was added."),
+    updated_at: makeTime("When its content or settings were last sent."),
   }),
   strict,
 );

@@ -3,7 +3,8 @@ import type { Services } from "../../dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import type { NewSource, WriteContext } from "../../store/store.ts";
+import { toLaterMs } from "../../lib/clock.ts";
+import type { NewSource, SourceCheck, WriteContext } from "../../store/store.ts";
 import { readSource, type SentSource, toTitle } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
@@ -90,11 +91,12 @@ export async function prepareAnswer(
     : { title: heading, text };
   const made = toNewSource(services, await readSource({ type: "text", ...sent }));
   const source = isFull ? { ...made, id: companionId } : made;
+  const queued = { status: "queued", error: null, refreshAt: null, progress: null } as const;
   return {
     made:
       answers === null
         ? toMadeSource(companionId, source, nowMs)
-        : { ...answers, status: "queued", error: null, refreshAt: null, progress: null },
+        : { ...answers, ...queued, updatedAt: toLaterMs(nowMs, answers.updatedAt) },
     async write(context) {
       const created = await services.store.unanswered.answer(accountId, companionId, question.id, source, context);
       if (created === null) throw missing("question");
@@ -108,7 +110,7 @@ export async function replaceSource(
   services: KnowledgeServices,
   accountId: string,
   current: Source,
-  sent: unknown,
+  { sent, check }: { sent: unknown; check: SourceCheck | undefined },
   context: WriteContext,
 ): Promise<Source> {
   const { type, title, url, refreshHours, content } = await readSource(sent);
@@ -123,7 +125,7 @@ export async function replaceSource(
     ...(content === null ? {} : { upload: { id: services.ids.uuid(), ...content } }),
   };
   const { companionId, id } = current;
-  const replaced = await services.store.knowledge.replace(accountId, companionId, id, change, context);
+  const replaced = await services.store.knowledge.replace(accountId, companionId, id, change, context, check);
   if (replaced === null) throw missing("source");
   services.indexing.wake();
   return replaced;
@@ -154,5 +156,5 @@ export function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts 
 function toMadeSource(companionId: string, source: NewSource, nowMs: number): Source {
   const { upload: _, ...facts } = source;
   const unread = { error: null, chunks: 0, bytes: 0, contentHash: null, indexedAt: null, refreshAt: null };
-  return { ...facts, ...unread, companionId, status: "queued", progress: null, createdAt: nowMs };
+  return { ...facts, ...unread, companionId, status: "queued", progress: null, createdAt: nowMs, updatedAt: nowMs };
 }

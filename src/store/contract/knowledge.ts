@@ -55,6 +55,9 @@ export interface KeptText {
 /** What a PUT sets, beside queueing the source. What is left out stays. */
 export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refreshHours" | "upload">>;
 
+/** Is given what a change is made to, inside its transaction, and may throw: then nothing changes. */
+export type SourceCheck = (current: Source) => void;
+
 /** A source that was taken to be read. */
 export interface ClaimedSource {
   source: Source;
@@ -122,11 +125,18 @@ export interface KnowledgeStore {
     id: string,
     change: SourceReplacement,
     context: WriteContext,
+    check?: SourceCheck,
   ): Promise<Source | null>;
-  /** Queues it anew as it is, otherwise as `replace`. Null if absent. Audit: `source.refresh`. */
+  /** Queues it anew as it is, with the same `updatedAt`; otherwise as `replace`. Null if absent. Audit: `source.refresh`. */
   refresh(accountId: string, companionId: string, id: string, context: WriteContext): Promise<Source | null>;
   /** No later read of any turn finds it. False if absent. Audit: `source.delete`. */
-  delete(accountId: string, companionId: string, id: string, context: WriteContext): Promise<boolean>;
+  delete(
+    accountId: string,
+    companionId: string,
+    id: string,
+    context: WriteContext,
+    check?: SourceCheck,
+  ): Promise<boolean>;
   /** Passages of what answers, in order, from `firstOrdinal` on. Null if the source is absent. */
   listPassages(
     accountId: string,

@@ -3,12 +3,16 @@
 import type { TicketId } from "../../coordination/coordination.ts";
 import type { Budget, BudgetPeriod, BudgetState, BudgetSubject } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
+import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { Answerer } from "../../domain/usage.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export type NewBudget = Omit<Budget, "createdAt" | "updatedAt">;
 export type BudgetPatch = Partial<Pick<Budget, "subject" | "limitMicros" | "period" | "action">>;
+
+/** Is given what a change is made to, inside its transaction, and may throw: then nothing changes. */
+export type BudgetCheck = (current: Budget) => void;
 
 /** A call that is about to be made. */
 export interface SpendingCall {
@@ -72,10 +76,16 @@ export interface SpendingStop {
   stoppedAt: number;
 }
 
-/** A model and a voice that an account's companions have: null for the operator's own model. */
+/** A model, an effort and a voice that companions of an account have, and how little those ask for that have them. */
 export interface CompanionChoice {
+  /** Null for the operator's own. */
   model: string | null;
+  reasoningEffort: ReasoningEffort | null;
   hasVoice: boolean;
+  /** The least that one of them has set; null if none has. */
+  maxOutputTokens: number | null;
+  /** UTF-8 bytes of the shortest system prompt. */
+  promptBytes: number;
 }
 
 /**
@@ -95,12 +105,18 @@ export interface SpendingStore {
   listBudgets(accountId: string, page: PageRequest, nowMs: number): Promise<Page<BudgetState>>;
   findBudget(accountId: string, id: string, nowMs: number): Promise<BudgetState | null>;
   /**
-   * Sets the given fields. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
+   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
    * Audit: `budget.update` with the names of the fields.
    */
-  updateBudget(accountId: string, id: string, patch: BudgetPatch, context: WriteContext): Promise<BudgetState | null>;
+  updateBudget(
+    accountId: string,
+    id: string,
+    patch: BudgetPatch,
+    context: WriteContext,
+    check?: BudgetCheck,
+  ): Promise<BudgetState | null>;
   /** False if absent. Audit: `budget.delete`. */
-  deleteBudget(accountId: string, id: string, context: WriteContext): Promise<boolean>;
+  deleteBudget(accountId: string, id: string, context: WriteContext, check?: BudgetCheck): Promise<boolean>;
   /** What usage has recorded of a subject since the period of `nowMs` began. */
   sumSpent(accountId: string, subject: BudgetSubject, period: BudgetPeriod, nowMs: number): Promise<Cost>;
   /** The account's budgets that count a call with these facts. */
@@ -109,7 +125,7 @@ export interface SpendingStore {
   listCountedKeys(keyId: string): Promise<string[]>;
   /** Whether any account has a budget that stops calls. */
   hasStopBudgets(): Promise<boolean>;
-  /** What the companions have whose calls the subject counts, each combination once. */
+  /** What the companions have whose calls the subject counts, each combination of model, effort and voice once. */
   listChoices(accountId: string, subject: BudgetSubject): Promise<CompanionChoice[]>;
 
   /**

@@ -84,9 +84,9 @@ const insertPeriod = `WITH held AS (
 export async function beginPeriod(
   transaction: Queries,
   accountId: string,
-  { budget, labels }: { budget: Budget; labels: FoundLabels },
+  { budget, labels, nowMs }: { budget: Budget; labels: FoundLabels; nowMs: number },
 ): Promise<void> {
-  const { id, subject, period, limitMicros, updatedAt: nowMs } = budget;
+  const { id, subject, period, limitMicros } = budget;
   const spent = await sumSubject(transaction, accountId, { subject, period, nowMs }, labels);
   const reachedAt = isReached(spent, limitMicros) ? nowMs : null;
   const { fromDay, toDay } = daysOfPeriod(period, nowMs);

@@ -28,10 +28,10 @@ export function createSpendingParts(
   return {
     match: (accountId, facts) => all(spendingQueries.match, accountId, JSON.stringify(facts)),
 
-    async withSum(accountId, { subject }, _, work) {
+    async withSum(accountId, { subject }, nowMs, work) {
       const labels = await findLabels(accountId, subject);
       return await work((budget) =>
-        part((transaction: Queries) => beginPeriod(transaction, accountId, { budget, labels })),
+        part((transaction: Queries) => beginPeriod(transaction, accountId, { budget, labels, nowMs })),
       );
     },
 

@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from "../../domain/json.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
-import type { BudgetPatch } from "../contract/spending.ts";
+import type { BudgetPatch, CompanionChoice } from "../contract/spending.ts";
 import { matchesMetadata } from "./metadata-entries.ts";
 
 /** What a budget has seen in a period, as it is stored. */
@@ -39,6 +39,20 @@ export function latestPeriod(periods: readonly BudgetPeriod[]): BudgetPeriod | n
 /** Whether a change makes the budget count anew. */
 export function countsAnew({ subject, period }: BudgetPatch): boolean {
   return subject !== undefined || period !== undefined;
+}
+
+/** Adds what further companions have; by what tells choices apart. */
+export function addChoices(choices: Map<string, CompanionChoice>, more: Iterable<CompanionChoice>): void {
+  for (const one of more) {
+    const key = JSON.stringify([one.model, one.reasoningEffort, one.hasVoice]);
+    const known = choices.get(key) ?? one;
+    const bounds = [known.maxOutputTokens, one.maxOutputTokens].filter((bound) => bound !== null);
+    choices.set(key, {
+      ...known,
+      maxOutputTokens: bounds.length === 0 ? null : Math.min(...bounds),
+      promptBytes: Math.min(known.promptBytes, one.promptBytes),
+    });
+  }
 }
 
 /** A text that comes before all ids of a list in this order. */

@@ -49,16 +49,17 @@ export interface SourceRow {
   pagesTotal: number | null;
   indexedAt: number | null;
   createdAt: number;
+  updatedAt: number;
 }
 
 export function toSource(row: SourceRow): Source {
   const { id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash } = row;
-  const { dueAt, pagesDone, pagesTotal, indexedAt, createdAt } = row;
+  const { dueAt, pagesDone, pagesTotal, indexedAt, createdAt, updatedAt } = row;
   const isSettled = status === "ready" || status === "failed";
   const progress = status === "indexing" && pagesDone !== null ? { done: pagesDone, total: pagesTotal } : null;
   return {
     ...{ id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash },
-    ...{ indexedAt, refreshAt: isSettled ? dueAt : null, progress, createdAt },
+    ...{ indexedAt, refreshAt: isSettled ? dueAt : null, progress, createdAt, updatedAt },
   };
 }
 

@@ -23,15 +23,14 @@ const insertEdition = `INSERT INTO knowledge_editions (source_number, model, cre
 const lockEdition = "SELECT 1 AS one FROM knowledge_editions WHERE number = $1 AND source_number = $2 FOR UPDATE";
 const sumOthers = `SELECT coalesce(sum(chunks), 0) AS chunks FROM knowledge_sources
   WHERE companion_id = $1 AND number <> $2`;
-const giveBack = "UPDATE knowledge_sources SET status = 'queued', due_at = $2, updated_at = $2 WHERE number = $1";
-const settled = `error = $2, due_at = $3, updated_at = $4, upload_id = $5, upload_bytes = $6, pages_done = NULL,
-  pages_total = NULL`;
-const read = `${settled}, status = 'ready', failures = 0, indexed_at = $4`;
+const giveBack = "UPDATE knowledge_sources SET status = 'queued', due_at = $2 WHERE number = $1";
+const settled = `error = $2, due_at = $3, upload_id = $4, upload_bytes = $5, pages_done = NULL, pages_total = NULL`;
+const read = `${settled}, status = 'ready', failures = 0, indexed_at = $6`;
 const publishEdition = `UPDATE knowledge_sources SET ${read}, edition = $7, title = $8, chunks = $9, bytes = $10,
     tokens = $11, words = $12, content_hash = $13
   WHERE number = $1`;
 const confirmEdition = `UPDATE knowledge_sources SET ${read} WHERE number = $1`;
-const noteFailure = `UPDATE knowledge_sources SET ${settled}, status = $7, failures = failures + 1 WHERE number = $1`;
+const noteFailure = `UPDATE knowledge_sources SET ${settled}, status = $6, failures = failures + 1 WHERE number = $1`;
 const updateValidators =
   "UPDATE knowledge_documents SET etag = $3, last_modified = $4 WHERE edition = $1 AND place = $2";
 
@@ -102,7 +101,7 @@ export function createKnowledgeClaims(
         }
         const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
         const upload = toKeptUpload(row);
-        const told = [withoutNul(notice), refreshAt, nowMs, ...upload];
+        const told = [withoutNul(notice), refreshAt, ...upload, nowMs];
         const sums = [chunks, bytes, tokens, words, contentHash];
         yield* run(publishEdition, row.number, ...told, edition, withoutNul(title), ...sums);
         yield* end(row, edition, upload, nowMs);
@@ -114,7 +113,7 @@ export function createKnowledgeClaims(
         const row = yield* findLocked(claimed);
         if (row === null) return false;
         const upload = toKeptUpload(row);
-        yield* run(confirmEdition, row.number, withoutNul(notice), refreshAt, nowMs, ...upload);
+        yield* run(confirmEdition, row.number, withoutNul(notice), refreshAt, ...upload, nowMs);
         const changed = validators.map(({ place, etag, lastModified }) => {
           return [row.edition, place, withoutNul(etag), withoutNul(lastModified)];
         });
@@ -132,7 +131,7 @@ export function createKnowledgeClaims(
         }
         const { sentence, again, dueAt } = failure;
         const upload = again ? toUpload(row) : toKeptUpload(row);
-        const told = [withoutNul(sentence), dueAt, nowMs, ...upload];
+        const told = [withoutNul(sentence), dueAt, ...upload];
         yield* run(noteFailure, row.number, ...told, toFailedStatus(row.edition, failure));
         yield* end(row, row.edition, upload, nowMs);
         return true;

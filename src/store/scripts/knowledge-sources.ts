@@ -1,7 +1,8 @@
 /** Sources of companions: made, listed, queued again and deleted. */
 import { AppError } from "../../domain/errors.ts";
 import { maxSources, type Source } from "../../domain/knowledge.ts";
-import type { KnowledgeStore, NewSource, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
+import { toLaterMs } from "../../lib/clock.ts";
+import type { KnowledgeStore, NewSource, SourceCheck, SourceReplacement, SourceUpload } from "../contract/knowledge.ts";
 import { toPage } from "../contract/page.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll } from "../rows/budgets.ts";
@@ -18,7 +19,7 @@ type Address = readonly [accountId: string, companionId: string, id: string];
 
 const shown = columns<StoredSource>("s", [
   ...(["number", "id", "companionId", "type", "title", "url", "refreshHours", "status", "error", "chunks"] as const),
-  ...(["bytes", "contentHash", "dueAt", "pagesDone", "pagesTotal", "indexedAt", "createdAt"] as const),
+  ...(["bytes", "contentHash", "dueAt", "pagesDone", "pagesTotal", "indexedAt", "createdAt", "updatedAt"] as const),
   ...(["uploadId", "uploadBytes", "kind", "edition"] as const),
 ]);
 // By id, in memory: a companion has few sources, and an index by id would be written for each of them.
@@ -40,7 +41,7 @@ const endKnowing = `UPDATE companions SET has_sources = false
   WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_sources WHERE companion_id = $1)`;
 const queueAgain = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, upload_bytes = $6,
     kind = $7, status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL,
-    pages_total = NULL, due_at = $8, updated_at = $8
+    pages_total = NULL, due_at = $8, updated_at = $9
   WHERE number = $1`;
 
 export const findSource = ([accountId, companionId, id]: Address, lock = "") =>
@@ -112,22 +113,30 @@ export function createKnowledgeSources(
   scripts: ScriptRunner,
   { uploads, remover, removals }: SourceDependencies,
 ): KnowledgeSources {
-  /** The row is locked. */
-  function* queue(row: StoredSource, change: SourceReplacement, nowMs: number): Script<void> {
-    const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change;
+  /** The row is locked. Null changes nothing of it: it is read again. */
+  function* queue(row: StoredSource, change: SourceReplacement | null, nowMs: number): Script<void> {
+    const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change ?? {};
     const kept = upload === undefined ? row : toKept(upload);
     if (row.uploadId !== null && kept.uploadId !== row.uploadId) yield* uploads.remove(row.uploadId, nowMs);
     const fields = [withoutNul(title), url, refreshHours, kept.uploadId, kept.uploadBytes, kept.kind, nowMs];
-    yield* run(queueAgain, row.number, ...fields);
+    const updatedAt = change === null ? row.updatedAt : toLaterMs(nowMs, row.updatedAt);
+    yield* run(queueAgain, row.number, ...fields, updatedAt);
     yield* remover.dropEditions(row.number, row.edition, nowMs);
   }
 
-  async function requeue(address: Address, action: string, change: SourceReplacement, context: WriteContext) {
+  async function requeue(
+    address: Address,
+    action: string,
+    change: SourceReplacement | null,
+    context: WriteContext,
+    check?: SourceCheck,
+  ) {
     const [accountId] = address;
-    const queued = await uploads.storeBefore(change.upload, context.nowMs, () =>
+    const queued = await uploads.storeBefore(change?.upload, context.nowMs, () =>
       scripts.change(accountId, function* () {
         const row = yield* findLocked(address);
         if (row === null) return null;
+        check?.(toSource(row));
         const bytesBefore = yield* holdings.measure(accountId, context);
         yield* queue(row, change, context.nowMs);
         yield* holdings.checkGrowth(accountId, bytesBefore, context);
@@ -207,16 +216,17 @@ export function createKnowledgeSources(
       return row === null ? null : toKeptText(row);
     },
 
-    replace: (accountId, companionId, id, change, context) =>
-      requeue([accountId, companionId, id], "source.update", change, context),
+    replace: (accountId, companionId, id, change, context, check) =>
+      requeue([accountId, companionId, id], "source.update", change, context, check),
 
     refresh: (accountId, companionId, id, context) =>
-      requeue([accountId, companionId, id], "source.refresh", {}, context),
+      requeue([accountId, companionId, id], "source.refresh", null, context),
 
-    async delete(accountId, companionId, id, context) {
+    async delete(accountId, companionId, id, context, check) {
       const isDeleted = await scripts.change(accountId, function* () {
         const row = yield* findLocked([accountId, companionId, id]);
         if (row === null) return false;
+        check?.(toSource(row));
         yield* remover.dropSource(row, context.nowMs);
         yield* run(endKnowing, companionId);
         yield* record(context, "source.delete", [accountId, companionId, id]);

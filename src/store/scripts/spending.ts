@@ -1,9 +1,9 @@
 /** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, in its own way. */
 import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
 import { AppError } from "../../domain/errors.ts";
-import { toUtcDay } from "../../lib/clock.ts";
+import { toLaterMs, toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
-import type { BudgetPatch, SpendingStore } from "../contract/spending.ts";
+import type { BudgetCheck, BudgetPatch, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { beforeAll, countsAnew, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
 import { changes } from "./changes.ts";
@@ -79,8 +79,7 @@ export function createSpendingStore(
   /** `begin` where it counts anew: what was summed must be what it counts, whatever else was changed meanwhile. */
   function* update(
     accountId: string,
-    expected: Budget,
-    patch: BudgetPatch,
+    { expected, patch, check }: { expected: Budget; patch: BudgetPatch; check: BudgetCheck | undefined },
     context: WriteContext,
     begin: BeginPeriod | null,
   ): Script<BudgetState | null | "outdated"> {
@@ -88,12 +87,13 @@ export function createSpendingStore(
     const { nowMs } = context;
     const before = yield* find(accountId, id, nowMs);
     if (before === null) return null;
-    const budget = { ...before, ...patch, updatedAt: nowMs };
-    const { limitMicros, period, action } = budget;
+    check?.(before);
+    const budget = { ...before, ...patch, updatedAt: toLaterMs(nowMs, before.updatedAt) };
+    const { limitMicros, period, action, updatedAt } = budget;
     const { subject, facts, fact } = toSubjectColumns(budget.subject);
     const isExpected = period === expected.period && subject === JSON.stringify(expected.subject);
     if (begin !== null && !isExpected) return "outdated";
-    yield* run(updateOne, id, subject, facts, fact, limitMicros, period, action, nowMs);
+    yield* run(updateOne, id, subject, facts, fact, limitMicros, period, action, updatedAt);
     if (begin !== null) {
       yield* run("DELETE FROM budget_periods WHERE budget_id = $1", id);
       yield* forgetReserved(accountId, id);
@@ -141,23 +141,25 @@ export function createSpendingStore(
 
     findBudget: (accountId, id, nowMs) => scripts.read(() => find(accountId, id, nowMs)),
 
-    async updateBudget(accountId, id, patch, context) {
+    async updateBudget(accountId, id, patch, context, check) {
       const { nowMs } = context;
       for (;;) {
         const known = await scripts.read(() => find(accountId, id, nowMs));
         if (known === null) return null;
         const expected = { ...known, ...patch };
         const attempt = (begin: BeginPeriod | null) =>
-          changeSpending(scripts, accountId, () => update(accountId, expected, patch, context, begin));
+          changeSpending(scripts, accountId, () => update(accountId, { expected, patch, check }, context, begin));
         const changed = countsAnew(patch) ? await withSum(accountId, expected, nowMs, attempt) : await attempt(null);
         if (changed !== "outdated") return changed;
       }
     },
 
-    deleteBudget: (accountId, id, context) =>
+    deleteBudget: (accountId, id, context, check) =>
       changeSpending(scripts, accountId, function* () {
-        const deleted = yield* run("DELETE FROM budgets WHERE id = $1 AND account_id = $2", id, accountId);
-        if (deleted === 0) return false;
+        const budget = yield* find(accountId, id, context.nowMs);
+        if (budget === null) return false;
+        check?.(budget);
+        yield* run("DELETE FROM budgets WHERE id = $1", id);
         yield* changes.record(context, { accountId, action: "budget.delete", targetId: id, details: {} });
         return true;
       }),

@@ -2,17 +2,17 @@
 import type { BudgetSubject } from "../../domain/budget.ts";
 import { pause } from "../../lib/pause.ts";
 import type { CompanionChoice } from "../contract/spending.ts";
-import { filtersOfSubject } from "../rows/budgets.ts";
+import { addChoices, filtersOfSubject } from "../rows/budgets.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 
 const companionsPerSlice = 500;
-const choice = "model, voice_id IS NOT NULL OR voice_agent_id IS NOT NULL AS hasVoice";
+const choice = `model, reasoning_effort AS reasoningEffort, voice_id IS NOT NULL OR voice_agent_id IS NOT NULL AS hasVoice,
+  max_output_tokens AS maxOutputTokens, ifnull(octet_length(system_prompt), 0) AS promptBytes`;
 
-interface ChoiceRow {
+interface ChoiceRow extends Omit<CompanionChoice, "hasVoice"> {
   number: number;
-  model: string | null;
   hasVoice: number;
   keyId: string | null;
 }
@@ -55,10 +55,9 @@ export function createSpendingChoices(
     for (let below: number | null = Number.MAX_SAFE_INTEGER; below !== null; ) {
       const start: number = below;
       const slice = await engine.snapshot(() => readSlice(accountId, subject, start));
-      for (const { model, hasVoice, keyId } of slice.rows) {
+      for (const { number: _, keyId, hasVoice, ...row } of slice.rows) {
         if (makers !== null && (keyId === null || !makers.has(keyId))) continue;
-        const one = { model, hasVoice: hasVoice === 1 };
-        choices.set(JSON.stringify(one), one);
+        addChoices(choices, [{ ...row, hasVoice: hasVoice === 1 }]);
       }
       below = slice.below;
       await pause();

@@ -118,8 +118,8 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     listCountedKeys: kin.listCounted,
 
     /** Replaces nothing: for a budget that has not seen the period yet. What calls under way hold, it holds from now on. */
-    beginPeriod(accountId: string, budget: Budget, spent: Cost): void {
-      const { id, subject, period, limitMicros, updatedAt: nowMs } = budget;
+    beginPeriod(accountId: string, budget: Budget, spent: Cost, nowMs: number): void {
+      const { id, subject, period, limitMicros } = budget;
       const { fromDay, toDay } = daysOfPeriod(period, nowMs);
       const facts = factsOfSubject(subject);
       let reserved = 0;

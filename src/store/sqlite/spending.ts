@@ -23,7 +23,7 @@ export function createSpendingParts(engine: SqliteEngine, parts: StoreParts): Sp
     async withSum(accountId, of, nowMs, work) {
       const sum = await sums.open(accountId, of, nowMs);
       try {
-        return await work((budget) => part(() => spending.beginPeriod(accountId, budget, sum.total())));
+        return await work((budget) => part(() => spending.beginPeriod(accountId, budget, sum.total(), nowMs)));
       } finally {
         sum.close();
       }

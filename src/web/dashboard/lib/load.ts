@@ -15,27 +15,33 @@ export interface Loaded<Data> {
 
 /** Reloads whenever the path changes; null loads nothing. */
 export function useLoad<Data>(path: string | null): Loaded<Data> {
+  const read = useCallback((signal: AbortSignal) => call<Data>("GET", path ?? "", { signal }), [path]);
+  return useReading(path === null ? null : read);
+}
+
+/** The same for what is read in another way; reloads whenever `read` is another function. */
+export function useReading<Data>(read: ((signal: AbortSignal) => Promise<Data>) | null): Loaded<Data> {
   const [state, setState] = useState<{ data: Data | null; error: unknown }>({ data: null, error: null });
   const running = useRef<AbortController | null>(null);
 
   const reload = useCallback(async () => {
     running.current?.abort();
-    if (path === null) return;
+    if (read === null) return;
     const run = new AbortController();
     running.current = run;
     try {
-      const data = await call<Data>("GET", path, { signal: run.signal });
+      const data = await read(run.signal);
       if (!run.signal.aborted) setState({ data, error: null });
     } catch (error) {
       if (!run.signal.aborted) setState(({ data }) => ({ data, error }));
     }
-  }, [path]);
+  }, [read]);
 
   useEffect(() => {
     setState({ data: null, error: null });
     void reload();
     return () => running.current?.abort();
-  }, [reload, path]);
+  }, [reload]);
 
   useOnceResumed(state.error, reload);
   const set = useCallback((data: Data) => setState({ data, error: null }), []);

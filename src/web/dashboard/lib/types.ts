@@ -7,7 +7,7 @@ import type { UsageRow } from "../../../modules/usage/responses.ts";
 
 export type { ResetLink, VoiceAgentGrant } from "../../../modules/accounts/responses.ts";
 export type { AuditEntry } from "../../../modules/audit/responses.ts";
-export type { Budget } from "../../../modules/budgets/responses.ts";
+export type { Budget, BudgetPreview } from "../../../modules/budgets/responses.ts";
 export type { EmbedToken } from "../../../modules/companions/responses.ts";
 export type { ConversationWithMessages } from "../../../modules/conversations/responses.ts";
 export type {

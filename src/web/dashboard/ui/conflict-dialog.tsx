@@ -1,13 +1,13 @@
-/** What is asked when a companion was changed elsewhere while it was edited here. */
+/** What is asked when something was changed elsewhere while it was edited here. */
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { Problem } from "../ui/states.tsx";
+import { Button } from "./button.tsx";
+import { Dialog, DialogActions } from "./dialog.tsx";
+import { Problem } from "./states.tsx";
 
 interface ConflictProps {
   name: string;
-  /** What was changed elsewhere. */
+  /** What was changed elsewhere, in words. */
   fields: readonly string[];
   onSave(): Promise<void>;
   onLoad(): void;
@@ -15,21 +15,18 @@ interface ConflictProps {
 }
 
 export function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps) {
-  const save = useAction(async () => {
-    await onSave();
-    onClose();
-  });
+  const save = useAction(onSave);
   return (
     <Dialog title={`${name} was changed meanwhile`} onClose={onClose}>
       <div class="space-y-3 text-pretty text-muted">
         <p>
           Somebody, or another tab of yours, has saved other values of{" "}
-          <strong class="font-medium text-ink">{fields.map((field) => field.replaceAll("_", " ")).join(", ")}</strong>{" "}
-          since you opened this page. Nothing of yours is saved yet.
+          <strong class="font-medium text-ink">{fields.join(", ")}</strong> since you began to edit. Nothing of yours is
+          saved yet.
         </p>
         <p>
           Save yours over it: the fields that you changed become yours, and the others stay as they were saved there. Or
-          load theirs: what you changed on this page is lost.
+          load theirs: what you changed here is lost.
         </p>
       </div>
       {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
