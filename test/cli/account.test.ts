@@ -141,6 +141,9 @@ test("makes reset links that keep their secret in the fragment, at the public ad
   });
   const { stdout } = await runCommand(["account", "reset-link", "first@shop.example", "--data-dir", dir.path], {});
   expect(stdout).toStartWith("http://127.0.0.1:3000/app/reset#");
+  expect(stdout).toContain(
+    `No server is running in ${dir.path}. The link leads to the address in this command's settings.`,
+  );
 });
 
 test("grants voice agents, lists them, and says which companions lose their voice with a grant", async () => {

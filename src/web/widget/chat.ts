@@ -3,7 +3,7 @@ import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
-import { type Problem, toProblem } from "./problem.ts";
+import { isLimit, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import type { RunningTurn } from "./running-turn.ts";
 import { Transcript } from "./transcript.ts";
@@ -50,9 +50,10 @@ export class Chat {
     return this.#transcript.previous;
   }
 
-  /** What happened to the last message. */
+  /** What happened to the last message, or why none can be sent; of a refused page view no more once there is one. */
   get problem(): Problem | null {
-    return this.#replies.problem;
+    const { config, problem } = this.source;
+    return config || (this.#canAsk && this.messages.length) ? this.#replies.problem : problem;
   }
 
   /** Whether a reply is under way in this tab. */
@@ -88,13 +89,14 @@ export class Chat {
     if (this.client.visitor) await this.#meet();
     clearTimeout(timer);
     if (!this.messages.includes(asked)) add();
-    if (navigator.onLine && this.source.config && asked.state === "waiting") await this.#ask(asked.id);
+    if (this.#canAsk && asked.state === "waiting") await this.#ask(asked.id);
     else this.#listener.changed();
   }
 
   /** Goes on with the reply that was cut off, or asks the last question once more; what came of that is forgotten. */
   async retry(): Promise<void> {
-    if (!this.source.config) return this.source.load();
+    if (!this.source.config) void this.source.load();
+    if (!this.#canAsk) return;
     if (this.#arrival) return this.identify(this.client.visitor);
     if (this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
@@ -103,18 +105,20 @@ export class Chat {
 
   /** Sends what waits, and goes on with a reply whose page has gone, as soon as that can succeed. */
   async flush(): Promise<void> {
-    const { waiting } = this;
-    if (!navigator.onLine || !this.source.config || this.isStreaming) return;
-    if (waiting && waiting.id === this.#ownWaitingId) return this.#ask(waiting.id);
+    const { waiting, problem } = this;
     clearTimeout(this.#adoption);
-    if (!waiting && !findOpenTurn(this.messages, false)) return;
-    // Begun in another tab, which may be closed by now.
-    const adopt = () => {
+    if (!navigator.onLine || !this.#canAsk || this.isStreaming || !(waiting || findOpenTurn(this.messages, false)))
+      return;
+    // Begun in another tab, which may be closed by now; or refused by a limit.
+    const othersMs = waiting?.id === this.#ownWaitingId ? 0 : adoptionMs;
+    const waitMs = Math.max(othersMs, problem ? problem.retryAt - Date.now() : 0);
+    if (waiting && !waitMs) return this.#ask(waiting.id);
+    const goOn = () => {
       this.#transcript.load();
       if (!this.#replies.goOn(false) && waiting && this.waiting?.id === waiting.id && navigator.onLine)
         void this.#ask(waiting.id);
     };
-    this.#adoption = window.setTimeout(adopt, adoptionMs * (1 + Math.random()));
+    this.#adoption = window.setTimeout(goOn, waitMs + Math.random() * adoptionMs);
   }
 
   stop(): void {
@@ -236,6 +240,11 @@ export class Chat {
     clearTimeout(this.#watch);
     if (findOpenTurn(this.messages, false)) void this.flush();
     else this.#watch = window.setTimeout(() => this.#follow(), 3 * pulseMs);
+  }
+
+  /** A limit of page views says nothing of messages, which may have one of their own. */
+  get #canAsk(): boolean {
+    return !!this.source.config || isLimit(this.source.problem?.code);
   }
 
   async #ask(id: string): Promise<void> {

@@ -34,7 +34,7 @@ export function canRetry(code: string): boolean {
   return !isRefusal(code) && !/^(quota_exceeded|visitor_unverified)$/.test(code);
 }
 
-export function isLimit(code: string): boolean {
+export function isLimit(code = ""): boolean {
   return /_limited$/.test(code);
 }
 
