@@ -78,7 +78,7 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
+  Budget BudgetList NewBudget BudgetPatch BudgetSubject BudgetPreview SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts

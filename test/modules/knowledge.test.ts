@@ -324,6 +324,10 @@ test("a companion with all its sources takes further answers into one more, unde
   await eventually(async () => (await api.call("GET", answers)).json["status"] === "ready");
   const second = await askAndAnswer("Where is my parcel?", "Under the stairs.");
   expect([second.status, second.json.id, second.json.status]).toEqual([202, first.json.id, "queued"]);
+  // Another version, for who edits them meanwhile.
+  const [was, is] = [first.json["updated_at"], second.json["updated_at"]];
+  expect(Date.parse(String(is))).toBeGreaterThan(Date.parse(String(was)));
+  expect((await api.call("GET", answers)).json["updated_at"]).toBe(is);
   const written = "## Do you repair bicycles?\n\nYes, on Mondays.\n\n\n## Where is my parcel?\n\nUnder the stairs.\n";
   expect((await api.call("GET", `${answers}/text`)).text).toBe(written);
   await eventually(async () => (await api.call("GET", answers)).json["status"] === "ready");
