@@ -46,7 +46,7 @@ export interface Embedded {
 export interface Work {
   /**
    * As `Challenges.spend`: called when something is about to begin that costs money. Also takes a place of the token where
-   * the request has none, or throws `rate_limited`.
+   * the request has none; rejects with `challenge_required` if there is none left.
    */
   spend(use: RepeatableUse | null): Promise<void>;
 }
@@ -123,12 +123,10 @@ export async function openEmbed(
   if (isPageView && !verdict.isAdmitted) {
     measurements.refusedConfigs.note(taken?.byRead ? "read" : "token", clock.nowMs());
   }
-  refuse(verdict, tooMany);
+  refuse(verdict, "This companion has had too many requests.");
   dependencies.uses.noteToken(tokenId);
   return { target, visitor, work: taken?.work ?? null };
 }
-
-const tooMany = "This companion has had too many requests.";
 
 /** The place of a request, in the window of the token or beside it. */
 interface Taken {
@@ -150,7 +148,7 @@ async function takeGuarded(
   { use }: Asked,
   write: (byToken: Verdict) => void,
 ): Promise<Taken> {
-  const { limiter, rules } = dependencies;
+  const { limiter, rules, challenges } = dependencies;
   const rule = rules.token[plan];
   const isAlways = companion.challenge === "always";
   if (!isAlways || use !== "spending") {
@@ -162,11 +160,12 @@ async function takeGuarded(
   const { solution, isFirst } = await openSolution(dependencies, request, companion);
   const work: Work = {
     async spend(repeatable) {
-      await dependencies.challenges.spend(companion.id, solution, repeatable);
+      await challenges.spend(companion.id, solution, repeatable);
       if (isFirst) return;
       const byToken = await limiter.admit(rule, token);
       write(byToken);
-      refuse(byToken, tooMany);
+      // Others have taken the last place meanwhile. Taken before, it would be lost to each of many who send one solution.
+      if (!byToken.isAdmitted) throw await challenges.refusal(companion.id);
     },
   };
   if (isFirst) return { byToken: await limiter.admit(rule, token), byRead: null, work };

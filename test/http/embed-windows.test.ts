@@ -165,11 +165,13 @@ describe.each(["memory", "redis"] as const)("counted in %s", (limiter) => {
     expect(statusesOf(await times(3, (at) => chat(at, solutions[at], "{")))).toEqual([400, 400, 400]);
     for (let host = 10; host < 14; host++) expect((await chatWithWork(host)).status).toBe(200);
     const begun = await times(3, (at) => chat(at, solutions[at]));
-    expect(statusesOf(begun).sort()).toEqual([200, 429, 429]);
-    for (const refused of begun.filter(({ status }) => status === 429)) {
+    expect(statusesOf(begun).filter((status) => status === 200)).toHaveLength(1);
+    for (const refused of begun.filter(({ status }) => status !== 200)) {
+      // Of two that saw the last place, one is told to work anew.
+      expect(refused.status).toBeOneOf([403, 429]);
       expect(limitsOf(refused)[1]).toContain('"token";r=0;');
-      expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
     }
+    expect((await chatWithWork(20)).status).toBe(429);
   });
 
   test("where work is asked in a flood, a burst without it gets half of the places and one, and no more", async () => {
