@@ -66,7 +66,7 @@ function checkOptions({ operands, has }: Arguments): void {
 /** Throws `CommandFailure` with the place and what is wrong with it. */
 async function readPlace(place: string, file: NamedFile | undefined, args: Arguments): Promise<SentSource> {
   try {
-    return await readSource(file === undefined ? toAddress(place, args) : toUpload(place, file, args));
+    return readSource(file === undefined ? toAddress(place, args) : toUpload(place, file, args));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const details = error.errors?.map(({ param, detail }) => `${param}: ${detail}`).join(" ");

@@ -34,8 +34,8 @@ export interface RateRules extends EmbedWindows {
   /** Webhook calls by client address, counted before the signature is checked. */
   readonly webhook: RateRule;
   /**
-   * Requests with one solved challenge: it begins one message only, but requests that are refused afterwards take places
-   * of the embed token. Enough for a client that sends the message again and again.
+   * Requests with one solved challenge: it begins one message only, but each request that is refused afterwards costs us a
+   * little. Enough for a client that sends the message again and again.
    */
   readonly solution: RateRule;
 }

@@ -84,6 +84,32 @@ test("more rows than one answer may hold are refused, JSON or CSV, and come in p
   }
 });
 
+test("a large answer is sent in parts, since to write it in one go would hold the event loop", async () => {
+  const { usage } = server.services.store;
+  const query = usage.query;
+  usage.query = async (accountId, asked) => {
+    const [row] = await query(accountId, asked);
+    return Array.from({ length: 8_000 }, (_, at) => ({ ...row, messages: at })) as Awaited<ReturnType<typeof query>>;
+  };
+  try {
+    const ask = (accept: string, encoding: string) =>
+      client.call("GET", "/api/usage?from=2026-03-10", undefined, { accept, "accept-encoding": encoding });
+    const whole = await ask("application/json", "identity");
+    expect(whole.json.data.map(({ messages }) => messages)).toEqual(Array.from({ length: 8_000 }, (_, at) => at));
+    expect(whole.headers.get("content-length")).toBeNull();
+    const lines = await ask("text/csv", "identity");
+    expect(lines.text.split("\r\n")).toHaveLength(8_002);
+    expect(lines.headers.get("content-length")).toBeNull();
+    for (const one of [whole, lines]) {
+      const compressed = await ask(one.headers.get("content-type") ?? "", "gzip");
+      expect(compressed.headers.get("content-encoding")).toBe("gzip");
+      expect(compressed.text === one.text).toBe(true);
+    }
+  } finally {
+    usage.query = query;
+  }
+});
+
 describe("counts by", () => {
   test("day, of the last thirty days, by default", async () => {
     expect(await rows("")).toEqual([

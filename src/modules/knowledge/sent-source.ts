@@ -4,7 +4,7 @@ import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain
 import type { JsonBody } from "../../http/json-body.ts";
 import { formType, SentFile, takeUpload } from "../../http/upload-body.ts";
 import { findKind } from "../../knowledge/reading/kind.ts";
-import { encodeInSlices } from "../../lib/byte-slices.ts";
+import { LongText } from "../../lib/long-json.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { maxTitleLength, newFileBody, newSourceBodies, readOnlySourceFields, sourceSchemas } from "./model.ts";
 
@@ -44,13 +44,13 @@ export const sourceBody: JsonBody<unknown> = {
 };
 
 /** Throws `invalid_request` with every field at fault, `unsupported_media_type` and `payload_too_large`. */
-export async function readSource(sent: unknown): Promise<SentSource> {
+export function readSource(sent: unknown): SentSource {
   const isForm = typeof sent === "object" && sent !== null && "file" in sent && sent.file instanceof SentFile;
   if (isForm) return readFile(sent);
   const { type } = (sent ?? {}) as { type?: unknown };
   switch (type) {
     case "text":
-      return await readText(sent);
+      return readText(sent as object);
     case "url":
     case "sitemap":
       return readAddress(newSourceBodies[type].check(omitFields(sent, [...readOnlySourceFields, "title"])));
@@ -76,10 +76,16 @@ function readAddress(body: { type: "url" | "sitemap"; url: string; refresh_hours
   return { type, url, title: toTitle(url), refreshHours, content: null };
 }
 
-async function readText(sent: unknown): Promise<SentSource> {
+function readText(sent: { text?: unknown }): SentSource {
+  const long = sent.text instanceof LongText ? sent.text : null;
   const withoutRefresh = [...readOnlySourceFields, "refresh_hours"];
-  const { type, title, text, url = null } = newSourceBodies.text.check(omitFields(sent, withoutRefresh));
-  const bytes = await encodeInSlices(text);
+  const {
+    type,
+    title,
+    text,
+    url = null,
+  } = newSourceBodies.text.check(omitFields(long === null ? sent : { ...sent, text: "" }, withoutRefresh));
+  const bytes = long?.bytes ?? Buffer.from(text);
   refuseLarge(bytes);
   return { type, title: toTitle(title), url, refreshHours: null, content: { kind: "text", bytes } };
 }

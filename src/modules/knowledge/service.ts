@@ -53,7 +53,7 @@ export async function prepareSource(
   sent: unknown,
   nowMs: number,
 ): Promise<PreparedSource> {
-  const source = toNewSource(services, await readSource(sent));
+  const source = toNewSource(services, readSource(sent));
   return {
     made: toMadeSource(companionId, source, nowMs),
     async write(context) {
@@ -89,7 +89,7 @@ export async function prepareAnswer(
   const sent = isFull
     ? { title: "Answers", text: `${answers === null ? "" : "\n\n"}## ${heading}\n\n${text}\n` }
     : { title: heading, text };
-  const made = toNewSource(services, await readSource({ type: "text", ...sent }));
+  const made = toNewSource(services, readSource({ type: "text", ...sent }));
   const source = isFull ? { ...made, id: companionId } : made;
   const queued = { status: "queued", error: null, refreshAt: null, progress: null } as const;
   return {
@@ -113,7 +113,7 @@ export async function replaceSource(
   { sent, check }: { sent: unknown; check: SourceCheck | undefined },
   context: WriteContext,
 ): Promise<Source> {
-  const { type, title, url, refreshHours, content } = await readSource(sent);
+  const { type, title, url, refreshHours, content } = readSource(sent);
   if (type !== current.type) {
     throw invalidFields([{ param: "type", detail: `Must be ${current.type}: a source keeps its type.` }]);
   }

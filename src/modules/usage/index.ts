@@ -3,10 +3,9 @@ import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { JsonText } from "../../http/json-response.ts";
+import { respondInParts } from "../../http/parts-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { addHeaders } from "../../http/stream-response.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { createCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
@@ -57,14 +56,15 @@ export const usageRoutes: readonly Route[] = [
       if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) {
         const rows = await writeRows(found, (row) => JSON.stringify(toWireUsage(row, groupBy)), ",");
         const end = page === null ? "]}" : `],"next_cursor":${JSON.stringify(cursor)}}`;
-        return new JsonText(Buffer.concat([Buffer.from('{"data":['), ...rows, Buffer.from(end)]));
+        set.headers["content-type"] = "application/json";
+        return await respondInParts(request, set, [Buffer.from('{"data":['), ...rows, Buffer.from(end)]);
       }
       set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
       set.headers["content-disposition"] = `attachment; filename="usage-${days.fromDay}-${days.toDay}.csv"`;
       if (cursor !== null) set.headers["link"] = toNextLink(request.url, cursor);
       const csv = createCsv(groupBy);
       const lines = await writeRows(found, (row) => csv.line(toWireUsage(row, groupBy)));
-      return addHeaders(new Response(Buffer.concat([Buffer.from(csv.header), ...lines])), set);
+      return await respondInParts(request, set, [Buffer.from(csv.header), ...lines]);
     },
   }),
   usageEventsRoute,
