@@ -1,5 +1,5 @@
 /** A verified visitor's own conversations, as the server sends them. */
-import { CompanionError } from "./errors.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 
 export interface ConversationSummary {
   id: string;

@@ -1,4 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
+import { followReply } from "../../reply-stream/follow-reply.ts";
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+import { reconnectDelaysMs } from "../../reply-stream/waiting.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -8,18 +11,18 @@ import {
   createConnection,
   isHarmlessAgain,
 } from "./connection.ts";
-import { CompanionError } from "./errors.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import type { CitedSource } from "./reply-reader.ts";
-import { cancelReply } from "./reply-stream.ts";
-import { followReply } from "./resumable-reply.ts";
+import { postMessage, resumeReply, stopReply } from "./reply-stream.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
+import { pause } from "./wakefulness.ts";
 
+export type { CitedSource } from "../../reply-stream/reply-reader.ts";
 export type { ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export {
@@ -29,11 +32,10 @@ export {
   type CompanionErrorCode,
   type ReplyEndCode,
   type ServerErrorCode,
-} from "./errors.ts";
+} from "../../reply-stream/errors.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
 export type { TokenSource } from "./identity.ts";
 export type { PendingReply } from "./pending.ts";
-export type { CitedSource } from "./reply-reader.ts";
 export type { TextStorage } from "./storage.ts";
 
 export interface CompanionOptions extends ConnectionOptions {
@@ -119,7 +121,7 @@ export interface Companion extends Ids {
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
+  const { token, storage = openStorage("localStorage") } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
   const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
@@ -142,12 +144,18 @@ export function createCompanion(options: CompanionOptions): Companion {
     const { messageId, sessionId, message } = reply;
     const name = { messageId, sessionId, visitorId: ids.visitorId };
     const joined = joinSignals(signal, leave, gone);
-    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
+    const call = { ...told, signal: joined.signal };
+    const asked = withChallenges(connection, solve, onChallenge);
     let isEnded = false;
     joined.signal.throwIfAborted();
     pending.begin(reply);
     try {
-      yield* followReply(withChallenges(connection, solve, onChallenge), message, name, call);
+      yield* followReply({
+        ...{ ...call, received, isNew, wait: pause },
+        delaysMs: options.reconnectDelaysMs ?? reconnectDelaysMs,
+        post: () => postMessage(asked, message, name, call),
+        goOn: (offset) => resumeReply(asked, name, offset, call),
+      });
       isEnded = true;
       pending.end(messageId);
     } catch (error) {
@@ -158,7 +166,7 @@ export function createCompanion(options: CompanionOptions): Companion {
       joined.release();
       if (!isEnded && !leave?.aborted && !gone.aborted) {
         pending.end(messageId);
-        void cancelReply(connection, name);
+        stopReply(connection, name);
       }
     }
   }

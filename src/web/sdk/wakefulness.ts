@@ -1,6 +1,6 @@
 /** When the browser is back on the network: open connections are then dead, and waiting has no point any more. */
-import { CompanionError } from "./errors.ts";
-import { sleep } from "./request.ts";
+import { sleep, type Wait } from "../../reply-stream/waiting.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 import { joinSignals } from "./signals.ts";
 
 /** After so long nobody waits for a network any more. */
@@ -22,7 +22,7 @@ export function openLine(signal: AbortSignal | undefined) {
 }
 
 /** Waits, and while the browser knows that it is offline for the network as well. Ends early when that is back. */
-export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+export const pause: Wait = async (durationMs, signal) => {
   const line = openLine(signal);
   try {
     await sleep(durationMs, line.signal);
@@ -32,4 +32,4 @@ export async function pause(durationMs: number, signal: AbortSignal | undefined)
   } finally {
     line.close();
   }
-}
+};

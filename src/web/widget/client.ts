@@ -1,13 +1,14 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
+import { type OnSources, readReply } from "../../reply-stream/read-reply.ts";
 import type { ChallengeSolver } from "../sdk/challenges.ts";
-import { CompanionError } from "../sdk/errors.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
 import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
-import { cancelReply, type OnSources, postMessage, readReply } from "../sdk/reply-stream.ts";
+import { postMessage, stopReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
-import { openLine, pause } from "../sdk/wakefulness.ts";
+import { pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
 /** How long a message may wait for the visitor's new token before that is to be seen. */
@@ -138,9 +139,8 @@ export function createClient(host: PanelHost) {
       try {
         let isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
-          const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { ...told, signal: line.signal });
+            const opened = await postMessage(connection, reply.message, name, { ...told, signal: joined.signal });
             for await (const fragment of readReply(opened, told.onSources)) {
               received += fragment;
               yield fragment;
@@ -151,8 +151,6 @@ export function createClient(host: PanelHost) {
             isBySdk = isAskedNow(error);
             if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
             told.onConnection(isBySdk);
-          } finally {
-            line.close();
           }
         }
         const companion = await insistOnSdk(isNew && !isBySdk ? firstWaitMs : 0, joined.signal);
@@ -162,7 +160,7 @@ export function createClient(host: PanelHost) {
           : companion.resume({ ...call, reply, received });
       } finally {
         joined.release();
-        if (stop.aborted && isOurs) void cancelReply(connection, name);
+        if (stop.aborted && isOurs) stopReply(connection, name);
       }
     },
 

@@ -1,71 +1,79 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
-import type { CallOptions, Connection } from "./connection.ts";
-import { CompanionError } from "./errors.ts";
-import { type OnSources, postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
-import { openLine, pause } from "./wakefulness.ts";
+import { type ConnectionErrorCode, type ErrorClass, CompanionError } from "./errors.ts";
+import { type OnSources, readReply } from "./read-reply.ts";
+import type { OpenedResponse } from "./request.ts";
+import type { Wait } from "./waiting.ts";
 
-/** Of a refusal on the way back: a whole window of the server's limits. */
-const longestRefusalMs = 60_000;
+/** After each try to cancel a reply. */
+const cancelWaitsMs = [1000, 3000, 0];
 
-export interface FollowOptions extends CallOptions {
+export interface FollowOptions {
+  /** Sends the message: the same one twice is answered with the same reply, from its first character. */
+  post(): Promise<OpenedResponse>;
+  /** Opens what follows so many characters. */
+  goOn(offset: number): Promise<OpenedResponse>;
+  wait: Wait;
   /** The waits before each try to come back; the count begins again once text arrived. */
   delaysMs: readonly number[];
+  /** Of a refusal on the way back: a longer one is thrown. Default: a whole window of the server's limits. */
+  maxWaitMs?: number | undefined;
   /** Text of the reply that is there already. */
   received: string;
   /** The server has never heard of it. */
   isNew: boolean;
+  signal: AbortSignal | undefined;
   /** The connection was lost, or is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
   onSources?: OnSources;
+  Failure?: ErrorClass;
 }
 
 /**
  * Yields what follows `received`. Throws `incomplete`, or before any text the reason itself; `isCut` where the reply may
  * still be had.
  */
-export async function* followReply(
-  connection: Connection,
-  message: string,
-  name: ReplyName,
-  { delaysMs, received, isNew, onConnection, ...call }: FollowOptions,
-): AsyncGenerator<string, void, undefined> {
+export async function* followReply({
+  post,
+  goOn,
+  wait,
+  delaysMs,
+  maxWaitMs = 60_000,
+  received,
+  isNew,
+  signal,
+  onConnection,
+  onSources,
+  Failure = CompanionError,
+}: FollowOptions): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;
   let isBack = !isNew;
   let tries = 0;
   let isWarned = false;
   for (;;) {
-    const line = openLine(call.signal);
     try {
-      const options = { ...call, signal: line.signal };
-      const opened = await (isPosting
-        ? postMessage(connection, message, name, options)
-        : connection.open(
-            `${replyPath(name)}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
-            {},
-            { ...options, retries: 0 },
-          ));
+      const opened = await (isPosting ? post() : goOn(text.length));
       if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;
       if (opened.response.status === 204) {
         opened.close(true);
         // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
-        if (!call.onSources) return;
+        if (!onSources) return;
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, call.onSources), known)) {
+      for await (const fragment of skipKnown(readReply(opened, onSources, Failure), known, Failure)) {
         text += fragment;
         tries = 0;
         isWarned = false;
         yield fragment;
         // What came in one piece would still be passed on.
-        call.signal?.throwIfAborted();
+        signal?.throwIfAborted();
       }
       return;
     } catch (problem) {
-      call.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       if (!(problem instanceof CompanionError)) throw problem;
       // Ended too long ago, or shorter than we know it: the message itself is answered however old it is.
       if (!isPosting && (problem.status === 404 || problem.status === 400)) {
@@ -78,27 +86,29 @@ export async function* followReply(
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
-      if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
+      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut, Failure);
       isBack = true;
       tries++;
       onConnection?.(false);
-      await pause(waitMs, call.signal);
-    } finally {
-      line.close();
+      await wait(waitMs, signal);
     }
   }
 }
 
 /** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
-async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
+async function* skipKnown(
+  fragments: AsyncIterable<string>,
+  known: string,
+  Failure: ErrorClass,
+): AsyncGenerator<string, void, undefined> {
   let at = 0;
   for await (const fragment of fragments) {
     const shared = known.slice(at, at + fragment.length);
-    if (!fragment.startsWith(shared)) throw new CompanionError("replaced");
+    if (!fragment.startsWith(shared)) throw new Failure("replaced");
     at += shared.length;
     if (fragment.length > shared.length) yield fragment.slice(shared.length);
   }
-  if (at < known.length) throw new CompanionError("replaced");
+  if (at < known.length) throw new Failure("replaced");
 }
 
 /** A refusal on the way back that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
@@ -109,8 +119,22 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
   );
 }
 
-function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
+/** Once there is text, every failure is that of a reply that is not whole. */
+function describe(problem: CompanionError, text: string, isCut: boolean, Failure: ErrorClass): CompanionError {
   const { code, message, cause, ...facts } = problem;
-  if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
-  return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
+  if (text && code !== "incomplete") return new Failure("incomplete", { ...facts, isCut, cause: problem });
+  return isCut === problem.isCut ? problem : new Failure(code as ConnectionErrorCode, { ...facts, isCut, message, cause });
+}
+
+/** Ends the reply at the server, in the background, and again where that was not heard or has overtaken the message. */
+export async function cancelReply(cancel: () => Promise<unknown>, wait: Wait): Promise<void> {
+  for (const waitMs of cancelWaitsMs) {
+    try {
+      await cancel();
+      return;
+    } catch {
+      // In vain where the server is away; it gives up a reply without readers by itself.
+      await wait(waitMs, undefined);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-/** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
+/** The one error class of both clients: the server's code where it sent one, or what went wrong on the way. */
 
 /** Codes that the server sends. */
 export type ServerErrorCode =
@@ -22,15 +22,19 @@ export type ServerErrorCode =
 /** Why the server ended a reply before it was whole, besides `upstream_error` and `unavailable`. */
 export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
 
+export type EndCode = ReplyEndCode | "upstream_error" | "unavailable";
+
 /**
  * - `network`: no response came, or the connection broke.
  * - `timeout`: the server was silent for too long.
  * - `incomplete`: the reply ended before its terminator; what arrived is only a part.
  * - `bad_response`: the response is not one of this interface.
  * - `replaced`: the server lost the reply and has begun another one to the same message.
- * - `identify_failed`: the page's function gave no visitor token; its own error is the `cause`.
  */
-export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced" | "identify_failed";
+export type ConnectionErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced";
+
+/** `identify_failed`: the page's function gave no visitor token; its own error is the `cause`. */
+export type ClientErrorCode = ConnectionErrorCode | "identify_failed";
 
 export type CompanionErrorCode = ServerErrorCode | ReplyEndCode | ClientErrorCode;
 
@@ -77,28 +81,8 @@ export class CompanionError extends Error {
   }
 }
 
-/** What a status means where the body is no problem document: it may come from a proxy. */
-const codesByStatus: Record<number, ServerErrorCode> = {
-  403: "origin_not_allowed",
-  404: "not_found",
-  429: "rate_limited",
-};
-
-/** Reads a refused response. Never rejects. */
-export async function readProblem(response: Response): Promise<CompanionError> {
-  const { status, headers } = response;
-  // Where the body is no JSON, the status alone has to do.
-  const { code, detail, challenge } = Object(await response.json().catch(() => null));
-  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
-  return new CompanionError(known, {
-    message: typeof detail === "string" ? detail : known,
-    status,
-    retryAfterMs: parseRetryAfter(headers.get("retry-after")),
-    limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
-    requestId: headers.get("x-request-id"),
-    challenge,
-  });
-}
+/** Makes the errors of one client. */
+export type ErrorClass = new (code: ConnectionErrorCode | EndCode, facts?: CompanionErrorFacts) => Error;
 
 /** Seconds or an HTTP date, in milliseconds from now; null for anything else. */
 export function parseRetryAfter(value: string | null): number | null {

@@ -1,0 +1,63 @@
+/** One request to the server: its deadlines, and its failures as the client's errors. */
+import { CompanionError, type ConnectionErrorCode, type ErrorClass } from "./errors.ts";
+
+/** The part of `fetch` that is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface RequestOptions {
+  fetch: Fetch;
+  signal: AbortSignal | undefined;
+  /** Silence of the server that ends the request with `timeout`. */
+  timeoutMs: number;
+  Failure?: ErrorClass;
+  /** Reads a refused response. */
+  readProblem(response: Response): Promise<Error>;
+}
+
+export interface OpenedResponse {
+  response: Response;
+  /** Waits for the next part of the body, under the same deadline; a broken connection is the given failure. */
+  next<Part>(part: Promise<Part>, failure?: ConnectionErrorCode): Promise<Part>;
+  /** Ends the request. Must be called. Without `isRead` whatever is left of it is given up, as a failed request. */
+  close(isRead?: boolean): void;
+}
+
+/** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
+export async function openRequest(
+  url: string,
+  init: RequestInit,
+  { fetch, signal, timeoutMs, Failure = CompanionError, readProblem }: RequestOptions,
+): Promise<OpenedResponse> {
+  const controller = new AbortController();
+  let isLate = false;
+  const leave = () => controller.abort(signal?.reason);
+  const close = (isRead = false) => {
+    signal?.removeEventListener("abort", leave);
+    if (!isRead) controller.abort();
+  };
+  const next: OpenedResponse["next"] = async (part, failure = "network") => {
+    const timer = setTimeout(() => {
+      isLate = true;
+      controller.abort();
+    }, timeoutMs);
+    try {
+      return await part;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new Failure(isLate ? "timeout" : failure, { cause, isCut: true });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", leave);
+  try {
+    const response = await next(fetch(url, { ...init, signal: controller.signal }));
+    if (!response.ok) throw await next(readProblem(response));
+    return { response, next, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
