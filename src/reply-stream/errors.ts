@@ -22,8 +22,6 @@ export type ServerErrorCode =
 /** Why the server ended a reply before it was whole, besides `upstream_error` and `unavailable`. */
 export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
 
-export type EndCode = ReplyEndCode | "upstream_error" | "unavailable";
-
 /**
  * - `network`: no response came, or the connection broke.
  * - `timeout`: the server was silent for too long.
@@ -61,6 +59,8 @@ export interface CompanionErrorFacts {
   isCut?: boolean;
   /** What `challenge_required` asks to solve. */
   challenge?: Challenge | undefined;
+  /** The body of the refusal. */
+  problem?: object | undefined;
   cause?: unknown;
 }
 
@@ -72,6 +72,7 @@ export class CompanionError extends Error {
   declare readonly requestId: string | null;
   declare readonly isCut: boolean;
   declare readonly challenge: Challenge | undefined;
+  declare readonly problem: object | undefined;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
@@ -81,8 +82,30 @@ export class CompanionError extends Error {
   }
 }
 
-/** Makes the errors of one client. */
-export type ErrorClass = new (code: ConnectionErrorCode | EndCode, facts?: CompanionErrorFacts) => Error;
+/** What a status means where the body is no problem document: it may come from a proxy. */
+const codesByStatus: Record<number, ServerErrorCode> = {
+  403: "origin_not_allowed",
+  404: "not_found",
+  429: "rate_limited",
+};
+
+/** Reads a refused response. Never rejects. */
+export async function readProblem(response: Response): Promise<CompanionError> {
+  const { status, headers } = response;
+  // Where the body is no JSON, the status alone has to do.
+  const problem = await response.json().catch(() => null);
+  const { code, detail, challenge } = Object(problem);
+  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
+  return new CompanionError(known, {
+    message: typeof detail === "string" ? detail : known,
+    status,
+    retryAfterMs: parseRetryAfter(headers.get("retry-after")),
+    limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
+    requestId: headers.get("x-request-id"),
+    challenge,
+    problem,
+  });
+}
 
 /** Seconds or an HTTP date, in milliseconds from now; null for anything else. */
 export function parseRetryAfter(value: string | null): number | null {

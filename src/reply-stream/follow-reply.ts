@@ -1,5 +1,5 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
-import { type ConnectionErrorCode, type ErrorClass, CompanionError } from "./errors.ts";
+import { CompanionError } from "./errors.ts";
 import { type OnSources, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import type { Wait } from "./waiting.ts";
@@ -9,10 +9,12 @@ const cancelWaitsMs = [1000, 3000, 0];
 
 export interface FollowOptions {
   /** Sends the message: the same one twice is answered with the same reply, from its first character. */
-  post(): Promise<OpenedResponse>;
+  post(signal: AbortSignal | undefined): Promise<OpenedResponse>;
   /** Opens what follows so many characters. */
-  goOn(offset: number): Promise<OpenedResponse>;
-  wait: Wait;
+  goOn(offset: number, signal: AbortSignal | undefined): Promise<OpenedResponse>;
+  /** A signal that ends one connection: with the given one, or when the connection is known to be dead. */
+  openLine(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; close(): void };
+  pause: Wait;
   /** The waits before each try to come back; the count begins again once text arrived. */
   delaysMs: readonly number[];
   /** Of a refusal on the way back: a longer one is thrown. Default: a whole window of the server's limits. */
@@ -25,7 +27,6 @@ export interface FollowOptions {
   /** The connection was lost, or is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
   onSources?: OnSources;
-  Failure?: ErrorClass;
 }
 
 /**
@@ -35,7 +36,8 @@ export interface FollowOptions {
 export async function* followReply({
   post,
   goOn,
-  wait,
+  openLine,
+  pause,
   delaysMs,
   maxWaitMs = 60_000,
   received,
@@ -43,7 +45,6 @@ export async function* followReply({
   signal,
   onConnection,
   onSources,
-  Failure = CompanionError,
 }: FollowOptions): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;
@@ -51,8 +52,9 @@ export async function* followReply({
   let tries = 0;
   let isWarned = false;
   for (;;) {
+    const line = openLine(signal);
     try {
-      const opened = await (isPosting ? post() : goOn(text.length));
+      const opened = await (isPosting ? post(line.signal) : goOn(text.length, line.signal));
       if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;
@@ -63,7 +65,7 @@ export async function* followReply({
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, onSources, Failure), known, Failure)) {
+      for await (const fragment of skipKnown(readReply(opened, onSources), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
@@ -86,11 +88,13 @@ export async function* followReply({
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
-      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut, Failure);
+      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut);
       isBack = true;
       tries++;
       onConnection?.(false);
-      await wait(waitMs, signal);
+      await pause(waitMs, signal);
+    } finally {
+      line.close();
     }
   }
 }
@@ -99,16 +103,15 @@ export async function* followReply({
 async function* skipKnown(
   fragments: AsyncIterable<string>,
   known: string,
-  Failure: ErrorClass,
 ): AsyncGenerator<string, void, undefined> {
   let at = 0;
   for await (const fragment of fragments) {
     const shared = known.slice(at, at + fragment.length);
-    if (!fragment.startsWith(shared)) throw new Failure("replaced");
+    if (!fragment.startsWith(shared)) throw new CompanionError("replaced");
     at += shared.length;
     if (fragment.length > shared.length) yield fragment.slice(shared.length);
   }
-  if (at < known.length) throw new Failure("replaced");
+  if (at < known.length) throw new CompanionError("replaced");
 }
 
 /** A refusal on the way back that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
@@ -120,21 +123,21 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
 }
 
 /** Once there is text, every failure is that of a reply that is not whole. */
-function describe(problem: CompanionError, text: string, isCut: boolean, Failure: ErrorClass): CompanionError {
+function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
   const { code, message, cause, ...facts } = problem;
-  if (text && code !== "incomplete") return new Failure("incomplete", { ...facts, isCut, cause: problem });
-  return isCut === problem.isCut ? problem : new Failure(code as ConnectionErrorCode, { ...facts, isCut, message, cause });
+  if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
+  return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
 }
 
 /** Ends the reply at the server, in the background, and again where that was not heard or has overtaken the message. */
-export async function cancelReply(cancel: () => Promise<unknown>, wait: Wait): Promise<void> {
+export async function cancelReply(cancel: () => Promise<unknown>, pause: Wait): Promise<void> {
   for (const waitMs of cancelWaitsMs) {
     try {
       await cancel();
       return;
     } catch {
       // In vain where the server is away; it gives up a reply without readers by itself.
-      await wait(waitMs, undefined);
+      await pause(waitMs, undefined);
     }
   }
 }

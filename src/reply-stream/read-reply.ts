@@ -1,5 +1,5 @@
 /** One connection's share of a reply. */
-import { CompanionError, type ErrorClass } from "./errors.ts";
+import { CompanionError } from "./errors.ts";
 import { type CitedSource, createReplyReader } from "./reply-reader.ts";
 import type { OpenedResponse } from "./request.ts";
 
@@ -12,10 +12,9 @@ export type OnSources = ((sources: CitedSource[]) => void) | undefined;
 export async function* readReply(
   opened: OpenedResponse,
   onSources?: OnSources,
-  Failure: ErrorClass = CompanionError,
 ): AsyncGenerator<string, void, undefined> {
   const stream = opened.response.body?.getReader();
-  const reply = createReplyReader(Failure);
+  const reply = createReplyReader();
   let hasText = false;
   try {
     while (stream && !reply.isDone) {
@@ -40,9 +39,9 @@ export async function* readReply(
     // A server that goes away says so, and another one may have the reply.
     isCut: !failure || failure === "unavailable",
   };
-  const cause = failure && new Failure(failure, facts);
+  const cause = failure && new CompanionError(failure, facts);
   // The server had begun the stream: before any text, this is a refusal that came too late for a status.
-  throw cause && !hasText ? cause : new Failure("incomplete", { ...facts, cause });
+  throw cause && !hasText ? cause : new CompanionError("incomplete", { ...facts, cause });
 }
 
 /** The rest is ignored, but read to its end the connection serves the next call, and browsers log no failed request. */

@@ -1,5 +1,7 @@
 /** Reads the bytes of a streamed reply by the client rule of the interface; knows nothing of how they arrive. */
-import { CompanionError, type EndCode, type ErrorClass } from "./errors.ts";
+import { CompanionError, type ReplyEndCode, type ServerErrorCode } from "./errors.ts";
+
+type EndCode = ServerErrorCode | ReplyEndCode;
 
 /** Where a reply has something from. */
 export interface CitedSource {
@@ -30,7 +32,7 @@ export interface ReplyReader {
  * The bytes may be cut anywhere, within a character too. What a named event tells is known by its members: its name is a
  * line of its own, which is ignored.
  */
-export function createReplyReader(Failure: ErrorClass = CompanionError): ReplyReader {
+export function createReplyReader(): ReplyReader {
   const decoder = new TextDecoder();
   let rest = "";
   const reader = {
@@ -57,7 +59,7 @@ export function createReplyReader(Failure: ErrorClass = CompanionError): ReplyRe
       try {
         lines.forEach(read);
       } catch (cause) {
-        throw new Failure("bad_response", { cause });
+        throw new CompanionError("bad_response", { cause });
       }
       try {
         // A comment may have been cut, too, and would then be another one.

@@ -1,5 +1,5 @@
-/** One request to the server: its deadlines, and its failures as the client's errors. */
-import { CompanionError, type ConnectionErrorCode, type ErrorClass } from "./errors.ts";
+/** One request to the server: its deadlines, and its failures as `CompanionError`. */
+import { CompanionError, type ConnectionErrorCode, readProblem } from "./errors.ts";
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -9,9 +9,6 @@ export interface RequestOptions {
   signal: AbortSignal | undefined;
   /** Silence of the server that ends the request with `timeout`. */
   timeoutMs: number;
-  Failure?: ErrorClass;
-  /** Reads a refused response. */
-  readProblem(response: Response): Promise<Error>;
 }
 
 export interface OpenedResponse {
@@ -26,7 +23,7 @@ export interface OpenedResponse {
 export async function openRequest(
   url: string,
   init: RequestInit,
-  { fetch, signal, timeoutMs, Failure = CompanionError, readProblem }: RequestOptions,
+  { fetch, signal, timeoutMs }: RequestOptions,
 ): Promise<OpenedResponse> {
   const controller = new AbortController();
   let isLate = false;
@@ -44,7 +41,7 @@ export async function openRequest(
       return await part;
     } catch (cause) {
       signal?.throwIfAborted();
-      throw new Failure(isLate ? "timeout" : failure, { cause, isCut: true });
+      throw new CompanionError(isLate ? "timeout" : failure, { cause, isCut: true });
     } finally {
       clearTimeout(timer);
     }

@@ -16,18 +16,22 @@ export interface RetryOptions {
   maxRetryWaitMs: number;
   /** Whether the failure says that a second try cannot do a thing twice. */
   canRetry(error: CompanionError): boolean;
-  wait(durationMs: number): Promise<void>;
+  signal: AbortSignal | undefined;
+  wait?: Wait;
 }
 
-export async function retry<Value>(attempt: () => Promise<Value>, options: RetryOptions): Promise<Value> {
+export async function retry<Value, Options extends RetryOptions>(
+  attempt: (options: Options) => Promise<Value>,
+  options: Options,
+): Promise<Value> {
   for (let tries = 0; ; tries++) {
     try {
-      return await attempt();
+      return await attempt(options);
     } catch (error) {
       if (!(error instanceof CompanionError) || tries >= options.retries || !options.canRetry(error)) throw error;
       const waitMs = error.retryAfterMs ?? backOffMs * 2 ** tries * (1 + Math.random());
       if (waitMs > options.maxRetryWaitMs) throw error;
-      await options.wait(waitMs);
+      await (options.wait ?? sleep)(waitMs, options.signal);
     }
   }
 }
@@ -42,6 +46,5 @@ export const sleep: Wait = (durationMs, signal) =>
       signal?.removeEventListener("abort", stop);
       resolve();
     }, durationMs);
-    if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop, { once: true });
   });

@@ -1,7 +1,7 @@
 /** The requests of one companion: where they go, and what a failure of each means. */
-import { CompanionError, parseRetryAfter, type ServerErrorCode } from "../../reply-stream/errors.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 import { type Fetch, type OpenedResponse, openRequest } from "../../reply-stream/request.ts";
-import { retry, sleep } from "../../reply-stream/waiting.ts";
+import { retry } from "../../reply-stream/waiting.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, such as `https://chat.example.com`. */
@@ -69,13 +69,17 @@ export function createConnection({
 }: ConnectionOptions): Connection {
   const base = `${baseUrl.replace(/\/+$/, "")}/api/embed/${encodeURIComponent(token)}`;
   const connection: Connection = {
-    open(path, init, { signal, retries = 2 }, canRetry = isRefusedUnheard) {
-      // No cookies, no referrer: the token in the path is all that the server needs.
-      const sent = { cache: "no-store", ...init, credentials: "omit", referrerPolicy: "no-referrer" } as const;
-      const options = { fetch: given ?? fetch, signal, timeoutMs, readProblem };
-      const wait = (durationMs: number) => sleep(durationMs, signal);
-      return retry(() => openRequest(base + path, sent, options), { retries, maxRetryWaitMs, canRetry, wait });
-    },
+    open: (path, init, { signal, retries = 2 }, canRetry = isRefusedUnheard) =>
+      retry(
+        (options) =>
+          // No cookies, no referrer: the token in the path is all that the server needs.
+          openRequest(
+            base + path,
+            { cache: "no-store", ...init, credentials: "omit", referrerPolicy: "no-referrer" },
+            options,
+          ),
+        { fetch: given ?? fetch, signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
+      ),
 
     load: (path, init, call, canRetry) => readJson(connection.open(path, init, call, canRetry)),
 
@@ -103,29 +107,6 @@ async function readJson(opening: Promise<OpenedResponse>): Promise<Record<string
   } finally {
     opened.close(isRead);
   }
-}
-
-/** What a status means where the body is no problem document: it may come from a proxy. */
-const codesByStatus: Record<number, ServerErrorCode> = {
-  403: "origin_not_allowed",
-  404: "not_found",
-  429: "rate_limited",
-};
-
-/** Reads a refused response. Never rejects. */
-async function readProblem(response: Response): Promise<CompanionError> {
-  const { status, headers } = response;
-  // Where the body is no JSON, the status alone has to do.
-  const { code, detail, challenge } = Object(await response.json().catch(() => null));
-  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
-  return new CompanionError(known, {
-    message: typeof detail === "string" ? detail : known,
-    status,
-    retryAfterMs: parseRetryAfter(headers.get("retry-after")),
-    limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
-    requestId: headers.get("x-request-id"),
-    challenge,
-  });
 }
 
 /** The server refused the request before it did anything with it. */

@@ -20,7 +20,7 @@ import { createPendingKeeper, type PendingReply } from "./pending.ts";
 import { postMessage, resumeReply, stopReply } from "./reply-stream.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
-import { pause } from "./wakefulness.ts";
+import { openLine, pause } from "./wakefulness.ts";
 
 export type { CitedSource } from "../../reply-stream/reply-reader.ts";
 export type { ChallengeSolver } from "./challenges.ts";
@@ -151,10 +151,10 @@ export function createCompanion(options: CompanionOptions): Companion {
     pending.begin(reply);
     try {
       yield* followReply({
-        ...{ ...call, received, isNew, wait: pause },
+        ...{ ...call, received, isNew, openLine, pause },
         delaysMs: options.reconnectDelaysMs ?? reconnectDelaysMs,
-        post: () => postMessage(asked, message, name, call),
-        goOn: (offset) => resumeReply(asked, name, offset, call),
+        post: (signal) => postMessage(asked, message, name, { ...call, signal }),
+        goOn: (offset, signal) => resumeReply(asked, name, offset, { ...call, signal }),
       });
       isEnded = true;
       pending.end(messageId);

@@ -3,7 +3,7 @@ import { cancelReply } from "../../reply-stream/follow-reply.ts";
 import type { OnSources } from "../../reply-stream/read-reply.ts";
 import type { OpenedResponse } from "../../reply-stream/request.ts";
 import type { CallOptions, Connection } from "./connection.ts";
-import { openLine, pause } from "./wakefulness.ts";
+import { pause } from "./wakefulness.ts";
 
 /** What names a reply at the server. */
 export interface ReplyName {
@@ -24,7 +24,7 @@ export function postMessage(
   const events = call.onSources && true;
   const body = { message, session_id: sessionId, visitor_id: visitorId, message_id: messageId, resume: true, events };
   const headers = { "Content-Type": "application/json" };
-  return openReply(connection, "/chat", { method: "POST", headers, body: JSON.stringify(body) }, call);
+  return copied(connection.open("/chat", { method: "POST", headers, body: JSON.stringify(body) }, call));
 }
 
 /** What follows so many characters of the reply. */
@@ -35,7 +35,7 @@ export function resumeReply(
   call: ReplyCall,
 ): Promise<OpenedResponse> {
   const path = `${replyPath(name)}&offset=${offset}${call.onSources ? "&events=true" : ""}`;
-  return openReply(connection, path, {}, { ...call, retries: 0 });
+  return copied(connection.open(path, {}, { ...call, retries: 0 }));
 }
 
 /** Also when the page goes away. */
@@ -48,28 +48,8 @@ function replyPath({ messageId, sessionId, visitorId }: ReplyName): string {
   return `/chat/${messageId}?session_id=${sessionId}&visitor_id=${visitorId}`;
 }
 
-/** Ends when the network has changed, too. */
-async function openReply(
-  connection: Connection,
-  path: string,
-  init: RequestInit,
-  call: CallOptions,
-): Promise<OpenedResponse> {
-  const line = openLine(call.signal);
-  try {
-    const opened = await connection.open(path, init, { ...call, signal: line.signal });
-    const { response } = opened;
-    return {
-      ...opened,
-      // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
-      response: response.clone(),
-      close(isRead) {
-        line.close();
-        opened.close(isRead);
-      },
-    };
-  } catch (error) {
-    line.close();
-    throw error;
-  }
+/** For reading of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request. */
+async function copied(opening: Promise<OpenedResponse>): Promise<OpenedResponse> {
+  const opened = await opening;
+  return { ...opened, response: opened.response.clone() };
 }

@@ -1,6 +1,6 @@
 /** When the browser is back on the network: open connections are then dead, and waiting has no point any more. */
-import { sleep, type Wait } from "../../reply-stream/waiting.ts";
 import { CompanionError } from "../../reply-stream/errors.ts";
+import { sleep } from "../../reply-stream/waiting.ts";
 import { joinSignals } from "./signals.ts";
 
 /** After so long nobody waits for a network any more. */
@@ -22,7 +22,7 @@ export function openLine(signal: AbortSignal | undefined) {
 }
 
 /** Waits, and while the browser knows that it is offline for the network as well. Ends early when that is back. */
-export const pause: Wait = async (durationMs, signal) => {
+export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   const line = openLine(signal);
   try {
     await sleep(durationMs, line.signal);
@@ -32,4 +32,4 @@ export const pause: Wait = async (durationMs, signal) => {
   } finally {
     line.close();
   }
-};
+}

@@ -8,7 +8,7 @@ import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/i
 import { postMessage, stopReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
-import { pause } from "../sdk/wakefulness.ts";
+import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
 /** How long a message may wait for the visitor's new token before that is to be seen. */
@@ -139,8 +139,9 @@ export function createClient(host: PanelHost) {
       try {
         let isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
+          const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { ...told, signal: joined.signal });
+            const opened = await postMessage(connection, reply.message, name, { ...told, signal: line.signal });
             for await (const fragment of readReply(opened, told.onSources)) {
               received += fragment;
               yield fragment;
@@ -151,6 +152,8 @@ export function createClient(host: PanelHost) {
             isBySdk = isAskedNow(error);
             if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
             told.onConnection(isBySdk);
+          } finally {
+            line.close();
           }
         }
         const companion = await insistOnSdk(isNew && !isBySdk ? firstWaitMs : 0, joined.signal);
