@@ -8,10 +8,11 @@ import type { Wait } from "./waiting.ts";
 const cancelWaitsMs = [1000, 3000, 0];
 
 export interface FollowOptions {
-  /** Sends the message: the same one twice is answered with the same reply, from its first character. */
-  post(signal: AbortSignal | undefined): Promise<OpenedResponse>;
-  /** Opens what follows so many characters. */
-  goOn(offset: number, signal: AbortSignal | undefined): Promise<OpenedResponse>;
+  /**
+   * Opens what follows so many characters. Null sends the message: the same one twice is answered with the same reply,
+   * from its first character.
+   */
+  open(offset: number | null, signal: AbortSignal | undefined): Promise<OpenedResponse>;
   /** A signal that ends one connection: with the given one, or when the connection is known to be dead. */
   openLine(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; close(): void };
   pause: Wait;
@@ -34,8 +35,7 @@ export interface FollowOptions {
  * still be had.
  */
 export async function* followReply({
-  post,
-  goOn,
+  open,
   openLine,
   pause,
   delaysMs,
@@ -54,7 +54,7 @@ export async function* followReply({
   for (;;) {
     const line = openLine(signal);
     try {
-      const opened = await (isPosting ? post(line.signal) : goOn(text.length, line.signal));
+      const opened = await open(isPosting ? null : text.length, line.signal);
       if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;

@@ -13,7 +13,7 @@ export async function* readReply(
   opened: OpenedResponse,
   onSources?: OnSources,
 ): AsyncGenerator<string, void, undefined> {
-  const stream = opened.response.body?.getReader();
+  const stream = opened.response.clone().body?.getReader();
   const reply = createReplyReader();
   let hasText = false;
   try {

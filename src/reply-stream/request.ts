@@ -1,5 +1,6 @@
-/** One request to the server: its deadlines, and its failures as `CompanionError`. */
+/** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
 import { CompanionError, type ConnectionErrorCode, readProblem } from "./errors.ts";
+import { sleep, type Wait } from "./waiting.ts";
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -9,6 +10,12 @@ export interface RequestOptions {
   signal: AbortSignal | undefined;
   /** Silence of the server that ends the request with `timeout`. */
   timeoutMs: number;
+  /** Retries at most. */
+  retries: number;
+  /** A longer wait requested by the server is left to the caller. */
+  maxRetryWaitMs: number;
+  /** Whether the failure says that a second try cannot do a thing twice. */
+  canRetry(error: CompanionError): boolean;
 }
 
 export interface OpenedResponse {
@@ -20,7 +27,26 @@ export interface OpenedResponse {
 }
 
 /** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
-export async function openRequest(
+export async function request<Value = OpenedResponse>(
+  url: string,
+  init: RequestInit,
+  options: RequestOptions,
+  use?: (opened: OpenedResponse) => Promise<Value>,
+): Promise<Value | OpenedResponse> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const opened = await tryOnce(url, init, options);
+      return use ? await use(opened) : opened;
+    } catch (error) {
+      if (!(error instanceof CompanionError) || attempt >= options.retries || !options.canRetry(error)) throw error;
+      const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt * (1 + Math.random());
+      if (waitMs > options.maxRetryWaitMs) throw error;
+      await sleep(waitMs, options.signal);
+    }
+  }
+}
+
+async function tryOnce(
   url: string,
   init: RequestInit,
   { fetch, signal, timeoutMs }: RequestOptions,

@@ -1,7 +1,6 @@
 /** The requests of one companion: where they go, and what a failure of each means. */
 import { CompanionError } from "../../reply-stream/errors.ts";
-import { type Fetch, type OpenedResponse, openRequest } from "../../reply-stream/request.ts";
-import { retry } from "../../reply-stream/waiting.ts";
+import { type Fetch, type OpenedResponse, request } from "../../reply-stream/request.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, such as `https://chat.example.com`. */
@@ -70,14 +69,10 @@ export function createConnection({
   const base = `${baseUrl.replace(/\/+$/, "")}/api/embed/${encodeURIComponent(token)}`;
   const connection: Connection = {
     open: (path, init, { signal, retries = 2 }, canRetry = isRefusedUnheard) =>
-      retry(
-        (options) =>
-          // No cookies, no referrer: the token in the path is all that the server needs.
-          openRequest(
-            base + path,
-            { cache: "no-store", ...init, credentials: "omit", referrerPolicy: "no-referrer" },
-            options,
-          ),
+      request(
+        base + path,
+        // No cookies, no referrer: the token in the path is all that the server needs.
+        { cache: "no-store", ...init, credentials: "omit", referrerPolicy: "no-referrer" },
         { fetch: given ?? fetch, signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
       ),
 

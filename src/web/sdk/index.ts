@@ -1,7 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
-import { followReply } from "../../reply-stream/follow-reply.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 import type { CitedSource } from "../../reply-stream/reply-reader.ts";
-import { reconnectDelaysMs } from "../../reply-stream/waiting.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -11,20 +10,15 @@ import {
   createConnection,
   isHarmlessAgain,
 } from "./connection.ts";
-import { CompanionError } from "../../reply-stream/errors.ts";
 import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import { postMessage, resumeReply, stopReply } from "./reply-stream.ts";
+import { followMessage, stopReply } from "./reply-stream.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
-import { openLine, pause } from "./wakefulness.ts";
 
-export type { CitedSource } from "../../reply-stream/reply-reader.ts";
-export type { ChallengeSolver } from "./challenges.ts";
-export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export {
   type Challenge,
   type ClientErrorCode,
@@ -33,6 +27,9 @@ export {
   type ReplyEndCode,
   type ServerErrorCode,
 } from "../../reply-stream/errors.ts";
+export type { CitedSource } from "../../reply-stream/reply-reader.ts";
+export type { ChallengeSolver } from "./challenges.ts";
+export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
 export type { TokenSource } from "./identity.ts";
 export type { PendingReply } from "./pending.ts";
@@ -121,7 +118,7 @@ export interface Companion extends Ids {
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage") } = options;
+  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
   const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
@@ -144,18 +141,12 @@ export function createCompanion(options: CompanionOptions): Companion {
     const { messageId, sessionId, message } = reply;
     const name = { messageId, sessionId, visitorId: ids.visitorId };
     const joined = joinSignals(signal, leave, gone);
-    const call = { ...told, signal: joined.signal };
-    const asked = withChallenges(connection, solve, onChallenge);
+    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
     let isEnded = false;
     joined.signal.throwIfAborted();
     pending.begin(reply);
     try {
-      yield* followReply({
-        ...{ ...call, received, isNew, openLine, pause },
-        delaysMs: options.reconnectDelaysMs ?? reconnectDelaysMs,
-        post: (signal) => postMessage(asked, message, name, { ...call, signal }),
-        goOn: (offset, signal) => resumeReply(asked, name, offset, { ...call, signal }),
-      });
+      yield* followMessage(withChallenges(connection, solve, onChallenge), message, name, call);
       isEnded = true;
       pending.end(messageId);
     } catch (error) {

@@ -1,9 +1,9 @@
 /** How a browser sends a message, comes back to its reply, and cancels it. */
-import { cancelReply } from "../../reply-stream/follow-reply.ts";
+import { cancelReply, type FollowOptions, followReply } from "../../reply-stream/follow-reply.ts";
 import type { OnSources } from "../../reply-stream/read-reply.ts";
 import type { OpenedResponse } from "../../reply-stream/request.ts";
 import type { CallOptions, Connection } from "./connection.ts";
-import { pause } from "./wakefulness.ts";
+import { openLine, pause } from "./wakefulness.ts";
 
 /** What names a reply at the server. */
 export interface ReplyName {
@@ -12,30 +12,36 @@ export interface ReplyName {
   visitorId: string;
 }
 
-type ReplyCall = CallOptions & { onSources?: OnSources };
-
-/** The same message twice is answered with the same reply, from its first character. */
-export function postMessage(
+/** Sends the message, or opens what follows so many characters of its reply. */
+export function openReply(
   connection: Connection,
   message: string,
-  { messageId, sessionId, visitorId }: ReplyName,
-  call: ReplyCall,
+  name: ReplyName,
+  offset: number | null,
+  call: CallOptions & { onSources?: OnSources },
 ): Promise<OpenedResponse> {
+  const { messageId, sessionId, visitorId } = name;
   const events = call.onSources && true;
+  if (offset !== null) {
+    const path = `${replyPath(name)}&offset=${offset}${events ? "&events=true" : ""}`;
+    return connection.open(path, {}, { ...call, retries: 0 });
+  }
   const body = { message, session_id: sessionId, visitor_id: visitorId, message_id: messageId, resume: true, events };
   const headers = { "Content-Type": "application/json" };
-  return copied(connection.open("/chat", { method: "POST", headers, body: JSON.stringify(body) }, call));
+  return connection.open("/chat", { method: "POST", headers, body: JSON.stringify(body) }, call);
 }
 
-/** What follows so many characters of the reply. */
-export function resumeReply(
+export function followMessage(
   connection: Connection,
+  message: string,
   name: ReplyName,
-  offset: number,
-  call: ReplyCall,
-): Promise<OpenedResponse> {
-  const path = `${replyPath(name)}&offset=${offset}${call.onSources ? "&events=true" : ""}`;
-  return copied(connection.open(path, {}, { ...call, retries: 0 }));
+  options: CallOptions & Omit<FollowOptions, "open" | "openLine" | "pause">,
+): AsyncGenerator<string, void, undefined> {
+  return followReply({
+    ...options,
+    ...{ openLine, pause },
+    open: (offset, signal) => openReply(connection, message, name, offset, { ...options, signal }),
+  });
 }
 
 /** Also when the page goes away. */
@@ -46,10 +52,4 @@ export function stopReply(connection: Connection, name: ReplyName): void {
 
 function replyPath({ messageId, sessionId, visitorId }: ReplyName): string {
   return `/chat/${messageId}?session_id=${sessionId}&visitor_id=${visitorId}`;
-}
-
-/** For reading of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request. */
-async function copied(opening: Promise<OpenedResponse>): Promise<OpenedResponse> {
-  const opened = await opening;
-  return { ...opened, response: opened.response.clone() };
 }

@@ -5,7 +5,7 @@ import { CompanionError } from "../../reply-stream/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
 import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
-import { postMessage, stopReply } from "../sdk/reply-stream.ts";
+import { openReply, stopReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
@@ -141,7 +141,7 @@ export function createClient(host: PanelHost) {
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { ...told, signal: line.signal });
+            const opened = await openReply(connection, reply.message, name, null, { ...told, signal: line.signal });
             for await (const fragment of readReply(opened, told.onSources)) {
               received += fragment;
               yield fragment;
