@@ -130,11 +130,10 @@ function describe(problem: CompanionError, text: string, isCut: boolean): Compan
 }
 
 /** Ends the reply at the server, in the background, and again where that was not heard or has overtaken the message. */
-export async function cancelReply(cancel: () => Promise<unknown>, pause: Wait): Promise<void> {
+export async function cancelReply(cancel: () => Promise<OpenedResponse>, pause: Wait): Promise<void> {
   for (const waitMs of cancelWaitsMs) {
     try {
-      await cancel();
-      return;
+      return (await cancel()).close(true);
     } catch {
       // In vain where the server is away; it gives up a reply without readers by itself.
       await pause(waitMs, undefined);

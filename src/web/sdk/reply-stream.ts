@@ -46,8 +46,7 @@ export function followMessage(
 
 /** Also when the page goes away. */
 export function stopReply(connection: Connection, name: ReplyName): void {
-  const init = { method: "DELETE", keepalive: true };
-  void cancelReply(async () => (await connection.open(replyPath(name), init, { retries: 0 })).close(true), pause);
+  void cancelReply(() => connection.open(replyPath(name), { method: "DELETE", keepalive: true }, { retries: 0 }), pause);
 }
 
 function replyPath({ messageId, sessionId, visitorId }: ReplyName): string {
