@@ -4,78 +4,120 @@ import { type OnSources, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import type { Wait } from "./waiting.ts";
 
+/** Of a refusal on the way back: a whole window of the server's limits. */
+const longestRefusalMs = 60_000;
 /** After each try to cancel a reply. */
 const cancelWaitsMs = [1000, 3000, 0];
 
-export interface FollowOptions {
-  /**
-   * Opens what follows so many characters. Null sends the message: the same one twice is answered with the same reply,
-   * from its first character.
-   */
-  open(offset: number | null, signal: AbortSignal | undefined): Promise<OpenedResponse>;
+/** What opens addresses beneath those of one companion. */
+export interface ChatConnection {
+  open(
+    path: string,
+    init: RequestInit,
+    call: { signal?: AbortSignal | undefined; retries?: number | undefined },
+  ): Promise<OpenedResponse>;
+}
+
+/** A message and where its reply is. */
+export interface NamedMessage {
+  body: { message: string; message_id: string; session_id: string };
+  /** With the query that tells the conversation. */
+  path: string;
+}
+
+interface PostOptions {
+  signal?: AbortSignal | undefined;
+  retries?: number | undefined;
+  onSources?: OnSources;
+}
+
+/** How a client waits. */
+export interface Waiting {
   /** A signal that ends one connection: with the given one, or when the connection is known to be dead. */
   openLine(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; close(): void };
   pause: Wait;
+}
+
+export interface FollowOptions extends PostOptions {
   /** The waits before each try to come back; the count begins again once text arrived. */
   delaysMs: readonly number[];
-  /** Of a refusal on the way back: a longer one is thrown. Default: a whole window of the server's limits. */
-  maxWaitMs?: number | undefined;
   /** Text of the reply that is there already. */
   received: string;
   /** The server has never heard of it. */
   isNew: boolean;
-  signal: AbortSignal | undefined;
   /** The connection was lost, or is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
-  onSources?: OnSources;
+}
+
+/** The same message twice is answered with the same reply, from its first character. */
+export function postMessage(
+  connection: ChatConnection,
+  { body }: NamedMessage,
+  call: PostOptions,
+): Promise<OpenedResponse> {
+  const sent = JSON.stringify({ ...body, resume: true, events: call.onSources && true });
+  return connection.open("/chat", { method: "POST", headers: { "Content-Type": "application/json" }, body: sent }, call);
+}
+
+/** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
+export async function cancelReply(connection: ChatConnection, { path }: NamedMessage, pause: Wait): Promise<void> {
+  for (const waitMs of cancelWaitsMs) {
+    try {
+      return (await connection.open(path, { method: "DELETE", keepalive: true }, { retries: 0 })).close(true);
+    } catch {
+      // After a refusal, too: it may have overtaken the message.
+      await pause(waitMs, undefined);
+    }
+  }
 }
 
 /**
  * Yields what follows `received`. Throws `incomplete`, or before any text the reason itself; `isCut` where the reply may
  * still be had.
  */
-export async function* followReply({
-  open,
-  openLine,
-  pause,
-  delaysMs,
-  maxWaitMs = 60_000,
-  received,
-  isNew,
-  signal,
-  onConnection,
-  onSources,
-}: FollowOptions): AsyncGenerator<string, void, undefined> {
+export async function* followReply(
+  connection: ChatConnection,
+  message: NamedMessage,
+  { openLine, pause }: Waiting,
+  { delaysMs, received, isNew, onConnection, ...call }: FollowOptions,
+): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;
   let isBack = !isNew;
   let tries = 0;
   let isWarned = false;
   for (;;) {
-    const line = openLine(signal);
+    const line = openLine(call.signal);
     try {
-      const opened = await open(isPosting ? null : text.length, line.signal);
+      const options = { ...call, signal: line.signal };
+      const opened = await (isPosting
+        ? postMessage(connection, message, options)
+        : connection.open(
+            `${message.path}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
+            {},
+            { ...options, retries: 0 },
+          ));
       if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;
       if (opened.response.status === 204) {
         opened.close(true);
         // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
-        if (!onSources) return;
+        if (!call.onSources) return;
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, onSources), known)) {
+      for await (const fragment of skipKnown(readReply(opened, call.onSources), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
         yield fragment;
         // What came in one piece would still be passed on.
-        signal?.throwIfAborted();
+        call.signal?.throwIfAborted();
       }
       return;
     } catch (problem) {
-      signal?.throwIfAborted();
+      call.signal?.throwIfAborted();
       if (!(problem instanceof CompanionError)) throw problem;
       // Ended too long ago, or shorter than we know it: the message itself is answered however old it is.
       if (!isPosting && (problem.status === 404 || problem.status === 400)) {
@@ -88,11 +130,11 @@ export async function* followReply({
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
-      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut);
+      if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
       isBack = true;
       tries++;
       onConnection?.(false);
-      await pause(waitMs, signal);
+      await pause(waitMs, call.signal);
     } finally {
       line.close();
     }
@@ -100,10 +142,7 @@ export async function* followReply({
 }
 
 /** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
-async function* skipKnown(
-  fragments: AsyncIterable<string>,
-  known: string,
-): AsyncGenerator<string, void, undefined> {
+async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
   let at = 0;
   for await (const fragment of fragments) {
     const shared = known.slice(at, at + fragment.length);
@@ -122,21 +161,8 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
   );
 }
 
-/** Once there is text, every failure is that of a reply that is not whole. */
 function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
   const { code, message, cause, ...facts } = problem;
   if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
   return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
-}
-
-/** Ends the reply at the server, in the background, and again where that was not heard or has overtaken the message. */
-export async function cancelReply(cancel: () => Promise<OpenedResponse>, pause: Wait): Promise<void> {
-  for (const waitMs of cancelWaitsMs) {
-    try {
-      return (await cancel()).close(true);
-    } catch {
-      // In vain where the server is away; it gives up a reply without readers by itself.
-      await pause(waitMs, undefined);
-    }
-  }
 }

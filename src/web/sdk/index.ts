@@ -1,5 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "../../reply-stream/errors.ts";
+import { cancelReply, followReply } from "../../reply-stream/follow-reply.ts";
 import type { CitedSource } from "../../reply-stream/reply-reader.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
@@ -14,10 +15,11 @@ import { type ConversationPage, type ConversationWithMessages, readConversation,
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
+import { nameMessage } from "./named-message.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import { followMessage, stopReply } from "./reply-stream.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
+import { openLine, pause } from "./wakefulness.ts";
 
 export {
   type Challenge,
@@ -138,15 +140,15 @@ export function createCompanion(options: CompanionOptions): Companion {
     { signal, leave, received = "", onChallenge, ...told }: ResumeOptions,
   ): AsyncGenerator<string, void, undefined> {
     const { gone } = identity;
-    const { messageId, sessionId, message } = reply;
-    const name = { messageId, sessionId, visitorId: ids.visitorId };
+    const { messageId } = reply;
+    const message = nameMessage(reply, ids.visitorId);
     const joined = joinSignals(signal, leave, gone);
     const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
     let isEnded = false;
     joined.signal.throwIfAborted();
     pending.begin(reply);
     try {
-      yield* followMessage(withChallenges(connection, solve, onChallenge), message, name, call);
+      yield* followReply(withChallenges(connection, solve, onChallenge), message, { openLine, pause }, call);
       isEnded = true;
       pending.end(messageId);
     } catch (error) {
@@ -157,7 +159,7 @@ export function createCompanion(options: CompanionOptions): Companion {
       joined.release();
       if (!isEnded && !leave?.aborted && !gone.aborted) {
         pending.end(messageId);
-        stopReply(connection, name);
+        void cancelReply(connection, message, pause);
       }
     }
   }
