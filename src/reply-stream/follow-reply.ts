@@ -163,6 +163,7 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
 
 function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
   const { code, message, cause, ...facts } = problem;
-  if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
-  return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
+  return text && code !== "incomplete"
+    ? new CompanionError("incomplete", { ...facts, isCut, cause: problem })
+    : new CompanionError(code, { ...facts, isCut, message, cause });
 }

@@ -41,7 +41,7 @@ export async function request<Value = OpenedResponse>(
       if (!(error instanceof CompanionError) || attempt >= options.retries || !options.canRetry(error)) throw error;
       const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt * (1 + Math.random());
       if (waitMs > options.maxRetryWaitMs) throw error;
-      await sleep(waitMs, options.signal);
+      await (options.wait ?? sleep)(waitMs, options.signal);
     }
   }
 }

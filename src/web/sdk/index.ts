@@ -1,7 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "../../reply-stream/errors.ts";
-import { cancelReply, followReply } from "../../reply-stream/follow-reply.ts";
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";import { reconnectDelaysMs as defaults} from "../../reply-stream/waiting.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -20,6 +19,7 @@ import { createPendingKeeper, type PendingReply } from "./pending.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
 import { openLine, pause } from "./wakefulness.ts";
+import { cancelReply, followReply } from "../../reply-stream/follow-reply.ts";
 
 export {
   type Challenge,
@@ -120,7 +120,7 @@ export interface Companion extends Ids {
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
+  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = defaults } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
   const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
