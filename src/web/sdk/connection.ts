@@ -76,7 +76,7 @@ export function createConnection({
         { fetch: given ?? fetch, signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
       ),
 
-    load: (path, init, call, canRetry) => readJson(connection.open(path, init, call, canRetry)),
+    load: (...call) => readJson(connection.open(...call)),
 
     async config({ cache = "default", ...call } = {}) {
       const body = await connection.load("", { cache }, call, isHarmlessAgain);
