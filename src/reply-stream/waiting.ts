@@ -17,6 +17,6 @@ export function sleep(durationMs: number, signal: AbortSignal | undefined): Prom
       signal?.removeEventListener("abort", stop);
       resolve();
     }, durationMs);
-    signal?.addEventListener("abort", stop, { once: true });
+    signal?.addEventListener("abort", stop);
   });
 }
