@@ -102,8 +102,8 @@ export async function readProblem(response: Response): Promise<CompanionError> {
     retryAfterMs: parseRetryAfter(headers.get("retry-after")),
     limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
     requestId: headers.get("x-request-id"),
-    challenge,
     problem,
+    challenge,
   });
 }
 
