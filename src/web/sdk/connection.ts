@@ -72,7 +72,7 @@ export function createConnection({
       request(
         base + path,
         // No cookies, no referrer: the token in the path is all that the server needs.
-        { cache: "no-store", ...init, credentials: "omit", referrerPolicy: "no-referrer" },
+        { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", ...init },
         { fetch: given ?? fetch, signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
       ),
 
