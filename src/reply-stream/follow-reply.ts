@@ -2,7 +2,7 @@
 import { CompanionError } from "./errors.ts";
 import { type OnSources, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
-import type { Wait } from "./waiting.ts";
+import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
 /** Of a refusal on the way back: a whole window of the server's limits. */
 const longestRefusalMs = 60_000;
@@ -20,7 +20,7 @@ export interface ChatConnection {
 
 /** A message and where its reply is. */
 export interface NamedMessage {
-  body: { message: string; message_id: string; session_id: string };
+  body: object;
   /** With the query that tells the conversation. */
   path: string;
 }
@@ -39,10 +39,10 @@ export interface Waiting {
 }
 
 export interface FollowOptions extends PostOptions {
-  /** The waits before each try to come back; the count begins again once text arrived. */
-  delaysMs: readonly number[];
+  /** The waits before each try to come back, default 1, 2 and 4 s; the count begins again once text arrived. */
+  delaysMs?: readonly number[] | undefined;
   /** Text of the reply that is there already. */
-  received: string;
+  received?: string | undefined;
   /** The server has never heard of it. */
   isNew: boolean;
   /** The connection was lost, or is back. */
@@ -56,7 +56,11 @@ export function postMessage(
   call: PostOptions,
 ): Promise<OpenedResponse> {
   const sent = JSON.stringify({ ...body, resume: true, events: call.onSources && true });
-  return connection.open("/chat", { method: "POST", headers: { "Content-Type": "application/json" }, body: sent }, call);
+  return connection.open(
+    "/chat",
+    { method: "POST", headers: { "Content-Type": "application/json" }, body: sent },
+    call,
+  );
 }
 
 /** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
@@ -79,7 +83,7 @@ export async function* followReply(
   connection: ChatConnection,
   message: NamedMessage,
   { openLine, pause }: Waiting,
-  { delaysMs, received, isNew, onConnection, ...call }: FollowOptions,
+  { delaysMs = reconnectDelaysMs, received = "", isNew, onConnection, ...call }: FollowOptions,
 ): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;

@@ -1,6 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "../../reply-stream/errors.ts";
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";import { reconnectDelaysMs as defaults} from "../../reply-stream/waiting.ts";
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -14,12 +15,9 @@ import { type ConversationPage, type ConversationWithMessages, readConversation,
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
-import { nameMessage } from "./named-message.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
-import { openLine, pause } from "./wakefulness.ts";
-import { cancelReply, followReply } from "../../reply-stream/follow-reply.ts";
+import { takeTurn } from "./turn.ts";
 
 export {
   type Challenge,
@@ -120,7 +118,7 @@ export interface Companion extends Ids {
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = defaults } = options;
+  const { token, storage = openStorage("localStorage") } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
   const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
@@ -134,35 +132,17 @@ export function createCompanion(options: CompanionOptions): Companion {
       return (await import(/* @vite-ignore */ /* webpackIgnore: true */ url)).solveChallenge(...task);
     });
 
-  async function* follow(
+  const follow = (
     reply: PendingReply,
     isNew: boolean,
-    { signal, leave, received = "", onChallenge, ...told }: ResumeOptions,
-  ): AsyncGenerator<string, void, undefined> {
-    const { gone } = identity;
-    const { messageId } = reply;
-    const message = nameMessage(reply, ids.visitorId);
-    const joined = joinSignals(signal, leave, gone);
-    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
-    let isEnded = false;
-    joined.signal.throwIfAborted();
-    pending.begin(reply);
-    try {
-      yield* followReply(withChallenges(connection, solve, onChallenge), message, { openLine, pause }, call);
-      isEnded = true;
-      pending.end(messageId);
-    } catch (error) {
-      isEnded = error instanceof CompanionError;
-      if (error instanceof CompanionError && !error.isCut) pending.end(messageId);
-      throw error;
-    } finally {
-      joined.release();
-      if (!isEnded && !leave?.aborted && !gone.aborted) {
-        pending.end(messageId);
-        void cancelReply(connection, message, pause);
-      }
-    }
-  }
+    { onChallenge, ...call }: ResumeOptions,
+  ): AsyncGenerator<string, void, undefined> =>
+    takeTurn(withChallenges(connection, solve, onChallenge), pending, reply, ids.visitorId, {
+      ...call,
+      isNew,
+      gone: identity.gone,
+      delaysMs: options.reconnectDelaysMs,
+    });
 
   return {
     get visitorId() {

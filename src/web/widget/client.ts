@@ -1,14 +1,15 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
+
+import { CompanionError } from "../../reply-stream/errors.ts";
 import { cancelReply, postMessage } from "../../reply-stream/follow-reply.ts";
 import { type OnSources, readReply } from "../../reply-stream/read-reply.ts";
 import type { ChallengeSolver } from "../sdk/challenges.ts";
-import { CompanionError } from "../../reply-stream/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
 import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
-import { nameMessage } from "../sdk/named-message.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
+import { nameMessage } from "../sdk/turn.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
