@@ -129,7 +129,7 @@ export async function* followReply(
         continue;
       }
       // A server that goes away says so, and another one may have the rest. Said twice, it is how the reply ended.
-      const isSaid = problem.isCut && Object(problem.cause ?? problem).code === "unavailable";
+      const isSaid = problem.isCut && ((problem.cause ?? problem) as CompanionError).code === "unavailable";
       const isCut = (problem.isCut && !(isSaid && isWarned)) || (isBack && isPassing(problem, isPosting));
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
