@@ -60,7 +60,7 @@ export interface CompanionErrorFacts {
   /** What `challenge_required` asks to solve. */
   challenge?: Challenge | undefined;
   /** The body of the refusal. */
-  problem?: object | undefined;
+  problem?: unknown;
   cause?: unknown;
 }
 
@@ -72,7 +72,7 @@ export class CompanionError extends Error {
   declare readonly requestId: string | null;
   declare readonly isCut: boolean;
   declare readonly challenge: Challenge | undefined;
-  declare readonly problem: object | undefined;
+  declare readonly problem: unknown;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {

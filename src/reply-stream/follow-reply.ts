@@ -9,13 +9,21 @@ const longestRefusalMs = 60_000;
 /** After each try to cancel a reply. */
 const cancelWaitsMs = [1000, 3000, 0];
 
-/** What opens addresses beneath those of one companion. */
+interface ChatCall {
+  signal?: AbortSignal | undefined;
+  retries?: number | undefined;
+}
+
+interface ChatInit {
+  method?: "POST" | "DELETE";
+  headers?: Record<string, string>;
+  body?: string;
+  keepalive?: boolean;
+}
+
+/** What opens addresses beneath the companion's. */
 export interface ChatConnection {
-  open(
-    path: string,
-    init: RequestInit,
-    call: { signal?: AbortSignal | undefined; retries?: number | undefined },
-  ): Promise<OpenedResponse>;
+  open(path: string, init: ChatInit, call: ChatCall): Promise<OpenedResponse>;
 }
 
 /** A message and where its reply is. */
@@ -25,9 +33,7 @@ export interface NamedMessage {
   path: string;
 }
 
-interface PostOptions {
-  signal?: AbortSignal | undefined;
-  retries?: number | undefined;
+interface PostOptions extends ChatCall {
   onSources?: OnSources;
 }
 
@@ -92,8 +98,8 @@ export async function* followReply(
   let isWarned = false;
   for (;;) {
     const line = openLine(call.signal);
+    const options = { ...call, signal: line.signal };
     try {
-      const options = { ...call, signal: line.signal };
       const opened = await (isPosting
         ? postMessage(connection, message, options)
         : connection.open(

@@ -27,17 +27,20 @@ export interface OpenedResponse {
   close(isRead?: boolean): void;
 }
 
-/** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
+/**
+ * Resolves with a response of status 2xx, or with what `use` makes of it; what that rejects with is tried again as well.
+ * Rejects with the signal's reason once that fires.
+ */
 export async function request<Value = OpenedResponse>(
   url: string,
   init: RequestInit,
   options: RequestOptions,
-  use?: (opened: OpenedResponse) => Promise<Value>,
-): Promise<Value | OpenedResponse> {
+  use?: (opened: OpenedResponse) => Value | Promise<Value>,
+): Promise<Value> {
   for (let attempt = 0; ; attempt++) {
     try {
       const opened = await tryOnce(url, init, options);
-      return use ? await use(opened) : opened;
+      return use ? await use(opened) : (opened as Value);
     } catch (error) {
       if (!(error instanceof CompanionError) || attempt >= options.retries || !options.canRetry(error)) throw error;
       const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt * (1 + Math.random());

@@ -39,7 +39,7 @@ export interface CompanionOptions extends ConnectionOptions {
   /** Keeps the ids; default `localStorage`, or memory where that is blocked. */
   storage?: TextStorage;
   /** The waits before each try to come back to a reply; default 1000, 2000 and 4000. An empty list: it never does. */
-  reconnectDelaysMs?: readonly number[];
+  reconnectDelaysMs?: readonly number[] | undefined;
   /** Solves what companions with a `challenge` ask; default `solveChallenge` of `/challenge.js`, loaded when it is needed. */
   solveChallenge?: ChallengeSolver;
 }
