@@ -73,8 +73,10 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
       // Servers learn nothing of networks.
       const openLine = (signal: AbortSignal | undefined) => ({ signal, close() {} });
       const waiting = { openLine, pause: transport.sleep };
-      const told = sent.events === true ? { onSources } : {};
-      yield* followReply(connection, message, waiting, { signal: options.signal, isNew: true, ...told });
+      yield* followReply(connection, message, waiting, {
+        ...{ signal: options.signal, isNew: true, maxWaitMs: transport.maxRetryWaitMs },
+        ...(sent.events === true ? { onSources } : {}),
+      });
       isEnded = true;
     } catch (error) {
       isEnded = error instanceof CompanionError;

@@ -47,19 +47,24 @@ async function* readObjects<Item>({ response, next, close }: OpenedResponse): As
     for (;;) {
       const part = reader === undefined ? { done: true as const, value: undefined } : await next(reader.read());
       const lines = (rest + decoder.decode(part.value, { stream: !part.done })).split("\n");
-      rest = part.done ? "" : (lines.pop() ?? "");
-      for (const line of lines) if (line.trim() !== "") yield parseLine<Item>(line);
-      if (part.done) return;
+      rest = lines.pop() ?? "";
+      for (const line of lines) if (line.trim() !== "") yield parseLine<Item>(line, false);
+      if (!part.done) continue;
+      if (rest !== "") yield parseLine<Item>(rest, true);
+      return;
     }
   } finally {
     close();
   }
 }
 
-function parseLine<Item>(line: string): Item {
+/** What ends without a line break and is no JSON was cut, which not every proxy and runtime tells from an end. */
+function parseLine<Item>(line: string, isCut: boolean): Item {
   try {
     return JSON.parse(line) as Item;
   } catch (cause) {
+    if (isCut)
+      throw new CompaniondError("network", { message: "The connection broke inside the answer.", isCut, cause });
     throw new CompaniondError("bad_response", { message: "A line of the answer is not JSON.", cause });
   }
 }

@@ -76,6 +76,7 @@ export interface ApiCall {
 
 export interface Transport {
   readonly sleep: Wait;
+  readonly maxRetryWaitMs: number;
   /** Resolves with a response of status 2xx, whose body the caller must read or close: a cut in it is the caller's. */
   open(call: ApiCall, options: CallOptions): Promise<OpenedResponse>;
   /** Reads the whole body before `take`; a connection that breaks within it is tried again like one that was refused. */
@@ -129,6 +130,7 @@ export function createTransport(settings: TransportOptions): Transport {
 
   return {
     sleep: wait,
+    maxRetryWaitMs,
     open: (call, options) => tryCall(call, options, (opened) => opened),
     read,
     text: (call, options) => read(call, options, (text) => text),

@@ -4,8 +4,6 @@ import { type OnSources, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
-/** Of a refusal on the way back: a whole window of the server's limits. */
-const longestRefusalMs = 60_000;
 /** After each try to cancel a reply. */
 const cancelWaitsMs = [1000, 3000, 0];
 
@@ -47,6 +45,8 @@ export interface Waiting {
 export interface FollowOptions extends PostOptions {
   /** The waits before each try to come back, default 1, 2 and 4 s; the count begins again once text arrived. */
   delaysMs?: readonly number[] | undefined;
+  /** The longest wait that a refusal on the way back may ask for; default a whole window of the server's limits. */
+  maxWaitMs?: number | undefined;
   /** Text of the reply that is there already. */
   received?: string | undefined;
   /** The server has never heard of it. */
@@ -89,7 +89,7 @@ export async function* followReply(
   connection: ChatConnection,
   message: NamedMessage,
   { openLine, pause }: Waiting,
-  { delaysMs = reconnectDelaysMs, received = "", isNew, onConnection, ...call }: FollowOptions,
+  { delaysMs = reconnectDelaysMs, maxWaitMs = 60_000, received = "", isNew, onConnection, ...call }: FollowOptions,
 ): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;
@@ -140,7 +140,7 @@ export async function* followReply(
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
-      if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
+      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut);
       isBack = true;
       tries++;
       onConnection?.(false);

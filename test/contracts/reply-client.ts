@@ -152,7 +152,7 @@ function testWaits(open: Open): void {
     const server = createReplyServer(fragments);
     server.fate = (_, index) => (index === 0 ? { cutAt: 60, by: "reset" } : "no-head");
     const { text, error } = await collect(open(server).chat("hi"));
-    expect(error).toMatchObject({ code: "incomplete", isCut: true });
+    expect(error).toMatchObject({ code: "incomplete", isCut: true, cause: { code: "network" } });
     expect(summary(server)).toEqual(["POST", ...Array(3).fill(`GET ${text.length}`)]);
   });
 

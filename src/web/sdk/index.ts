@@ -11,7 +11,7 @@ import {
   createConnection,
   isHarmlessAgain,
 } from "./connection.ts";
-import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
+import { type ConversationPage, type ConversationWithMessages, checkList } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
@@ -200,13 +200,15 @@ export function createCompanion(options: CompanionOptions): Companion {
 
     async conversations({ limit, cursor, ...call } = {}) {
       const query = toQuery({ limit, cursor });
-      return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
+      const page = await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain);
+      return checkList<ConversationPage>(page, "data");
     },
 
     async conversation(id, { cursor, ...call } = {}) {
       const query = toQuery({ messages_cursor: cursor });
       const path = `/conversations/${encodeURIComponent(id)}?${query}`;
-      return readConversation(await connection.load(path, {}, call, isHarmlessAgain));
+      const found = await connection.load(path, {}, call, isHarmlessAgain);
+      return checkList<ConversationWithMessages>(found, "messages");
     },
   };
 }
