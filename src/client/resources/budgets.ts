@@ -9,8 +9,8 @@ import type {
   NewBudget,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
 import {
+  type CallOptions,
   type ChangeOptions,
   type CreateOptions,
   condition,

@@ -15,8 +15,8 @@ import type {
   UnansweredList,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
 import {
+  type CallOptions,
   type ChangeOptions,
   type CreateOptions,
   condition,
