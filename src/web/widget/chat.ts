@@ -2,7 +2,7 @@
 import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
+import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
 import { isLimit, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import type { RunningTurn } from "./running-turn.ts";
@@ -174,7 +174,7 @@ export class Chat {
       if (this.client.visitor !== visitor || this.#isClosed) return;
       this.#arrival = null;
       this.#begin();
-      await this.#restore();
+      await this.#transcript.restore();
     } catch (error) {
       this.#listener.emit("error", error);
       this.#replies.problem = toProblem(error);
@@ -192,7 +192,7 @@ export class Chat {
       this.#transcript.clear(true);
       this.#begin();
     } else if (this.client.isKnown === isKnown) return;
-    await this.#restore();
+    await this.#transcript.restore();
     this.#listener.changed();
   }
 
@@ -200,17 +200,6 @@ export class Chat {
     this.#transcript.load();
     this.#watchOthers();
     if (!this.#replies.goOn(false)) void this.flush();
-  }
-
-  /** What a known visitor said on another device. */
-  async #restore(): Promise<void> {
-    if (!this.client.isKnown || this.messages.length > 0 || this.previous) return;
-    const { sessionId } = this.client;
-    const found = await this.client.findConversation().catch(() => null);
-    // A message may have been sent meanwhile, or a conversation begun.
-    if (!found || this.messages.length > 0 || this.client.sessionId !== sessionId) return;
-    this.client.resumeConversation(found.session_id);
-    this.#transcript.change(() => readHistory(found.messages));
   }
 
   #switch(messages: Message[], change: () => void): void {
