@@ -1,8 +1,8 @@
 /** The dialog in which a budget is made or changed. */
-import { useCallback, useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
-import { useAction, useLoad, useReading, useSettled } from "../lib/load.ts";
+import { useAction, useLoad, useSettled } from "../lib/load.ts";
 import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
@@ -38,15 +38,14 @@ const actions: readonly { value: Budget["action"]; label: string }[] = [
 
 const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
 
+const readPreview = (body: string, signal: AbortSignal) =>
+  call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(body), signal });
+
 /** Of the draft as it is now; null until it has arrived. */
 function usePreview(draft: BudgetDraft): BudgetPreview | null {
   const wanted = JSON.stringify(previewBody(draft));
   const settled = useSettled(wanted);
-  const read = useCallback(
-    (signal: AbortSignal) => call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(settled), signal }),
-    [settled],
-  );
-  const { data } = useReading(settled === "null" ? null : read);
+  const { data } = useLoad(settled === "null" ? null : settled, readPreview);
   return settled === wanted ? data : null;
 }
 

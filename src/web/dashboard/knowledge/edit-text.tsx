@@ -1,11 +1,11 @@
 /** Writes a text source, or edits one: as its owner wrote it, and over the version that was read. */
-import { useCallback, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { call, tagOf } from "../lib/api.ts";
 import { changedFields } from "../lib/changed-fields.ts";
-import { type Loaded, useReading } from "../lib/load.ts";
+import { type Loaded, useLoad } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
-import { LoadingDialog } from "../ui/dialog.tsx";
 import { useGuardedSave } from "../ui/guarded-save.tsx";
+import { LoadingDialog } from "../ui/loading-dialog.tsx";
 import { say } from "../ui/toast.tsx";
 import { type KeptText, readKeptText, toWritten, type WrittenText } from "./kept-text.ts";
 import { TextForm } from "./text-form.tsx";
@@ -35,7 +35,7 @@ interface EditProps extends WriteProps {
 /** Never empty because it could not be loaded: saving that would overwrite what there is. */
 export function EditText({ path, source, ...rest }: EditProps) {
   const at = `${path}/${source.id}`;
-  const loaded = useReading(useCallback((signal: AbortSignal) => readKeptText(at, signal), [at]));
+  const loaded = useLoad(at, readKeptText);
   if (loaded.data === null) return <LoadingDialog title="Edit the text" of={loaded} onClose={rest.onClose} />;
   return <EditLoaded {...rest} path={at} kept={loaded.data} set={loaded.set} />;
 }

@@ -13,29 +13,25 @@ export interface Loaded<Data> {
   set(data: Data): void;
 }
 
-/** Reloads whenever the path changes; null loads nothing. */
-export function useLoad<Data>(path: string | null): Loaded<Data> {
-  const read = useCallback((signal: AbortSignal) => call<Data>("GET", path ?? "", { signal }), [path]);
-  return useReading(path === null ? null : read);
-}
+const get = <Data>(path: string, signal: AbortSignal) => call<Data>("GET", path, { signal });
 
-/** The same for what is read in another way; reloads whenever `read` is another function. */
-export function useReading<Data>(read: ((signal: AbortSignal) => Promise<Data>) | null): Loaded<Data> {
+/** Reloads whenever the path changes; null loads nothing. `read`: always the same function. */
+export function useLoad<Data>(path: string | null, read = get<Data>): Loaded<Data> {
   const [state, setState] = useState<{ data: Data | null; error: unknown }>({ data: null, error: null });
   const running = useRef<AbortController | null>(null);
 
   const reload = useCallback(async () => {
     running.current?.abort();
-    if (read === null) return;
+    if (path === null) return;
     const run = new AbortController();
     running.current = run;
     try {
-      const data = await read(run.signal);
+      const data = await read(path, run.signal);
       if (!run.signal.aborted) setState({ data, error: null });
     } catch (error) {
       if (!run.signal.aborted) setState(({ data }) => ({ data, error }));
     }
-  }, [read]);
+  }, [path]);
 
   useEffect(() => {
     setState({ data: null, error: null });

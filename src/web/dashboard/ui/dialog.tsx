@@ -3,14 +3,14 @@ import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
-import { type Loaded, useAction } from "../lib/load.ts";
+import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Form, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
-import { Pending, Problem } from "./states.tsx";
+import { Problem } from "./states.tsx";
 
-interface DialogProps {
+export interface DialogProps {
   title: string;
   onClose(): void;
   children: ComponentChildren;
@@ -64,16 +64,6 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
         {children}
       </div>
     </dialog>
-  );
-}
-
-/** In place of a dialog whose content is still to come: nothing, or why it could not be loaded. */
-export function LoadingDialog({ of, ...dialog }: Omit<DialogProps, "children"> & { of: Loaded<unknown> }) {
-  if (of.error === null) return null;
-  return (
-    <Dialog {...dialog}>
-      <Pending of={of} />
-    </Dialog>
   );
 }
 
