@@ -107,9 +107,10 @@ export interface CompanionStore {
   /** How many companions of all accounts ask for each model; null for the operator's own. */
   countByModel(): Promise<ReadonlyMap<string | null, number>>;
   /**
-   * Sets the given fields, `metadata` as a whole. A function is given the companion inside the transaction, of concurrent
-   * changes one after the other, and may throw: then nothing changes. If `voiceId` is cleared, a managed voice agent goes
-   * to the outbox in the same commit. Null if absent. Audit: `companion.update` with the names of the fields.
+   * Sets the given fields, `metadata` as a whole; without any, nothing changes. A function is given the companion inside
+   * the transaction, of concurrent changes one after the other, and may throw: then nothing changes. If `voiceId` is
+   * cleared, a managed voice agent goes to the outbox in the same commit. Null if absent. Audit: `companion.update` with
+   * the names of the fields.
    */
   update(
     accountId: string,

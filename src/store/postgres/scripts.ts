@@ -2,6 +2,7 @@
 import type { changes } from "../scripts/changes.ts";
 import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { toStatement } from "./insertion.ts";
 import type { Queries, Rows } from "./queries.ts";
 
 /** Parts of scripts, as functions that are called with a transaction, or with what runs reads. */
@@ -28,6 +29,7 @@ async function send(queries: Queries, { returns, text, parameters }: Statement):
 
 async function take(queries: Queries, step: Step): Promise<unknown> {
   if (typeof step === "function") return await step(queries as never);
+  if ("rows" in step) return await send(queries, toStatement(step));
   return "text" in step ? await send(queries, step) : await Promise.all(step.map((one) => send(queries, one)));
 }
 

@@ -8,13 +8,17 @@ import {
 
 const settingFields = Object.keys(newCompanionSettings("")) as (keyof CompanionSettings)[];
 
-/** All settings as they are stored, always in the same order: JSON is text, and the name is there once more, for searches. */
-export function toStoredSettings(settings: CompanionSettings): Record<string, string | number | boolean | null> {
-  const stored = settingFields.map((field) => {
+/** The settings that are given, as they are stored: JSON is text, and the name is there once more, for searches. */
+export function toStoredSettings(
+  settings: Partial<CompanionSettings>,
+): Record<string, string | number | boolean | null> {
+  const stored: ReturnType<typeof toStoredSettings> = {};
+  for (const field of settingFields) {
     const value = settings[field];
-    return [field, typeof value === "object" && value !== null ? JSON.stringify(value) : value] as const;
-  });
-  return { ...Object.fromEntries(stored), nameFolded: foldName(settings.name) };
+    if (value !== undefined)
+      stored[field] = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  }
+  return settings.name === undefined ? stored : { ...stored, nameFolded: foldName(settings.name) };
 }
 
 /** `read` decodes all other columns of a row. The result turns the row object itself into the companion. */

@@ -1,5 +1,5 @@
 /** Companions: made, changed and deleted. Each engine finds and lists them in its own way. */
-import { type Companion, type JsonObject, newCompanionSettings } from "../../domain/companion.ts";
+import type { Companion, JsonObject } from "../../domain/companion.ts";
 import { toSnakeCase } from "../../lib/field-names.ts";
 import { type CompanionStore, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toStoredSettings } from "../rows/companion.ts";
@@ -17,11 +17,9 @@ export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) I
 
 export const selectOwned = `SELECT c.number FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 
-const assignments = Object.keys(toStoredSettings(newCompanionSettings("")))
-  .map((field, at) => `${toSnakeCase(field)} = $${at + 3}`)
-  .join(", ");
-// All of them, whatever has changed: a text for each choice of fields would be kept as a statement of its own.
-const updateSettings = `UPDATE companions SET updated_at = $2, ${assignments} WHERE number = $1`;
+/** One for each field: of a statement for several, another is prepared and kept for every choice of them and of nulls. */
+const updateField = (field: string) =>
+  `UPDATE companions SET ${toSnakeCase(field)} = $2, updated_at = $3 WHERE number = $1`;
 const deleteRefused = "DELETE FROM companions WHERE number = ANY ($1::float8[]::bigint[])";
 
 export function* ownsCompanion(accountId: string, companionId: string): Script<boolean> {
@@ -127,12 +125,14 @@ export function createCompanionChanges(
         if (found === null) return null;
         const { number, companion: before } = found;
         const patch = typeof revision === "function" ? revision(before) : revision;
-        if (typeof revision === "function" && Object.keys(patch).length === 0) return before;
+        if (Object.keys(patch).length === 0) return before;
         const after = { ...before, ...patch, updatedAt: context.nowMs };
         yield* voiceAgents.check(accountId, [after], before.voiceAgentId);
         const bytesBefore = yield* holdings.measure(accountId, context);
         if (patch.voiceId === null) yield* voiceAgents.dismiss([id], context.nowMs);
-        yield* run(updateSettings, number, after.updatedAt, ...Object.values(toStoredSettings(after)));
+        for (const [field, value] of Object.entries(toStoredSettings(patch))) {
+          yield* run(updateField(field), number, value, context.nowMs);
+        }
         yield* holdings.checkGrowth(accountId, bytesBefore, context);
         if (patch.metadata !== undefined) {
           yield* reindex(yield* changes.requireAccount(accountId), number, before.metadata, patch.metadata);

@@ -23,11 +23,18 @@ export interface Statement {
   readonly parameters: readonly Parameter[];
 }
 
+/** Many rows, at least one, which each engine inserts in its fastest way. */
+export interface Insertion {
+  readonly table: string;
+  readonly rows: readonly Readonly<Record<string, Exclude<Scalar, Uint8Array>>>[];
+  readonly ending: string;
+}
+
 /** What an engine does itself in the middle of a script: called with its transaction. */
 export type EnginePart = (transaction: never) => unknown;
 
 /** Several statements are run in their order, without waiting for each result. */
-export type Step = Statement | readonly Statement[] | EnginePart;
+export type Step = Statement | readonly Statement[] | Insertion | EnginePart;
 
 export type Script<Result> = Generator<Step, Result, unknown>;
 
@@ -81,30 +88,19 @@ type Fields = Readonly<Record<string, Parameter>>;
 
 /** Fields become columns: `createdAt` is `created_at`. Returns how many rows were inserted. */
 export function* insert(table: string, row: Fields, ending = ""): Script<number> {
-  return (yield insertion(table, [row], ending)) as number;
+  const text = insertionOf(table, Object.keys(row), ending);
+  return (yield { returns: "count", text, parameters: Object.values(row) }) as number;
 }
-
-/** A statement inserts as many or one: its text depends on how many they are. */
-const rowsAtOnce = 50;
 
 /** Rows with the same fields. Returns what `ending` does, in any order. */
-export function* insertAll<Row>(table: string, rows: readonly Fields[], ending = ""): Script<Row[]> {
-  const statements: Statement[] = [];
-  for (let at = 0; at < rows.length; ) {
-    const some = rows.slice(at, at + (rows.length - at < rowsAtOnce ? 1 : rowsAtOnce));
-    statements.push({ ...insertion(table, some, ending), returns: "rows" });
-    at += some.length;
-  }
-  return ((yield statements) as Row[][]).flat();
+export function* insertAll<Row>(table: string, rows: Insertion["rows"], ending = ""): Script<Row[]> {
+  return rows.length === 0 ? [] : ((yield { table, rows, ending }) as Row[]);
 }
 
-function insertion(table: string, rows: readonly Fields[], ending: string): Statement {
-  const fields = Object.keys(rows[0] ?? {});
-  const parameters = rows.flatMap((row) => fields.map((field) => row[field] ?? null));
-  const places = parameters.map((_, at) => `$${at + 1}`);
-  const tuples = rows.map((_, row) => `(${places.slice(row * fields.length, (row + 1) * fields.length).join(", ")})`);
-  const text = `INSERT INTO ${table} (${fields.map(toSnakeCase).join(", ")}) VALUES ${tuples.join(", ")} ${ending}`;
-  return { returns: "count", text, parameters };
+/** The statement that inserts one row. */
+export function insertionOf(table: string, fields: readonly string[], ending: string): string {
+  const places = fields.map((_, at) => `$${at + 1}`);
+  return `INSERT INTO ${table} (${fields.map(toSnakeCase).join(", ")}) VALUES (${places.join(", ")}) ${ending}`;
 }
 
 /** The columns of these fields, of the table that the query calls `alias`: `s.id, s.created_at AS "createdAt"`. */

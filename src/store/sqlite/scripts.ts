@@ -1,7 +1,14 @@
 /** Runs scripts on SQLite: each within one turn of the event loop. */
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { changes } from "../scripts/changes.ts";
-import type { Script, ScriptRunner, Statement, Step } from "../scripts/script.ts";
+import {
+  type Insertion,
+  insertionOf,
+  type Script,
+  type ScriptRunner,
+  type Statement,
+  type Step,
+} from "../scripts/script.ts";
 import type { voiceAgents } from "../scripts/voice-agents.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 
@@ -44,8 +51,17 @@ export function createSqliteScripts(engine: SqliteEngine): SqliteScripts {
       : query.run(...(values as SQLQueryBindings[]));
   }
 
+  function insert({ table, rows, ending }: Insertion): unknown[] {
+    const fields = Object.keys(rows[0] ?? {});
+    const text = insertionOf(table, fields, ending);
+    return rows.flatMap((row) => {
+      return send({ returns: "rows", text, parameters: fields.map((field) => row[field] ?? null) });
+    });
+  }
+
   function take(step: Step): unknown {
     if (typeof step === "function") return step(undefined as never);
+    if ("rows" in step) return insert(step);
     return "text" in step ? send(step) : step.map(send);
   }
 
