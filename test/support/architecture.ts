@@ -155,13 +155,17 @@ export function findImports(text: string): Import[] {
 function judgeImport(from: string, to: string, isTypeOnly: boolean): string | null {
   if (!to.startsWith("src/") || from === to) return null;
   const [fromArea = "", toArea = ""] = [areaOf(from), areaOf(to)];
+  if (toArea === "reply-stream" && (fromArea === "web" || fromArea === "client")) return null;
   if (fromArea === "web") {
     const isWireType = isTypeOnly && /^src\/modules\/[^/]+\/(model|responses)\.ts$/.test(to);
-    return toArea === "web" || isWireType ? null : `imports ${to}: browser code sees itself and wire types alone`;
+    return toArea === "web" || isWireType
+      ? null
+      : `imports ${to}: browser code sees itself, reply-stream and wire types alone`;
   }
-  // It runs on other machines.
-  if (fromArea === "client" || toArea === "client") {
-    return fromArea === toArea ? null : `imports ${to}: the client for servers and the server never meet`;
+  // They run on other machines.
+  const isApart = (area: string) => area === "client" || area === "reply-stream";
+  if (isApart(fromArea) || isApart(toArea)) {
+    return fromArea === toArea ? null : `imports ${to}: clients and the server never meet`;
   }
   if (toArea === "web") {
     const isBundle = to.startsWith("src/web/generated/");

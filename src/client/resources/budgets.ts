@@ -1,7 +1,7 @@
 /** `/api/budgets`: how much calls may cost in a day or a month. */
 import type { Budget, BudgetList, BudgetPatch, ListBudgetsQuery, NewBudget } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
+import type { CallOptions } from "../transport.ts";
 import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
 
 export function budgetCalls(transport: Transport) {

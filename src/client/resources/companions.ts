@@ -1,5 +1,5 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
-import { type ChatReply, startChat } from "../chat.ts";
+import { type ChatReply, readOnce, startChat } from "../chat.ts";
 import type {
   Companion,
   CompanionPatch,
@@ -15,10 +15,9 @@ import type {
   TestChat,
 } from "../generated/wire.ts";
 import { makeUuid } from "../ids.ts";
+import { resumeObjects } from "../lines.ts";
 import { iteratePages, type PageOf } from "../pages.ts";
-import { readOnce } from "../reply-stream.ts";
-import type { CallOptions } from "../request.ts";
-import { resumeObjects } from "../resume.ts";
+import type { CallOptions } from "../transport.ts";
 import { type CreateOptions, creationHeaders, parseAnswer, type Transport } from "../transport.ts";
 
 export interface ChangeOptions extends CallOptions {

@@ -15,7 +15,7 @@ import type {
   UnansweredList,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
+import type { CallOptions } from "../transport.ts";
 import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
 
 export interface SourceFile {

@@ -1,5 +1,6 @@
 /** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
-import { type ClientErrorCode, CompanionError, readProblem } from "./errors.ts";
+import { CompanionError, type ConnectionErrorCode, readProblem } from "./errors.ts";
+import { sleep, type Wait } from "./waiting.ts";
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,26 +16,37 @@ export interface RequestOptions {
   maxRetryWaitMs: number;
   /** Whether the failure says that a second try cannot do a thing twice. */
   canRetry(error: CompanionError): boolean;
+  /** Default `sleep`. */
+  wait?: Wait | undefined;
 }
 
 export interface OpenedResponse {
   response: Response;
   /** Waits for the next part of the body, under the same deadline; a broken connection is the given failure. */
-  next<Part>(part: Promise<Part>, failure?: ClientErrorCode): Promise<Part>;
+  next<Part>(part: Promise<Part>, failure?: ConnectionErrorCode): Promise<Part>;
   /** Ends the request. Must be called. Without `isRead` whatever is left of it is given up, as a failed request. */
   close(isRead?: boolean): void;
 }
 
-/** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
-export async function request(url: string, init: RequestInit, options: RequestOptions): Promise<OpenedResponse> {
+/**
+ * Resolves with a response of status 2xx, or with what `use` makes of it; what that rejects with is tried again as well.
+ * Rejects with the signal's reason once that fires.
+ */
+export async function request<Value = OpenedResponse>(
+  url: string,
+  init: RequestInit,
+  options: RequestOptions,
+  use?: (opened: OpenedResponse) => Value | Promise<Value>,
+): Promise<Value> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await tryOnce(url, init, options);
+      const opened = await tryOnce(url, init, options);
+      return use ? await use(opened) : (opened as Value);
     } catch (error) {
       if (!(error instanceof CompanionError) || attempt >= options.retries || !options.canRetry(error)) throw error;
-      const waitMs = error.retryAfterMs ?? 400 * 2 ** attempt * (1 + Math.random());
+      const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt * (1 + Math.random());
       if (waitMs > options.maxRetryWaitMs) throw error;
-      await sleep(waitMs, options.signal);
+      await (options.wait ?? sleep)(waitMs, options.signal);
     }
   }
 }
@@ -69,34 +81,11 @@ async function tryOnce(
   signal?.throwIfAborted();
   signal?.addEventListener("abort", leave);
   try {
-    // No cookies, no referrer: the token in the path is all that the server needs.
-    const sent = fetch(url, {
-      cache: "no-store",
-      ...init,
-      signal: controller.signal,
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-    });
-    const response = await next(sent);
+    const response = await next(fetch(url, { ...init, signal: controller.signal }));
     if (!response.ok) throw await next(readProblem(response));
     return { response, next, close };
   } catch (error) {
     close();
     throw error;
   }
-}
-
-/** Rejects with the signal's reason once that fires. */
-export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, durationMs);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -1,4 +1,4 @@
-/** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
+/** The one error class of both clients: the server's code where it sent one, or what went wrong on the way. */
 
 /** Codes that the server sends. */
 export type ServerErrorCode =
@@ -28,9 +28,11 @@ export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
  * - `incomplete`: the reply ended before its terminator; what arrived is only a part.
  * - `bad_response`: the response is not one of this interface.
  * - `replaced`: the server lost the reply and has begun another one to the same message.
- * - `identify_failed`: the page's function gave no visitor token; its own error is the `cause`.
  */
-export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced" | "identify_failed";
+export type ConnectionErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced";
+
+/** `identify_failed`: the page's function gave no visitor token; its own error is the `cause`. */
+export type ClientErrorCode = ConnectionErrorCode | "identify_failed";
 
 export type CompanionErrorCode = ServerErrorCode | ReplyEndCode | ClientErrorCode;
 
@@ -57,6 +59,8 @@ export interface CompanionErrorFacts {
   isCut?: boolean;
   /** What `challenge_required` asks to solve. */
   challenge?: Challenge | undefined;
+  /** The body of the refusal. */
+  problem?: unknown;
   cause?: unknown;
 }
 
@@ -68,6 +72,7 @@ export class CompanionError extends Error {
   declare readonly requestId: string | null;
   declare readonly isCut: boolean;
   declare readonly challenge: Challenge | undefined;
+  declare readonly problem: unknown;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
@@ -88,7 +93,8 @@ const codesByStatus: Record<number, ServerErrorCode> = {
 export async function readProblem(response: Response): Promise<CompanionError> {
   const { status, headers } = response;
   // Where the body is no JSON, the status alone has to do.
-  const { code, detail, challenge } = Object(await response.json().catch(() => null));
+  const problem = await response.json().catch(() => null);
+  const { code, detail, challenge } = Object(problem);
   const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
   return new CompanionError(known, {
     message: typeof detail === "string" ? detail : known,
@@ -96,6 +102,7 @@ export async function readProblem(response: Response): Promise<CompanionError> {
     retryAfterMs: parseRetryAfter(headers.get("retry-after")),
     limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
     requestId: headers.get("x-request-id"),
+    problem,
     challenge,
   });
 }

@@ -1,22 +1,84 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
-import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
-import { type OnSources, postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
-import { openLine, pause } from "./wakefulness.ts";
+import { type OnSources, readReply } from "./read-reply.ts";
+import type { OpenedResponse } from "./request.ts";
+import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
-/** Of a refusal on the way back: a whole window of the server's limits. */
-const longestRefusalMs = 60_000;
+/** After each try to cancel a reply. */
+const cancelWaitsMs = [1000, 3000, 0];
 
-export interface FollowOptions extends CallOptions {
-  /** The waits before each try to come back; the count begins again once text arrived. */
-  delaysMs: readonly number[];
+interface ChatCall {
+  signal?: AbortSignal | undefined;
+  retries?: number | undefined;
+}
+
+interface ChatInit {
+  method?: "POST" | "DELETE";
+  headers?: Record<string, string>;
+  body?: string;
+  keepalive?: boolean;
+}
+
+/** What opens addresses beneath the companion's. */
+export interface ChatConnection {
+  open(path: string, init: ChatInit, call: ChatCall): Promise<OpenedResponse>;
+}
+
+/** A message and where its reply is. */
+export interface NamedMessage {
+  body: object;
+  /** With the query that tells the conversation. */
+  path: string;
+}
+
+interface PostOptions extends ChatCall {
+  onSources?: OnSources;
+}
+
+/** How a client waits. */
+export interface Waiting {
+  /** A signal that ends one connection: with the given one, or when the connection is known to be dead. */
+  openLine(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; close(): void };
+  pause: Wait;
+}
+
+export interface FollowOptions extends PostOptions {
+  /** The waits before each try to come back, default 1, 2 and 4 s; the count begins again once text arrived. */
+  delaysMs?: readonly number[] | undefined;
+  /** The longest wait that a refusal on the way back may ask for; default a whole window of the server's limits. */
+  maxWaitMs?: number | undefined;
   /** Text of the reply that is there already. */
-  received: string;
+  received?: string | undefined;
   /** The server has never heard of it. */
   isNew: boolean;
   /** The connection was lost, or is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
-  onSources?: OnSources;
+}
+
+/** The same message twice is answered with the same reply, from its first character. */
+export function postMessage(
+  connection: ChatConnection,
+  { body }: NamedMessage,
+  call: PostOptions,
+): Promise<OpenedResponse> {
+  const sent = JSON.stringify({ ...body, resume: true, events: call.onSources && true });
+  return connection.open(
+    "/chat",
+    { method: "POST", headers: { "Content-Type": "application/json" }, body: sent },
+    call,
+  );
+}
+
+/** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
+export async function cancelReply(connection: ChatConnection, { path }: NamedMessage, pause: Wait): Promise<void> {
+  for (const waitMs of cancelWaitsMs) {
+    try {
+      return (await connection.open(path, { method: "DELETE", keepalive: true }, { retries: 0 })).close(true);
+    } catch {
+      // After a refusal, too: it may have overtaken the message.
+      await pause(waitMs, undefined);
+    }
+  }
 }
 
 /**
@@ -24,10 +86,10 @@ export interface FollowOptions extends CallOptions {
  * still be had.
  */
 export async function* followReply(
-  connection: Connection,
-  message: string,
-  name: ReplyName,
-  { delaysMs, received, isNew, onConnection, ...call }: FollowOptions,
+  connection: ChatConnection,
+  message: NamedMessage,
+  { openLine, pause }: Waiting,
+  { delaysMs = reconnectDelaysMs, maxWaitMs = 60_000, received = "", isNew, onConnection, ...call }: FollowOptions,
 ): AsyncGenerator<string, void, undefined> {
   let text = received;
   let isPosting = isNew;
@@ -36,12 +98,12 @@ export async function* followReply(
   let isWarned = false;
   for (;;) {
     const line = openLine(call.signal);
+    const options = { ...call, signal: line.signal };
     try {
-      const options = { ...call, signal: line.signal };
       const opened = await (isPosting
-        ? postMessage(connection, message, name, options)
+        ? postMessage(connection, message, options)
         : connection.open(
-            `${replyPath(name)}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
+            `${message.path}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
             {},
             { ...options, retries: 0 },
           ));
@@ -73,12 +135,12 @@ export async function* followReply(
         continue;
       }
       // A server that goes away says so, and another one may have the rest. Said twice, it is how the reply ended.
-      const isSaid = problem.isCut && Object(problem.cause ?? problem).code === "unavailable";
+      const isSaid = problem.isCut && ((problem.cause ?? problem) as CompanionError).code === "unavailable";
       const isCut = (problem.isCut && !(isSaid && isWarned)) || (isBack && isPassing(problem, isPosting));
       isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
-      if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
+      if (!isCut || delayMs === undefined || waitMs > maxWaitMs) throw describe(problem, text, isCut);
       isBack = true;
       tries++;
       onConnection?.(false);
@@ -111,6 +173,7 @@ function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, is
 
 function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
   const { code, message, cause, ...facts } = problem;
-  if (text && code !== "incomplete") return new CompanionError("incomplete", { ...facts, isCut, cause: problem });
-  return isCut === problem.isCut ? problem : new CompanionError(code, { ...facts, isCut, message, cause });
+  return text && code !== "incomplete"
+    ? new CompanionError("incomplete", { ...facts, isCut, cause: problem })
+    : new CompanionError(code, { ...facts, isCut, message, cause });
 }
