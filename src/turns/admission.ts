@@ -8,10 +8,10 @@ import { AppError } from "../domain/errors.ts";
 import type { Answerer } from "../domain/usage.ts";
 import { secondsToNextMonth } from "../lib/clock.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
-import type { CallGate, NextCall, ReplyRequest } from "../llm/provider.ts";
+import type { CallGate, NextCall, ReplyRequest, ReplySink } from "../llm/provider.ts";
 import { countsAgain } from "./conversation-keeper.ts";
 import { type CallServices, ReplyCalls } from "./reply-calls.ts";
-import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
+import { type ReplySource, RunsElsewhere, type TurnOutcome, type TurnStart } from "./turn-start.ts";
 
 type Admitting = Pick<Services, "coordination" | "settings">;
 type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
@@ -87,8 +87,12 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
-/** A reply that a provider is about to be asked for, or is: the gate of its further calls. */
-export class AskedReply implements CallGate {
+/**
+ * What is asked of the companion's model, with all that its chain tries for it: the usual source of a reply, and the gate of
+ * its further calls. A turn with another source asks nothing of it.
+ */
+export class AskedReply implements CallGate, ReplySource {
+  readonly isCharged = true;
   readonly request: ReplyRequest;
   readonly ticket: TurnTicket;
   readonly #services: CallServices;
@@ -131,6 +135,11 @@ export class AskedReply implements CallGate {
       await this.release();
       throw error;
     }
+  }
+
+  reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {
+    this.request.gate = this;
+    return this.#services.llm.streamReply(this.request, sink, signal);
   }
 
   permit(next: NextCall): Promise<boolean> {

@@ -11,7 +11,7 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 import type { ReplySink } from "../llm/provider.ts";
 import type { SourcesEvent } from "./events.ts";
 import { toLogged } from "./failed-replies.ts";
-import type { FoundKnowledge, TurnOutcome, TurnStart } from "./turn-start.ts";
+import type { FoundKnowledge, ReplySource, TurnStart } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
 
@@ -21,7 +21,7 @@ export class TurnKnowledge {
   /** The message with the passages; null if there are none, or no model is asked. */
   readonly message: HistoryMessage | null = null;
   /** What is said instead of asking a model; null: it is asked. */
-  readonly noAnswer: string | null = null;
+  readonly source: ReplySource | null = null;
   /** Where the provider's reply goes; null: it is passed on as it is, or no provider is asked. */
   readonly reply: CitedReply | null;
   readonly #services: KnowledgeServices;
@@ -35,19 +35,13 @@ export class TurnKnowledge {
     this.#found = found;
     const sayNothingFound = () => companion.noAnswerText ?? noAnswerTextFor(message, previous);
     if (companion.answerMode === "grounded" && !found.isFound && !found.isSmallTalk) {
-      this.noAnswer = sayNothingFound();
+      this.source = fixedText(sayNothingFound());
     } else if (found.passages.length > 0) {
       this.message = toPassagesMessage(found.passages, companion, services.ids.secret(fenceCharacters));
     }
     const { citations: mode, hasSources } = companion;
-    const isCited = hasSources && this.noAnswer === null;
+    const isCited = hasSources && this.source === null;
     this.reply = isCited ? new CitedReply(sink, { mode, passages: found.passages, sayNothingFound }) : null;
-  }
-
-  /** Says what there is to say without a model. */
-  answer(text: string, sink: ReplySink): TurnOutcome {
-    sink.emit({ type: "text", deltas: [text] });
-    return { complete: true, usage: noTokens, answeredBy: null, finishReason: "stop", failure: null };
   }
 
   /** Nothing if the model was given no passages: the same as is told of a stored reply. */
@@ -80,8 +74,18 @@ export class TurnKnowledge {
   }
 
   #listSeen() {
-    return this.noAnswer === null ? this.#found.passages : [];
+    return this.source === null ? this.#found.passages : [];
   }
+}
+
+function fixedText(text: string): ReplySource {
+  return {
+    isCharged: false,
+    async reply(sink) {
+      sink.emit({ type: "text", deltas: [text] });
+      return { complete: true, usage: noTokens, answeredBy: null, finishReason: "stop", failure: null };
+    },
+  };
 }
 
 interface Consultation {

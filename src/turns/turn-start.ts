@@ -9,7 +9,8 @@ import type { Cost } from "../domain/money.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
-import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
+import type { ReplyOutcome, ReplyRequest, ReplySink } from "../llm/provider.ts";
 import type { ReachedBudget, SeenPassage, Spend } from "../store/store.ts";
 
 export interface TurnStart {
@@ -116,6 +117,17 @@ export interface FoundKnowledge {
   readonly unansweredGroupId: string | null;
   /** What the model saw. */
   readonly seen: readonly SeenPassage[];
+}
+
+/** Where a turn's reply comes from: chosen before it is asked, so that the turn itself knows no kinds of replies. */
+export interface ReplySource {
+  /** Whether a provider is asked: then what may be spent is checked before. */
+  readonly isCharged: boolean;
+  /**
+   * Sends the reply to the sink. Resolves when it has ended, however it ended after its first text; rejects if it failed
+   * before. The signal ends it.
+   */
+  reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome>;
 }
 
 /** How a reply ended; a turn may answer without asking anybody. */

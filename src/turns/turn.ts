@@ -22,7 +22,7 @@ import { ReplyText } from "./reply-memory.ts";
 import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
-import type { TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
+import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
 
@@ -123,8 +123,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.use(this.#text);
       const request = await this.#buildRequest();
       const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-      await asked.admit(!this.#knowledge?.noAnswer);
-      await this.#settle(asked, await this.#ask(asked));
+      const source = this.#knowledge?.source ?? asked;
+      await asked.admit(source.isCharged);
+      await this.#settle(asked, await this.#ask(source, asked));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
@@ -143,15 +144,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
   }
 
-  /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
-  async #ask(asked: AskedReply): Promise<TurnOutcome> {
+  /** Rejects if the source failed before its first text: that has been counted, and there is nothing to store. */
+  async #ask(source: ReplySource, asked: AskedReply): Promise<TurnOutcome> {
     this.#askedAtMs = performance.now();
-    const knowledge = this.#knowledge;
-    if (knowledge?.noAnswer) return knowledge.answer(knowledge.noAnswer, this);
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
-      asked.request.gate = asked;
-      return await this.#services.llm.streamReply(asked.request, knowledge?.reply ?? this, this.#stop);
+      return await source.reply(this.#knowledge?.reply ?? this, this.#stop);
     } catch (failure) {
       throw await countFailedReply(this.#services, this.#start, asked, failure);
     } finally {

@@ -1,27 +1,19 @@
-/** What happens to a message that its client has named: attached to, passed on, read from the store, or run here. */
+/** What is done with a message that its client has named, wherever it is: joined, followed, stopped, or run here. */
 import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import {
-  answerReplyCall,
-  answerStoredReply,
-  nameOf,
-  passOn,
   requireSameMessage,
+  respondWhereItIs,
   respondWithReply,
+  stopReply,
   wasCancelled,
 } from "../../http/reply-calls.ts";
 import { watchStream } from "../../http/stream-rights.ts";
 import type { ReplyCall } from "../../instances/instances.ts";
-import type { StoredExchange } from "../../store/store.ts";
 import { runsAgain } from "../../turns/conversation-keeper.ts";
+import { findRunning, locate, nameOf, searchUntilFound } from "../../turns/message-search.ts";
 import type { Turn } from "../../turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../turns/turn-start.ts";
-
-/**
- * Between two looks for a message that moves: it may have ended or begun elsewhere since, but the commit that says so takes
- * a moment.
- */
-const pausesMs = [10, 40, 160, 640];
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -42,10 +34,8 @@ export async function answerMessage(
   request: Request,
   sender: Sender,
 ): Promise<Response> {
-  return await lookUntilFound(request.signal, async () => {
+  return await searchUntilFound(request.signal, async () => {
     try {
-      const attached = await answerReplyCall(services, call, request);
-      if (attached !== null) return watched(services, attached, request, sender.right);
       return await answerOrRun(services, call, request, sender);
     } catch (error) {
       if (error instanceof RunsElsewhere) return null;
@@ -54,44 +44,25 @@ export async function answerMessage(
   });
 }
 
-/** `look` resolves with null while the message moves. Rejects with `RunsElsewhere` if it does not come to rest. */
-async function lookUntilFound<Found>(signal: AbortSignal, look: () => Promise<Found | null>): Promise<Found> {
-  for (const pauseMs of pausesMs) {
-    const found = await look();
-    if (found !== null) return found;
-    await Bun.sleep(pauseMs);
-    signal.throwIfAborted();
-  }
-  const found = await look();
-  if (found === null) throw new RunsElsewhere();
-  return found;
-}
-
-/** Null if the message has moved meanwhile: look again. */
 async function answerOrRun(
   services: Services,
   call: MessageCall,
   request: Request,
   { right, makeTurn }: Sender,
 ): Promise<Response | null> {
-  const { coordination, store } = services;
-  const { queueKey, messageId } = nameOf(call);
-  const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
-  if (elsewhere !== null) {
-    const passed = await passOn(services, elsewhere.url, call, request);
-    return passed === null ? null : watched(services, passed, request, right);
-  }
-  const stored = await store.turns.findExchange(call.key, messageId);
+  const where = await locate(services, call);
+  if (where === null) return null;
+  const stored = where.at === "stored" ? where.exchange : null;
   if (stored !== null) requireSameMessage(call, stored.question);
-  if (stored === null || runsAgain(stored)) {
+  if (where.at === "nowhere" || (stored !== null && runsAgain(stored))) {
     // At once, so that of several requests for the message one runs it, and the others find it running.
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
-    const turn = makeTurn({ messageId, repeats: stored?.repeats ?? null, text: reply.text });
+    const turn = makeTurn({ messageId: call.messageId, repeats: stored?.repeats ?? null, text: reply.text });
     return await respondWithReply(services, reply, call, request, { run: (first) => reply.run(turn, first) });
   }
-  if (stored.reply === null) throw wasCancelled();
-  return watched(services, await answerStoredReply(services, stored, call, request), request, right);
+  if (stored?.reply === null) throw wasCancelled();
+  return watched(services, await respondWhereItIs(services, where, call, request), request, right);
 }
 
 /** Answers a client that comes back to a reply. */
@@ -101,40 +72,37 @@ export async function followReply(
   request: Request,
   right: TurnRight,
 ): Promise<Response> {
-  const found = await findReply(services, call, request);
-  if (found instanceof Response) return watched(services, found, request, right);
-  if (services.clock.nowMs() - found.endedAtMs > followableMs) throw noSuchReply();
-  return watched(services, await answerStoredReply(services, found, call, request), request, right);
+  const response = await searchUntilFound(request.signal, async () => {
+    const where = await locate(services, call);
+    if (where === null) return null;
+    if (where.at === "nowhere") throw noSuchReply();
+    if (where.at === "stored" && services.clock.nowMs() - where.exchange.endedAtMs > followableMs) throw noSuchReply();
+    return await respondWhereItIs(services, where, call, request);
+  });
+  return watched(services, response, request, right);
 }
 
 /** The stream of the response ends with the right of its own request: the reply may have begun with another token. */
-function watched(services: Services, response: Response, request: Request, right: TurnRight): Response {
-  watchStream(services, request, right);
+function watched<Answer extends Response | null>(
+  services: Services,
+  response: Answer,
+  request: Request,
+  right: TurnRight,
+): Answer {
+  if (response !== null) watchStream(services, request, right);
   return response;
 }
 
 /** Resolves with 204 once the reply has ended for everyone, however it did. */
-export async function cancelReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
-  const found = await findReply(services, call, request);
-  return found instanceof Response ? found : new Response(null, { status: 204 });
-}
-
-/** The response of the instance that runs it, or what is stored. Rejects with `not_found` if there is neither. */
-function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
-  const { replies, coordination, store } = services;
-  return lookUntilFound(request.signal, async () => {
-    const here = await answerReplyCall(services, call, request);
+export function cancelReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
+  return searchUntilFound(request.signal, async () => {
+    const running = await findRunning(services.replies, call);
+    if (running !== null) await stopReply(running);
     // What was stopped here may not have known yet that the message runs elsewhere.
-    if (here !== null && call.action !== "cancel") return here;
-    const { queueKey, messageId } = nameOf(call);
-    const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
-    const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
-    if (passed !== null || here !== null) return passed ?? here;
-    const stored = await store.turns.findExchange(call.key, messageId);
-    // It may have begun here meanwhile. One that does not run where it has its ticket is about to be given back, or the
-    // address is not that server's own.
-    if (stored === null && elsewhere === null && replies.find(nameOf(call)) === null) throw noSuchReply();
-    return stored;
+    const where = await locate(services, call);
+    if (where?.at === "elsewhere") return await respondWhereItIs(services, where, call, request);
+    if (where?.at === "nowhere" && running === null) throw noSuchReply();
+    return where === null ? null : new Response(null, { status: 204 });
   });
 }
 
