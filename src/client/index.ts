@@ -1,5 +1,4 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
-
 import type { Me } from "./generated/wire.ts";
 import { auditCalls } from "./resources/audit.ts";
 import { budgetCalls } from "./resources/budgets.ts";

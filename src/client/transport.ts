@@ -100,7 +100,11 @@ export interface Transport {
 export function createTransport(settings: TransportOptions): Transport {
   const { apiKey, timeoutMs = 30_000, maxRetries = 2, maxRetryWaitMs = 60_000, sleep: wait = sleep } = settings;
   const base = settings.baseUrl.replace(/\/+$/, "");
-  const fetchIt: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
+  const fetchIt: Fetch = async (url, init) => {
+    const response = await (settings.fetch ?? fetch)(url, init);
+    // A refusal that breaks off says nothing: it is read here, where that is a broken connection.
+    return response.ok || response.body === null ? response : new Response(await response.text(), response);
+  };
 
   /** `use` belongs to the try: what it rejects with is tried again as well. */
   async function tryCall<Value>(

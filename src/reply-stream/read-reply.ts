@@ -13,6 +13,7 @@ export async function* readReply(
   opened: OpenedResponse,
   onSources?: OnSources,
 ): AsyncGenerator<string, void, undefined> {
+  // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
   const stream = opened.response.clone().body?.getReader();
   const reply = createReplyReader();
   let hasText = false;

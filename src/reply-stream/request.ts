@@ -16,6 +16,7 @@ export interface RequestOptions {
   maxRetryWaitMs: number;
   /** Whether the failure says that a second try cannot do a thing twice. */
   canRetry(error: CompanionError): boolean;
+  /** Default `sleep`. */
   wait?: Wait | undefined;
 }
 

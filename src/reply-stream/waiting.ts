@@ -6,7 +6,6 @@ export const reconnectDelaysMs: readonly number[] = [1000, 2000, 4000];
 /** Rejects with the signal's reason once that fires. */
 export type Wait = (durationMs: number, signal: AbortSignal | undefined) => Promise<void>;
 
-/** Rejects with the signal's reason once that fires. */
 export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

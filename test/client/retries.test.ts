@@ -94,6 +94,13 @@ describe("an answer that is cut in the middle", () => {
     expect(waitsMs).toHaveLength(3);
   });
 
+  test("by its connection, as a refusal, is asked for again as well", async () => {
+    const whole = cutAfter('{"code":"invalid_req');
+    const refused = async () => new Response((await whole()).body, { status: 400 });
+    const { client } = scripted([refused, refuse(400, "invalid_request")]);
+    await expect(client.companions.get("c")).rejects.toMatchObject({ code: "invalid_request", status: 400 });
+  });
+
   test("of a change on a condition is not: the second time, it would no longer be that version", async () => {
     const { client, sent } = scripted([cutAfter("{")]);
     const call = client.companions.update("c", { name: "Ada" }, { ifMatch: '"v1"' });

@@ -1,5 +1,4 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
-
 import { CompanionError } from "../../reply-stream/errors.ts";
 import { cancelReply, postMessage } from "../../reply-stream/follow-reply.ts";
 import { type OnSources, readReply } from "../../reply-stream/read-reply.ts";
