@@ -7,6 +7,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { eventually, patienceMs } from "./eventually.ts";
+import { borrowContext } from "./kept-context.ts";
 
 /** `flags` are additional command line arguments, such as for a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
@@ -27,6 +28,8 @@ export function launchBrowser(flags: string[] = []): Promise<Browser> {
       "--no-first-run",
       // No test is about how the browser keeps sites apart, and a process for each takes a twentieth of the time.
       "--disable-site-isolation-trials",
+      // For each context one process, which is there already when its next page comes.
+      "--renderer-process-limit=1",
       ...flags,
     ],
   });
@@ -38,13 +41,22 @@ export interface OpenedPage {
   complaints: string[];
 }
 
-/** A page in its own browser context. It moves only if asked to: to draw each frame takes a quarter of the time of a test. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
-  const context = await browser.newContext({
-    viewport: { width: 1100, height: 820 },
-    reducedMotion: "reduce",
-    ...options,
-  });
+export interface PageOptions extends BrowserContextOptions {
+  /**
+   * True: a context that no other test has, and that stays as long as the browser. For pages of a whole file, and for
+   * what cannot be taken back: a clock, scripts and listeners of the context.
+   */
+  isAlone?: boolean;
+}
+
+/**
+ * A page in a browser context without anything of other tests, until the test ends. It moves only if asked to: to draw
+ * each frame takes a quarter of the time of a test.
+ */
+export async function openPage(browser: Browser, options: PageOptions = {}): Promise<OpenedPage> {
+  const { isAlone = false, ...more } = options;
+  const all: BrowserContextOptions = { viewport: { width: 1100, height: 820 }, reducedMotion: "reduce", ...more };
+  const context = isAlone ? await browser.newContext(all) : await borrowContext(browser, all);
   // Also for pages that a test opens beside this one.
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();

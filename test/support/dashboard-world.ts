@@ -4,12 +4,12 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
-import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
+import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { openStoreAt } from "./sqlite-store.ts";
@@ -34,9 +34,9 @@ export interface DashboardWorld extends AsyncDisposable {
   /** With the password, past the server, as `companiond account create` does. */
   createAccount(email: string, role?: "owner" | "operator"): Promise<Account>;
   /** A separate browser context, with nobody signed in. */
-  open(options?: BrowserContextOptions): Promise<OpenedPage>;
+  open(options?: PageOptions): Promise<OpenedPage>;
   /** A separate browser context, signed in with a new account, at the given page. */
-  openAs(role: "owner" | "operator", path: string, options?: BrowserContextOptions): Promise<SignedInPage>;
+  openAs(role: "owner" | "operator", path: string, options?: PageOptions): Promise<SignedInPage>;
   /** A visitor writes to a companion. */
   say(embedToken: string, message: string, visitorId?: string): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
     return JSON.parse(stdout);
   }
 
-  async function open(options?: BrowserContextOptions): Promise<OpenedPage> {
+  async function open(options?: PageOptions): Promise<OpenedPage> {
     const opened = await openPage(browser, { viewport: { width: 1280, height: 860 }, ...options });
     const { page, complaints } = opened;
     // Without a session, the request for the signed-in account gets 401, which the console reports as an error.

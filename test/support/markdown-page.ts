@@ -79,7 +79,7 @@ const countWork = `(maxTried) => {
 
 export async function openMarkdownPage(): Promise<MarkdownPage> {
   const browser = await launchBrowser();
-  const { page } = await openPage(browser);
+  const { page } = await openPage(browser, { isAlone: true });
   const modules = await Promise.all(["markdown", "markdown-speech"].map(bundle));
   await page.evaluate(`(async () => {
     const { createMarkdownView } = await import("${modules[0]}");
