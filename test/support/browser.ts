@@ -7,10 +7,35 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { eventually, patienceMs } from "./eventually.ts";
-import { borrowContext } from "./kept-context.ts";
+import { borrowContext, openContext } from "./kept-context.ts";
 
-/** `flags` are additional command line arguments, such as for a fake microphone. */
+interface LaunchedBrowser {
+  browser: Promise<Browser>;
+  users: number;
+}
+
+/** By flags: worlds within the world of a file share its browser. */
+const launched = new Map<string, LaunchedBrowser>();
+
+/** `flags` are additional command line arguments, such as for a fake microphone. Every user leaves it. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
+  const key = flags.join(" ");
+  const one = launched.get(key) ?? { browser: launch(flags), users: 0 };
+  one.users++;
+  launched.set(key, one);
+  return one.browser;
+}
+
+/** The last one to leave closes it. */
+export async function leaveBrowser(browser: Browser): Promise<void> {
+  for (const [key, one] of launched) {
+    if ((await one.browser) !== browser || --one.users > 0) continue;
+    launched.delete(key);
+    await browser.close();
+  }
+}
+
+function launch(flags: readonly string[]): Promise<Browser> {
   const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find(existsSync);
   if (executablePath === undefined) throw new Error("There is no Chromium: install chromium-headless-shell.");
   return chromium.launch({
@@ -39,13 +64,12 @@ export interface OpenedPage {
   page: Page;
   /** Uncaught errors, console errors and policy violations of the page, as they happen. */
   complaints: string[];
+  /** Before its test ends, so that the next page of the test can take its place. */
+  close(): Promise<void>;
 }
 
 export interface PageOptions extends BrowserContextOptions {
-  /**
-   * True: a context that no other test has, and that stays as long as the browser. For pages of a whole file, and for
-   * what cannot be taken back: a clock, scripts and listeners of the context.
-   */
+  /** True: a context that no other test has, for what it loads on its first visit. */
   isAlone?: boolean;
 }
 
@@ -56,7 +80,7 @@ export interface PageOptions extends BrowserContextOptions {
 export async function openPage(browser: Browser, options: PageOptions = {}): Promise<OpenedPage> {
   const { isAlone = false, ...more } = options;
   const all: BrowserContextOptions = { viewport: { width: 1100, height: 820 }, reducedMotion: "reduce", ...more };
-  const context = isAlone ? await browser.newContext(all) : await borrowContext(browser, all);
+  const { context, giveBack } = await (isAlone ? openContext : borrowContext)(browser, all);
   // Also for pages that a test opens beside this one.
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
@@ -65,7 +89,7 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
-  return { page, complaints };
+  return { page, complaints, close: giveBack };
 }
 
 const artefacts = join(import.meta.dir, "..", "artefacts");

@@ -9,7 +9,7 @@ import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
-import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
+import { launchBrowser, leaveBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { openStoreAt } from "./sqlite-store.ts";
@@ -71,11 +71,12 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
 
   async function open(options?: PageOptions): Promise<OpenedPage> {
     const opened = await openPage(browser, { viewport: { width: 1280, height: 860 }, ...options });
-    const { page, complaints } = opened;
+    const { page, complaints, close } = opened;
     // Without a session, the request for the signed-in account gets 401, which the console reports as an error.
     const isExpected = (text: string) => /the server responded with a status of 4\d\d/.test(text);
     return {
       page,
+      close,
       get complaints() {
         return complaints.filter((text) => !isExpected(text));
       },
@@ -108,6 +109,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       };
       return {
         page: opened.page,
+        close: opened.close,
         get complaints() {
           return opened.complaints;
         },
@@ -123,7 +125,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       if (response.status !== 200) throw new Error(response.text);
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await leaveBrowser(browser);
       await store.close();
       await server[Symbol.asyncDispose]();
       await mockLlm.close();
