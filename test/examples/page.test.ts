@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { launchBrowser, openPage } from "../support/browser.ts";
+import { launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
 const folder = join(import.meta.dir, "../../examples/page");
@@ -35,7 +35,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser.close();
+  await leaveBrowser(browser);
   await site.stop(true);
   await server.close();
 });
@@ -63,5 +63,4 @@ test("a visitor reads the greeting, a whole reply, and why one failed; and can s
   await page.locator("#send:enabled").waitFor();
   expect(await page.locator(".problem").count()).toBe(1);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { launchBrowser, openPage } from "../support/browser.ts";
+import { launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
 import { createWebsiteKey } from "../support/visitor-keys.ts";
 import { widgetOn } from "../support/widget-world.ts";
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser.close();
+  await leaveBrowser(browser);
   site.kill();
   await site.exited;
   await server.close();
@@ -78,7 +78,6 @@ test("each visitor finds their own conversation, and the next one at this browse
   expect(await bos.log.innerText()).not.toContain("I am the first");
   await bos.ask("I am the second");
   await bos.log.getByText("You said: I am the second").waitFor();
-  await page.context().close();
 
   const prompts = server.mockLlm.requests.map(({ body }) => Object(body["messages"])[0].content);
   expect(prompts).toEqual(["You talk to Ada, on pro.", "You talk to Bo, on free."]);

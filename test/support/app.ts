@@ -15,11 +15,13 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { type ServerOptions, startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
-import type { WriteContext } from "../../src/store/store.ts";
 import { assertSilent, createCapturedLog } from "./captured-log.ts";
 import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "./engine.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { provideSqlite } from "./sqlite-template.ts";
+import { testContext } from "./test-context.ts";
+
+export { testContext } from "./test-context.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
   /** Environment variables in addition to the test's own. */
@@ -66,14 +68,6 @@ const roomyLimits = {
   COMPANIOND_CHAT_RATE_PER_KEY: "1000000",
   COMPANIOND_STREAMS_PER_IP: "1000000",
 };
-
-export function testContext(nowMs = Date.now()): WriteContext {
-  return {
-    actor: { kind: "system", id: null, ipPrefix: null, requestId: null },
-    nowMs,
-    auditId: systemIds.uuid(),
-  };
-}
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "companiond-test-"));

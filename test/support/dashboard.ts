@@ -1,12 +1,10 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
-import { lifetimeMs } from "../../src/domain/session.ts";
-import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
 import type { SignInPace } from "../../src/modules/session/attempts.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
+import { storeSession } from "./stored-session.ts";
 
 /** For tests that prove something else than how long sign-ins take; `attempts.test.ts` proves that. */
 export const quickSignIns: SignInPace = { shortestGapMs: 1, refusalMs: 1 };
@@ -46,20 +44,8 @@ export async function openDashboard(
   account?: Account,
 ): Promise<Dashboard> {
   const owner = account ?? (await server.createAccount(fields));
-  const token = systemIds.secret(43);
-  const nowMs = server.services.clock.nowMs();
-  const session = {
-    id: systemIds.uuid(),
-    accountId: owner.id,
-    userAgent: "test",
-    ipPrefix: null,
-    createdAt: nowMs,
-    lastUsedAt: nowMs,
-    expiresAt: nowMs + lifetimeMs,
-  };
-  await server.services.store.sessions.create(session, sha256Hex(token), testContext());
-  const cookie = `companiond_session=${token}`;
-  return { account: owner, sessionId: session.id, cookie, ...withCookie(server.url, cookie) };
+  const { sessionId, cookie } = await storeSession(server.services.store, owner.id, server.services.clock.nowMs());
+  return { account: owner, sessionId, cookie, ...withCookie(server.url, cookie) };
 }
 
 /** A client that sends the cookie, but nothing else that a browser would send. */

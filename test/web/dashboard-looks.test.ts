@@ -40,14 +40,14 @@ async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ byte
 test("the first load is small: signed in, signed out, and on the keys page", async () => {
   // Before anybody has a password, there is another page.
   await world.createAccount("first@example.com");
-  const signedOut = await world.open();
+  const signedOut = await world.open({ isAlone: true });
   const outside = await measureLoad(signedOut.page, async () => {
     await signedOut.page.goto(`${world.server.url}/app`);
     await atPage(signedOut.page, "Sign in");
   });
   expect(outside.bytes).toBeLessThanOrEqual(maxFirstLoadBytes);
   for (const path of ["companions", "api-keys"]) {
-    const { page } = await world.openAs("owner", "/healthz");
+    const { page } = await world.openAs("owner", "/healthz", { isAlone: true });
     const inside = await measureLoad(page, async () => {
       await page.goto(`${world.server.url}/app/${path}`);
       await page.getByText(/^No .* yet$/).waitFor();
@@ -58,7 +58,7 @@ test("the first load is small: signed in, signed out, and on the keys page", asy
 });
 
 test("code comes by the page: the plots' with the usage page alone", async () => {
-  const { page } = await world.openAs("owner", "/app/companions");
+  const { page } = await world.openAs("owner", "/app/companions", { isAlone: true });
   await page.waitForLoadState("networkidle");
   const usage = await measureLoad(page, async () => {
     await page.getByRole("link", { name: "Usage" }).click();

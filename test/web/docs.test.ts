@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { guideFiles } from "../../scripts/guide-files.ts";
 import { findViolations, findViolationsInState } from "../support/axe.ts";
-import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
+import { keepScreenshot, launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
 import { type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { someOf } from "../support/full.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([startExecutable(), launchBrowser()]);
 });
 afterAll(async () => {
-  await browser.close();
+  await leaveBrowser(browser);
   await server[Symbol.asyncDispose]();
 });
 

@@ -195,11 +195,13 @@ test("eleven page views in several tabs are one request, and the first message i
   const { embed_token } = await limited.createCompanion();
   const { page } = await limited.open();
   let asked = 0;
-  page.context().on("request", (request) => {
-    if (request.url().endsWith(`/api/embed/${embed_token}`)) asked++;
-  });
-  const address = limited.host(tag(limited.server, embed_token));
   const pages = [page, await page.context().newPage(), await page.context().newPage()];
+  for (const tab of pages) {
+    tab.on("request", (request) => {
+      if (request.url().endsWith(`/api/embed/${embed_token}`)) asked++;
+    });
+  }
+  const address = limited.host(tag(limited.server, embed_token));
   for (let view = 0; view < 11; view++) {
     const tab = pages[view % 3] as typeof page;
     await tab.goto(address);
