@@ -8,8 +8,7 @@ const root = join(import.meta.dir, "..");
 const places = [
   "src/domain/companion.ts",
   "src/modules/companions/fields.ts",
-  "src/store/postgres/schema/companions.ts",
-  "src/store/sqlite/schema/companions.ts",
+  "src/store/tables/companions.ts",
   "src/web/dashboard/companion/draft.ts",
   "src/web/dashboard/companion/sections.tsx",
 ];

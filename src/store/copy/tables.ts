@@ -1,11 +1,6 @@
 /** What is copied: the tables, none before those that it refers to, and where the engines write a value differently. */
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
-import * as accounts from "../postgres/schema/accounts.ts";
-import * as companions from "../postgres/schema/companions.ts";
-import * as conversations from "../postgres/schema/conversations.ts";
-import * as knowledge from "../postgres/schema/knowledge.ts";
-import * as spending from "../postgres/schema/spending.ts";
-import * as usage from "../postgres/schema/usage.ts";
+import { tables } from "../postgres/tables.ts";
 
 /** A value as both engines can give it: bytes are in hexadecimal. */
 export type Value = string | number | boolean | null;
@@ -44,50 +39,14 @@ interface Difference {
   sqliteRows?: string;
 }
 
-const tables: readonly (readonly [PgTable, Difference?])[] = [
-  [accounts.accounts],
-  [accounts.serverSecrets],
-  [accounts.sessions],
-  [accounts.oneTimeLinks],
-  [accounts.recoveryCodes],
-  [accounts.visitorKeys],
-  [accounts.audit],
-  [accounts.idempotency],
-  [accounts.apiKeys, { kinds: { hash: "digest" } }],
-  [companions.companions],
-  [companions.embedTokens],
-  [companions.companionMetadata, { kinds: { path: "index text", value: "index text" } }],
-  [companions.voiceAgentGrants],
-  [companions.voiceAgents],
-  [companions.voiceOutbox],
-  [companions.voiceSessions],
-  [conversations.conversations],
+/** By the table's name. */
+const differences: Readonly<Record<string, Difference>> = {
+  api_keys: { kinds: { hash: "digest" } },
+  companion_metadata: { kinds: { path: "index text", value: "index text" } },
+  usage_label_metadata: { kinds: { path: "index text", value: "index text" } },
   // Erased messages keep a place in SQLite's file, without their text.
-  [conversations.messages, { sqliteRows: "conversation_number > 0" }],
-  [conversations.removals],
-  [knowledge.knowledgeSources],
-  [knowledge.knowledgeUploads],
-  [knowledge.knowledgeEditions],
-  [knowledge.knowledgeDocuments],
-  [knowledge.knowledgeParts],
-  [knowledge.knowledgeVectors],
-  [knowledge.knowledgePostings],
-  [knowledge.knowledgeTurns],
-  [usage.quotaDaily],
-  [usage.visitorDaily],
-  [usage.failedReplies],
-  [spending.usageLabels],
-  [spending.usageLabelMetadata, { kinds: { path: "index text", value: "index text" } }],
-  [spending.budgets],
-  [spending.budgetPeriods],
-  // Those of servers that have stopped are settled by whoever serves the copy: at its start, or when they are due.
-  [spending.spendingReservations],
-  [spending.spendingStops],
-  [spending.spentChallenges],
-  [usage.usageDaily],
-  [usage.usageMonthly],
-  [usage.usageAccountDaily],
-];
+  messages: { sqliteRows: "conversation_number > 0" },
+};
 
 /** Tables that are not copied, and why not. */
 export const leftOut: Readonly<Record<string, string>> = {
@@ -117,17 +76,20 @@ function kindOf(column: PgColumn): Kind {
   return kind;
 }
 
-export const copiedTables: readonly CopiedTable[] = tables.map(([table, difference = {}]) => {
-  const { name, columns, primaryKeys } = getTableConfig(table);
-  const keyColumns = primaryKeys[0]?.columns ?? columns.filter((column) => column.primary);
-  return {
-    name,
-    columns: columns.map((column) => ({
-      name: column.name,
-      kind: difference.kinds?.[column.name] ?? kindOf(column),
-    })),
-    key: keyColumns.map((column) => columns.findIndex(({ name }) => name === column.name)),
-    isNumbered: columns.some((column) => column.generatedIdentity !== undefined),
-    sqliteRows: difference.sqliteRows ?? "true",
-  };
-});
+const designed = Object.values(tables).map((table) => getTableConfig(table as unknown as PgTable));
+
+export const copiedTables: readonly CopiedTable[] = designed
+  .filter(({ name }) => !Object.hasOwn(leftOut, name))
+  .map(({ name, columns, primaryKeys }) => {
+    const keyColumns = primaryKeys[0]?.columns ?? columns.filter((column) => column.primary);
+    return {
+      name,
+      columns: columns.map((column) => ({
+        name: column.name,
+        kind: differences[name]?.kinds?.[column.name] ?? kindOf(column),
+      })),
+      key: keyColumns.map((column) => columns.findIndex(({ name }) => name === column.name)),
+      isNumbered: columns.some((column) => column.generatedIdentity !== undefined),
+      sqliteRows: differences[name]?.sqliteRows ?? "true",
+    };
+  });

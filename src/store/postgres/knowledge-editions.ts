@@ -9,8 +9,8 @@ import { insertAll } from "../scripts/script.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { knowledgeDocuments } from "./schema/knowledge.ts";
 import { bindScripts } from "./scripts.ts";
+import { tables } from "./tables.ts";
 
 type EditionMethods = Pick<
   KnowledgeStore,
@@ -20,7 +20,7 @@ type EditionMethods = Pick<
 /** A few dozen passages each at most. */
 const partsAtOnce = 4;
 
-const documentColumns = mapColumns(knowledgeDocuments);
+const documentColumns = mapColumns(tables.knowledgeDocuments);
 
 /** `LATERAL … OFFSET 0`: a lookup for each, whatever the planner knows or believes about the table. */
 const partAt = (edition: string, ordinal: string) => `SELECT p.first_ordinal, p.body FROM knowledge_parts p

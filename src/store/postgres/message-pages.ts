@@ -6,9 +6,9 @@ import { messagePageBytes } from "../rows/bounds.ts";
 import { toConversation } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { messages } from "./schema/conversations.ts";
+import { tables } from "./tables.ts";
 
-const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
+const messageColumns = mapColumns(tables.messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
 
 interface ConversationFields {
   companionId: string;

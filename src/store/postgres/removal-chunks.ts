@@ -1,11 +1,11 @@
 /** One chunk of what deletions leave, bounded in rows. */
-import type { InferSelectModel } from "drizzle-orm";
 import { voiceAgents } from "../scripts/voice-agents.ts";
+import type { Row } from "../tables/dialect.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { addRemoval } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { removals } from "./schema/conversations.ts";
 import { bindScripts } from "./scripts.ts";
+import { tables } from "./tables.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Rows per commit: some ten milliseconds of work. */
@@ -13,8 +13,8 @@ const rowsPerChunk = 1_000;
 const companionsPerChunk = 20;
 const conversationsPerChunk = 100;
 
-export const removalColumns = mapColumns(removals);
-export type RemovalRow = InferSelectModel<typeof removals>;
+export const removalColumns = mapColumns(tables.removals);
+export type RemovalRow = Row<typeof tables.removals>;
 
 const selectCompanions = `SELECT number::float8 AS number, id FROM companions
   WHERE account_id = $1 ORDER BY number LIMIT ${companionsPerChunk} FOR UPDATE`;

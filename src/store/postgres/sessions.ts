@@ -3,7 +3,7 @@ import type { Plan, Role } from "../../domain/account.ts";
 import type { Session, SessionStore } from "../contract/sessions.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { sessions } from "./schema/accounts.ts";
+import { tables } from "./tables.ts";
 
 interface FoundRow extends Session {
   lookupKey: string;
@@ -15,7 +15,7 @@ interface FoundRow extends Session {
   accountCreatedAt: number;
 }
 
-const selectByHashes = `SELECT s.hash AS "lookupKey", ${mapColumns(sessions, ["hash"]).select("s")}, a.email, a.plan, a.role,
+const selectByHashes = `SELECT s.hash AS "lookupKey", ${mapColumns(tables.sessions, ["hash"]).select("s")}, a.email, a.plan, a.role,
     a.suspended_at::float8 AS "suspendedAt", a.totp_confirmed_at::float8 AS "totpConfirmedAt",
     a.created_at::float8 AS "accountCreatedAt"
   FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = ANY($1::text[])`;

@@ -4,7 +4,7 @@ import { indexFacts, mostCandidates, pickOnly } from "../rows/visitor-keys.ts";
 import type { VisitorKeyLookups } from "../scripts/visitor-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { visitorKeys } from "./schema/accounts.ts";
+import { tables } from "./tables.ts";
 
 /** Conversations per commit while what is sealed is deleted: some ten milliseconds of work. */
 const conversationsPerCommit = 1_000;
@@ -14,7 +14,7 @@ interface Position {
   id: string;
 }
 
-const keyColumns = mapColumns(visitorKeys, ["accountId", "fact", "filterHash"]);
+const keyColumns = mapColumns(tables.visitorKeys, ["accountId", "fact", "filterHash"]);
 const read = keyColumns.createReader();
 const toKey = (row: object) => read(row) as VisitorKey;
 const shown = keyColumns.select("k");

@@ -6,7 +6,7 @@ import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { createUnembeddedList } from "./knowledge-unembedded.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { knowledgeDocuments } from "./schema/knowledge.ts";
+import { tables } from "./tables.ts";
 
 type EditionMethods = Pick<KnowledgeStore, "append" | "listUnembedded" | "replaceVectors" | "listDocuments">;
 
@@ -14,7 +14,7 @@ export function createKnowledgeEditions(engine: SqliteEngine, remover: Knowledge
   const selectEdition = engine.query<{ one: number }, [number]>(
     "SELECT 1 AS one FROM knowledge_editions WHERE number = ?",
   );
-  const documents = mapColumns(knowledgeDocuments, ["edition"]);
+  const documents = mapColumns(tables.knowledgeDocuments, ["edition"]);
   const insertDocument = documents.createInsert(engine);
   const selectDocuments = engine.query<ReturnType<ReturnType<typeof documents.createReader>>, [number]>(
     () => `SELECT ${documents.select("d")} FROM knowledge_documents d WHERE d.edition = ? ORDER BY d.place`,

@@ -39,7 +39,7 @@ import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
-import { findDifferences } from "./schema-objects.ts";
+import { findDifferences } from "./schema-differences.ts";
 import { createSqliteScripts } from "./scripts.ts";
 import { createSessionLookup } from "./sessions.ts";
 import { createSpendingParts } from "./spending.ts";

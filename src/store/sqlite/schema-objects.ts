@@ -1,13 +1,9 @@
-/** What a SQLite database consists of, and how that differs from what the migrations make. */
+/** What a SQLite database consists of. */
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../lib/sha256.ts";
-import type { SchemaDifferences } from "../contract/inspection.ts";
-import { schemaAfter } from "../contract/schema-number.ts";
-import { compareSchema, printSchema, type SchemaPrints } from "../rows/schema-prints.ts";
-import { migrations } from "./migrations.ts";
-import { schemaPrints, wholePrint } from "./schema-prints.ts";
+import { printSchema, type SchemaPrints } from "../rows/schema-prints.ts";
 
-type Reader = Pick<Database, "prepare">;
+export type Reader = Pick<Database, "prepare">;
 
 /** Without what SQLite and Litestream make by themselves, and in no version's way of quoting and breaking lines. */
 export function readPrints(database: Reader): SchemaPrints {
@@ -30,15 +26,4 @@ export function readWholePrint(database: Reader): string {
   const text = statement.get()?.text ?? "";
   statement.finalize();
   return sha256Hex(text);
-}
-
-/** A fraction of a millisecond where there are none; nothing where migrations are still to come. */
-export function findDifferences(database: Reader): SchemaDifferences {
-  const statement = database.prepare<{ user_version: number }, []>("PRAGMA user_version");
-  const version = statement.get()?.user_version;
-  statement.finalize();
-  if (version !== schemaAfter(migrations.length)) return { changed: [], added: [] };
-  // Reading and comparing object by object takes some milliseconds, which a start should not.
-  if (readWholePrint(database) === wholePrint) return { changed: [], added: [] };
-  return compareSchema(readPrints(database), schemaPrints);
 }

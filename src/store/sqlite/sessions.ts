@@ -3,7 +3,7 @@ import type { Plan, Role } from "../../domain/account.ts";
 import type { Session, SessionStore } from "../contract/sessions.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { sessions } from "./schema/accounts.ts";
+import { tables } from "./tables.ts";
 
 interface FoundRow extends Session {
   email: string;
@@ -16,7 +16,7 @@ interface FoundRow extends Session {
 
 export function createSessionLookup(engine: SqliteEngine): SessionStore["findByHash"] {
   const select = engine.query<FoundRow, [string]>(
-    () => `SELECT ${mapColumns(sessions, ["hash"]).select("s")}, a.email, a.plan, a.role, a.suspended_at AS suspendedAt,
+    () => `SELECT ${mapColumns(tables.sessions, ["hash"]).select("s")}, a.email, a.plan, a.role, a.suspended_at AS suspendedAt,
        a.totp_confirmed_at AS totpConfirmedAt, a.created_at AS accountCreatedAt
      FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = ?`,
   );

@@ -7,12 +7,15 @@ import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../rows/
 import type { SqliteEngine } from "./engine.ts";
 import { createKeyKin } from "./key-kin.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
-import { spendingReservations } from "./schema/spending.ts";
+import { tables } from "./tables.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 type MatchedRow = Pick<Budget, "id" | "limitMicros" | "period" | "action"> & { facts: string };
 type Matched = Omit<MatchedRow, "facts">;
-type ReservationRow = Omit<StoredRow<typeof spendingReservations>, "id" | "instanceNumber" | "isVoice" | "dueAt">;
+type ReservationRow = Omit<
+  StoredRow<typeof tables.spendingReservations>,
+  "id" | "instanceNumber" | "isVoice" | "dueAt"
+>;
 
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
@@ -43,7 +46,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   const setReached = engine.query<null, [number, string, string]>(
     "UPDATE budget_periods SET reached_at = ? WHERE budget_id = ? AND start_day = ?",
   );
-  const insertReservation = mapColumns(spendingReservations).createInsert(engine);
+  const insertReservation = mapColumns(tables.spendingReservations).createInsert(engine);
   const takeReservation = engine.query<ReservationRow, [string]>(
     () => `DELETE FROM spending_reservations AS r WHERE r.id = ? RETURNING ${returned}`,
   );

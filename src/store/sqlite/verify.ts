@@ -11,7 +11,7 @@ import { isBusy } from "./failures.ts";
 import { migrations } from "./migrations.ts";
 import { explainOpenFailure, findFileObstacle } from "./open-failure.ts";
 import { applicationId, openUnchanging, requireReleasedFile } from "./released.ts";
-import { findDifferences } from "./schema-objects.ts";
+import { findDifferences } from "./schema-differences.ts";
 
 export type Depth = "quick" | "full";
 

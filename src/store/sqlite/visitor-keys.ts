@@ -5,19 +5,19 @@ import { indexFacts, mostCandidates, pickOnly } from "../rows/visitor-keys.ts";
 import type { VisitorKeyLookups } from "../scripts/visitor-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
-import { visitorKeys } from "./schema/accounts.ts";
+import { tables } from "./tables.ts";
 
 /** Conversations per commit while what is sealed is deleted: a few milliseconds of work. */
 const conversationsPerCommit = 500;
 
-type KeyRow = Omit<StoredRow<typeof visitorKeys>, "accountId" | "fact" | "filterHash">;
+type KeyRow = Omit<StoredRow<typeof tables.visitorKeys>, "accountId" | "fact" | "filterHash">;
 
 interface Position {
   number: number;
   createdAt: number;
 }
 
-const keyColumns = mapColumns(visitorKeys, ["accountId", "fact", "filterHash"]);
+const keyColumns = mapColumns(tables.visitorKeys, ["accountId", "fact", "filterHash"]);
 const shown = "k.id, k.name, k.algorithm, k.metadata, k.sealed, k.created_at AS createdAt";
 
 export const visitorKeyLookupQueries = {

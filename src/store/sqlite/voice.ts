@@ -10,10 +10,10 @@ import type { VoiceCounting } from "../scripts/voice.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
-import { voiceSessions } from "./schema/companions.ts";
+import { tables } from "./tables.ts";
 
 type TakenSession = Pick<
-  StoredRow<typeof voiceSessions>,
+  StoredRow<typeof tables.voiceSessions>,
   "companionId" | "sessionId" | "visitorId" | "sealedVisitor" | "accountId" | "keyId" | "day" | "reservationId"
 > & { metadata: string };
 
@@ -22,7 +22,7 @@ export function createVoiceCounting(
   { conversations, usage, quota, spending }: StoreParts,
 ): VoiceCounting {
   const selectCompanion = engine.query<{ one: number }, [string]>("SELECT 1 AS one FROM companions WHERE id = ?");
-  const insertSession = mapColumns(voiceSessions).createInsert(engine, "ON CONFLICT DO NOTHING");
+  const insertSession = mapColumns(tables.voiceSessions).createInsert(engine, "ON CONFLICT DO NOTHING");
   const takeSession = engine.query<TakenSession, [providerConversationId: string]>(
     `UPDATE voice_sessions SET is_taken = 1 WHERE provider_conversation_id = ? AND is_taken = 0
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)

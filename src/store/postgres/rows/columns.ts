@@ -1,20 +1,19 @@
 /** SQL text of a table, derived from its drizzle columns: the select list, and how rows are read. */
-import { getTableColumns, type InferSelectModel } from "drizzle-orm";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-
-type FieldOf<Table extends PgTable> = keyof Table["_"]["columns"] & string;
+import type { PgColumn } from "drizzle-orm/pg-core";
+import type { FieldOf, Row, Table } from "../../tables/dialect.ts";
+import { columnsOf } from "../dialect.ts";
 
 /** Fields whose column holds JSON, which arrive as text: `createReader` reads them. */
 const isJson = (column: PgColumn) => column.dataType === "custom" && column.mapToDriverValue([]) === "[]";
 
 /** The one list of a table's columns beside its schema, for what reads whole rows. `hidden` fields are not selected. */
-export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> = never>(
-  table: Table,
+export function mapColumns<Described extends Table, Hidden extends FieldOf<Described> = never>(
+  table: Described,
   hidden: readonly Hidden[] = [],
 ) {
-  type Read = Omit<InferSelectModel<Table>, Hidden>;
+  type Read = Omit<Row<Described>, Hidden>;
   const isHidden = new Set<string>(hidden);
-  const columns: [field: string, column: PgColumn][] = Object.entries(getTableColumns(table));
+  const columns = Object.entries(columnsOf(table));
   const shown = columns.filter(([field]) => !isHidden.has(field));
   const json = shown.filter(([, column]) => isJson(column));
 
@@ -25,7 +24,7 @@ export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> 
     },
 
     /** Reads JSON in the row itself, except for the fields in `left`. */
-    createReader<Left extends FieldOf<Table> = never>(left: readonly Left[] = []) {
+    createReader<Left extends FieldOf<Described> = never>(left: readonly Left[] = []) {
       const read = json.filter(([field]) => !(left as readonly string[]).includes(field));
       return (row: object): Omit<Read, Left> & Record<Left, string> => {
         const values = row as Record<string, unknown>;

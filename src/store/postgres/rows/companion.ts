@@ -1,15 +1,14 @@
 /** Converts rows to companions. */
-import type { InferSelectModel } from "drizzle-orm";
 import { createCompanionReader } from "../../rows/companion.ts";
-import { companions } from "../schema/companions.ts";
+import type { Row } from "../../tables/dialect.ts";
+import { tables } from "../tables.ts";
 import { mapColumns } from "./columns.ts";
 
-export const companionColumns = mapColumns(companions, ["number", "nameFolded"]);
+export const companionColumns = mapColumns(tables.companions, ["number", "nameFolded"]);
 
 type Json = "allowedOrigins" | "starters" | "metadata";
 
 /** As PostgreSQL gives it: JSON is text. */
-export type CompanionRow = Omit<InferSelectModel<typeof companions>, "number" | "nameFolded" | Json> &
-  Record<Json, string>;
+export type CompanionRow = Omit<Row<typeof tables.companions>, "number" | "nameFolded" | Json> & Record<Json, string>;
 
 export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.createReader(["metadata"]));

@@ -1,8 +1,8 @@
 /** Conversations as rows. */
-import type { InferSelectModel } from "drizzle-orm";
-import { conversations } from "../schema/conversations.ts";
+import type { Row } from "../../tables/dialect.ts";
+import { tables } from "../tables.ts";
 import { mapColumns } from "./columns.ts";
 
-export const conversationColumns = mapColumns(conversations, ["accountId"]);
+export const conversationColumns = mapColumns(tables.conversations, ["accountId"]);
 
-export type ConversationRow = Omit<InferSelectModel<typeof conversations>, "accountId">;
+export type ConversationRow = Omit<Row<typeof tables.conversations>, "accountId">;

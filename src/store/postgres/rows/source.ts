@@ -1,9 +1,9 @@
 /** Sources as rows. */
-import type { InferSelectModel } from "drizzle-orm";
-import { knowledgeSources } from "../schema/knowledge.ts";
+import type { Row } from "../../tables/dialect.ts";
+import { tables } from "../tables.ts";
 import { mapColumns } from "./columns.ts";
 
-export const sourceColumns = mapColumns(knowledgeSources);
+export const sourceColumns = mapColumns(tables.knowledgeSources);
 
 /** A whole row, which makes a `Source` too. */
-export type StoredSource = InferSelectModel<typeof knowledgeSources>;
+export type StoredSource = Row<typeof tables.knowledgeSources>;

@@ -1,17 +1,12 @@
 /** SQL text of a table, derived from its drizzle columns: the select list, the insert, and how rows are read. */
 import type { SQLQueryBindings } from "bun:sqlite";
-import { getTableColumns, getTableName, type InferSelectModel } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { FieldOf, Row, Table } from "../../tables/dialect.ts";
 import type { SqliteEngine } from "../engine.ts";
 
-type Columns<Table extends SQLiteTable> = Table["_"]["columns"];
-type FieldOf<Table extends SQLiteTable> = keyof Columns<Table> & string;
-type Stored<Column extends SQLiteColumn> =
-  | (Column["_"]["dataType"] extends "boolean" | "json" ? Column["_"]["driverParam"] : Column["_"]["data"])
-  | (Column["_"]["notNull"] extends true ? never : null);
-
 /** A row as SQLite gives it, under the names of the fields: a boolean is 0 or 1, JSON is text. */
-export type StoredRow<Table extends SQLiteTable> = { [Field in FieldOf<Table>]: Stored<Columns<Table>[Field]> };
+export type StoredRow<Described extends Table> = { [Field in keyof Described]: Described[Field]["_"]["stored"] };
 
 interface ListedColumn {
   field: string;
@@ -24,11 +19,12 @@ interface ListedColumn {
  * The one list of a table's columns beside its schema, for what plain SQL does with whole rows. `hidden` fields are
  * written, but not selected. Nothing is derived before a query needs it, since few queries run at startup.
  */
-export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Table> = never>(
-  table: Table,
+export function mapColumns<Described extends Table, Hidden extends FieldOf<Described> = never>(
+  described: Described,
   hidden: readonly Hidden[] = [],
 ) {
-  type Shown = Exclude<FieldOf<Table>, Hidden>;
+  type Shown = Exclude<FieldOf<Described>, Hidden>;
+  const table = described as unknown as SQLiteTable;
   const isHidden = new Set<string>(hidden);
   let listed: ListedColumn[] | null = null;
   function list() {
@@ -47,9 +43,9 @@ export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Tab
 
     /** A function that decodes the stored values in the row itself, except for the fields in `left`. */
     createReader<Left extends Shown = never>(left: readonly Left[] = []) {
-      type Read = Omit<InferSelectModel<Table>, Hidden | Left> & Pick<StoredRow<Table>, Left>;
+      type Read = Omit<Row<Described>, Hidden | Left> & Pick<StoredRow<Described>, Left>;
       let encoded: ListedColumn[] | null = null;
-      return (row: Pick<StoredRow<Table>, Shown>): Read => {
+      return (row: Pick<StoredRow<Described>, Shown>): Read => {
         encoded ??= list().filter(({ field, isEncoded }) => {
           return isEncoded && !isHidden.has(field) && !(left as readonly string[]).includes(field);
         });
@@ -69,7 +65,7 @@ export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Tab
         const places = names.map(() => "?").join(", ");
         return `INSERT INTO ${getTableName(table)} (${names.join(", ")}) VALUES (${places}) ${ending}`;
       });
-      return (row: Omit<InferSelectModel<Table>, "number">, ...more: SQLQueryBindings[]): Returned | null => {
+      return (row: Omit<Row<Described>, "number">, ...more: SQLQueryBindings[]): Returned | null => {
         const { statement } = query;
         const values: Record<string, unknown> = row;
         const parameters: SQLQueryBindings[] = [];

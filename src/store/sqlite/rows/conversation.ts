@@ -1,7 +1,7 @@
 /** Conversations as rows. */
-import { conversations } from "../schema/conversations.ts";
+import { tables } from "../tables.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
 
-export const conversationColumns = mapColumns(conversations);
+export const conversationColumns = mapColumns(tables.conversations);
 
-export type ConversationRow = StoredRow<typeof conversations>;
+export type ConversationRow = StoredRow<typeof tables.conversations>;

@@ -2,13 +2,19 @@
 import { type Message, textOf, textParts } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import type { SqliteEngine } from "../engine.ts";
-import { messages } from "../schema/conversations.ts";
+import { tables } from "../tables.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
 
-export const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
+export const messageColumns = mapColumns(tables.messages, [
+  "number",
+  "conversationNumber",
+  "clientId",
+  "endCode",
+  "repeats",
+]);
 
 export type MessageRow = Omit<
-  StoredRow<typeof messages>,
+  StoredRow<typeof tables.messages>,
   "number" | "conversationNumber" | "repeats" | keyof ExchangeMark
 >;
 
