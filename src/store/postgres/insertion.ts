@@ -2,19 +2,19 @@
  * Inserts many rows by one array for each column: the statement is the same for any number of rows, and whatever is null.
  * Of one with a parameter for each value, the driver prepares another for every pattern of nulls, and keeps them all.
  */
-import { getTableColumns, getTableName } from "drizzle-orm";
+import { getTableName } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import { toSnakeCase } from "../../lib/field-names.ts";
 import type { Insertion, Statement } from "../scripts/script.ts";
-import { audit, recoveryCodes } from "./schema/accounts.ts";
-import { companions, embedTokens, voiceOutbox } from "./schema/companions.ts";
-import { knowledgeDocuments } from "./schema/knowledge.ts";
+import { columnsOf } from "./dialect.ts";
+import { tables } from "./tables.ts";
 
 /** Those that scripts insert many rows into. */
-const tables = [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments];
+const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
 const typesOf = new Map<string, ReadonlyMap<string, string>>(
-  tables.map((table) => [
-    getTableName(table),
-    new Map(Object.entries(getTableColumns(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
+  [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments].map((table) => [
+    getTableName(table as unknown as PgTable),
+    new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
   ]),
 );
 

@@ -3,7 +3,7 @@ import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
-import { isLimit, type Problem, toProblem } from "./problem.ts";
+import { allowsChat, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import type { RunningTurn } from "./running-turn.ts";
 import { Transcript } from "./transcript.ts";
@@ -50,10 +50,9 @@ export class Chat {
     return this.#transcript.previous;
   }
 
-  /** What happened to the last message, or why none can be sent; of a refused page view no more once there is one. */
+  /** What happened to the last message. */
   get problem(): Problem | null {
-    const { config, problem } = this.source;
-    return config || (this.#canAsk && this.messages.length) ? this.#replies.problem : problem;
+    return this.#replies.problem;
   }
 
   /** Whether a reply is under way in this tab. */
@@ -89,34 +88,31 @@ export class Chat {
     if (this.client.visitor) await this.#meet();
     clearTimeout(timer);
     if (!this.messages.includes(asked)) add();
-    if (this.#canAsk && asked.state === "waiting") await this.#ask(asked.id);
+    if (allowsChat(this.source) && asked.state === "waiting") await this.#ask(asked.id);
     else this.#listener.changed();
   }
 
   /** Goes on with the reply that was cut off, or asks the last question once more; what came of that is forgotten. */
   async retry(): Promise<void> {
-    if (!this.source.config) void this.source.load();
-    if (!this.#canAsk) return;
+    void this.source.load();
     if (this.#arrival) return this.identify(this.client.visitor);
     if (this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
-    if (asked && !this.isStreaming) await this.#ask(asked.id);
+    if (allowsChat(this.source)) await this.#ask(asked?.id);
   }
 
   /** Sends what waits, and goes on with a reply whose page has gone, as soon as that can succeed. */
   async flush(): Promise<void> {
     const { waiting, problem } = this;
     clearTimeout(this.#adoption);
-    if (!navigator.onLine || !this.#canAsk || this.isStreaming || !(waiting || findOpenTurn(this.messages, false)))
-      return;
+    if (!navigator.onLine || !allowsChat(this.source) || !(waiting || findOpenTurn(this.messages, false))) return;
     // Begun in another tab, which may be closed by now; or refused by a limit.
-    const othersMs = waiting?.id === this.#ownWaitingId ? 0 : adoptionMs;
-    const waitMs = Math.max(othersMs, problem ? problem.retryAt - Date.now() : 0);
+    const waitMs = Math.max(waiting?.id === this.#ownWaitingId ? 0 : adoptionMs, (problem?.retryAt ?? 0) - Date.now());
     if (waiting && !waitMs) return this.#ask(waiting.id);
     const goOn = () => {
       this.#transcript.load();
-      if (!this.#replies.goOn(false) && waiting && this.waiting?.id === waiting.id && navigator.onLine)
-        void this.#ask(waiting.id);
+      if (!this.#replies.goOn(false) && navigator.onLine && this.waiting?.id === waiting?.id)
+        void this.#ask(waiting?.id);
     };
     this.#adoption = window.setTimeout(goOn, waitMs + Math.random() * adoptionMs);
   }
@@ -231,16 +227,11 @@ export class Chat {
     else this.#watch = window.setTimeout(() => this.#follow(), 3 * pulseMs);
   }
 
-  /** A limit of page views says nothing of messages, which may have one of their own. */
-  get #canAsk(): boolean {
-    return !!this.source.config || isLimit(this.source.problem?.code);
-  }
-
-  async #ask(id: string): Promise<void> {
+  async #ask(id: string | undefined): Promise<void> {
     const asked = this.messages.find((message) => message.id === id);
     if (!asked || this.isStreaming) return;
     if (navigator.onLine) return this.#replies.ask(asked);
-    this.#ownWaitingId = id;
+    this.#ownWaitingId = asked.id;
     asked.state = "waiting";
     this.#transcript.change((kept) => kept.map((message) => (message.id === id ? asked : message)));
     this.#listener.changed();

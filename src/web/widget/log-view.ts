@@ -5,7 +5,7 @@ import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
-import { canRetry, describe, isLimit } from "./problem.ts";
+import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
@@ -139,8 +139,10 @@ export function createLogView(
 
   function drawNotice(): void {
     clearTimeout(timer);
-    const { pause, problem } = chat;
-    const state = chat.messages.at(-1)?.state ?? "done";
+    const { messages, pause, source } = chat;
+    // That a page view was refused is no matter once there are messages.
+    const problem = source.config || (allowsChat(source) && messages.length) ? chat.problem : source.problem;
+    const state = messages.at(-1)?.state ?? "done";
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
     const isOffline = !navigator.onLine;
     const code = problem?.code ?? state;

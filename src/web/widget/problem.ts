@@ -38,6 +38,11 @@ export function isLimit(code = ""): boolean {
   return /_limited$/.test(code);
 }
 
+/** Whether messages can be sent: a limit of page views says nothing of them, which may have one of their own. */
+export function allowsChat({ config, problem }: { config: unknown; problem: Problem | null }): boolean {
+  return !!(config || problem?.retryAt);
+}
+
 export function describe(code: string, strings: Strings): string {
   return (strings as Record<string, string>)[code] ?? strings.failed;
 }
