@@ -10,6 +10,7 @@ const root = join(import.meta.dir, "../..");
 const sources = {
   fine: "test('fine', () => expect(1).toBe(1));",
   good: "test('good', () => expect(1).toBe(1));",
+  silent: "test('silent', () => {});",
   bad: "test('bad', () => expect(1).toBe(2));",
   killed: "test('killed', () => process.kill(process.pid, 'SIGKILL'));",
   ends: "test('ends', () => process.exit(0)); test('bad', () => expect(1).toBe(2));",
@@ -54,6 +55,9 @@ test.each([
   ["bad", [], false],
   ["killed", [], false],
   ["killed", ["--parallel=2"], false],
+  ["killed", ["--parallel=2", "--no-isolate"], false],
+  ["ends", ["--parallel=2", "--no-isolate"], false],
+  ["silent", ["--parallel=2", "--no-isolate"], false],
   ["ends", [], false],
   ["unloadable", [], false],
 ] as const)("a run with one that is %s, and %j, is green: %j", async (name, flags, isGreen) => {
@@ -71,7 +75,7 @@ test("nothing runs once more where more fail than bad luck explains", async () =
   expect(await judge(["fine", "once", "bad"], {}, 1)).toMatchObject({ failed: 2, flaky: [] });
 });
 
-test.each([[[]], [["--parallel=2"]]])("an error between tests, and %j, is its file's", async (flags) => {
+test.each([[[]], [["--parallel=2"]], [["--parallel=2", "--no-isolate"]]])("an error between tests, and %j, is its file's", async (flags) => {
   const { failed, flaky } = await judge(["fine", "stray", "unloadable", "once"], { flags });
   // Bun counts what cannot be loaded as a test that failed and as an error.
   const [once, stray] = flaky.toSorted();

@@ -38,6 +38,15 @@ test.each([
   expect(files.get(path)?.isOnEachEngine).toBe(isOnEachEngine);
 });
 
+test.each([
+  ["test/store/sqlite-writer.test.ts", true],
+  ["test/limits/memory.test.ts", true],
+  ["test/modules/chat.test.ts", false],
+  ["test/lib/http/client.test.ts", false],
+])("%s has a process of its own: %j", (path, isAlone) => {
+  expect(files.get(path)?.isAlone).toBe(isAlone);
+});
+
 test("each of the store's contracts meets PostgreSQL in whole requests as well", () => {
   const contracts = readdirSync(join(root, "test/contracts")).flatMap(
     (name) => /^store-(.+)\.ts$/.exec(name)?.[1] ?? [],

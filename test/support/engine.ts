@@ -20,6 +20,8 @@ export function onlyOnSqlite(_reason: string): (name: string, run: () => Promise
   return isOnPostgres ? () => {} : test;
 }
 
+/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+const pools = { COMPANIOND_DATABASE_POOL: "4", COMPANIOND_DATABASE_POOL_HEAVY: "2" };
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 
 /**
@@ -76,7 +78,7 @@ function databaseOf(dataDir: string): string {
 }
 
 function environmentOf(url: string): Record<string, string> {
-  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey };
+  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey, ...pools };
 }
 
 let template: Promise<string> | undefined;

@@ -19,7 +19,7 @@ export interface InstanceChoices {
 
 export async function openPostgresInstance(url: string, choices: InstanceChoices = {}): Promise<PostgresInstance> {
   const { log = createCapturedLog() } = choices;
-  const opened = await openPostgresStore({ url, pool: 10, poolHeavy: 2, log });
+  const opened = await openPostgresStore({ url, pool: 4, poolHeavy: 2, log });
   const options = { url, version: "1.2.3", clock: systemClock, sharesWindows: true, ...choices, log };
   try {
     const coordination = await openCoordination(opened, options);

@@ -56,7 +56,7 @@ export async function openPostgresServers(options: ServersOptions = {}): Promise
   const sql = new SQL(url, { max: 2 });
 
   async function openServer(): Promise<PostgresServerWorld> {
-    const pools = { pool: 10, poolHeavy: 4, ...(observer === undefined ? {} : { observer }) };
+    const pools = { pool: 6, poolHeavy: 2, ...(observer === undefined ? {} : { observer }) };
     const opened = await openPostgresStore({ url: reachAt(url), log: createCapturedLog(), ...pools });
     const { store, parts } = opened;
     const world = await openWorld(async () => ({ store, arrivals: parts.arrivals, close: () => store.close() }));

@@ -7,7 +7,8 @@ import { queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";
 
-const pools = { pool: 10, poolHeavy: 4 };
+/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+const pools = { pool: 4, poolHeavy: 2 };
 let template: Promise<string> | null = null;
 
 export interface MigratedDatabase {

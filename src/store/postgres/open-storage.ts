@@ -7,6 +7,9 @@ import type { PostgresOptions } from "./connection.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
 import { openPostgresStore } from "./open.ts";
 
+/** Connections of each kind for a command: one for a transaction, and one beside it. */
+const mostOfCommand = 2;
+
 /** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
 export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
   try {
@@ -30,8 +33,13 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   const mayCreate = use === "makes";
   // What it begins is migrated; what is there may be in use by servers of an earlier version.
   const migrates = !isCommand || isMigration;
+  const { url } = options;
+  // The driver opens as many as it may have at once, and a command asks one thing after the other.
+  const most = isCommand ? mostOfCommand : Number.POSITIVE_INFINITY;
   const opened = await openPostgresStore({
-    ...options,
+    url,
+    pool: Math.min(options.pool, most),
+    poolHeavy: Math.min(options.poolHeavy, most),
     log,
     migrates,
     mayCreate,
@@ -40,7 +48,6 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   const certificateTexts = createCertificateTexts(opened.engine);
   if (isCommand) return { store: opened.store, shared: null, certificateTexts };
   try {
-    const { url } = options;
     const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
     return { store: withCoordination(opened.store, shared), shared, certificateTexts };
   } catch (error) {
