@@ -2,7 +2,7 @@
  * Clients that do not read, and clients that never finish sending: throttled and cut off in time, while everyone else
  * is served.
  */
-import { ownBytes, sharedBytes } from "../src/turns/reply-memory.ts";
+import { ownBytes, sharedBytes } from "../src/core/turns/reply-memory.ts";
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
 import { chatRequest, connectRaw, type RawVisitor } from "../test/support/raw-visitor.ts";

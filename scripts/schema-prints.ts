@@ -10,7 +10,7 @@ import { readMadePrints } from "../test/support/schema-prints.ts";
 import { startTestServers } from "../test/support/test-servers.ts";
 
 const root = join(import.meta.dir, "..");
-const file = "src/store/postgres/schema-prints.ts";
+const file = "src/engines/postgres/schema-prints.ts";
 await using _ = await startTestServers();
 
 const head = "/** What the migrations make, written by `bun scripts/schema-prints.ts`. */\n";

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { renderEnvExample } from "../scripts/env-example.ts";
-import { type Config, ConfigError, type ConfigSources, loadConfig } from "../src/config.ts";
+import { type Config, ConfigError, type ConfigSources, loadConfig } from "../src/config/config.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "companiond-config-"));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -19,7 +19,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 const onlyInFull = new Map([
   ["one instance cut off by the network itself", "another row cuts one off from its servers"],
   ["a day's quota used up under kills", "another row kills; test/store/postgres-coordination.test.ts, of the day"],
-  ["lost streams, resumed at another instance", "test/modules/replies-elsewhere.test.ts, of two servers"],
+  ["lost streams, resumed at another instance", "test/api/replies-elsewhere.test.ts, of two servers"],
 ]);
 
 for (const one of clusterCases.filter(({ title }) => isFull || !onlyInFull.has(title))) {

@@ -1,10 +1,11 @@
 /** `companiond knowledge add`: files, pages and sitemaps for a companion, checked before any of them is added. */
+
+import { toWireSource } from "../api/knowledge/model.ts";
+import { readSource, type SentSource } from "../api/knowledge/sent-source.ts";
+import { toNewSource } from "../api/knowledge/service.ts";
 import { AppError } from "../domain/errors.ts";
 import { maxUploadBytes, type Source } from "../domain/knowledge.ts";
 import { SentFile } from "../http/upload-body.ts";
-import { toWireSource } from "../modules/knowledge/model.ts";
-import { readSource, type SentSource } from "../modules/knowledge/sent-source.ts";
-import { toNewSource } from "../modules/knowledge/service.ts";
 import { formatColumns } from "./columns.ts";
 import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
 import { companionOption, findOwner } from "./find-companion.ts";

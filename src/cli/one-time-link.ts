@@ -1,5 +1,5 @@
 /** Prints one-time links to the dashboard. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { type LinkPurpose, makeOneTimeLink } from "../domain/one-time-link.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import type { ActionInput, ActionResult } from "./command.ts";

@@ -3,17 +3,17 @@
  * fixed by the contract.
  */
 
-import type { Services } from "../dependencies.ts";
+import type { Verdict } from "../contracts/limiter/limiter.ts";
+import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { TurnRight } from "../core/turns/turn-start.ts";
+import type { RepeatableUse, Solution } from "../core/visitors/challenges.ts";
+import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Companion } from "../domain/companion.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
-import type { Verdict } from "../limits/limiter.ts";
-import type { CompanionStore, EmbedTarget } from "../store/store.ts";
-import type { TurnRight } from "../turns/turn-start.ts";
-import type { RepeatableUse, Solution } from "../visitors/challenges.ts";
-import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";

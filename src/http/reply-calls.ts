@@ -1,12 +1,13 @@
 /** Writes the responses of named replies, running or stored: for clients, and for other instances that pass their calls on. */
-import type { Services } from "../dependencies.ts";
+
+import type { StoredExchange } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { ReplyCall } from "../core/instances/instances.ts";
+import type { SourcesEvent } from "../core/turns/events.ts";
+import type { KeptReply } from "../core/turns/kept-reply.ts";
+import { findRunning, type Whereabouts } from "../core/turns/message-search.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import type { CitedSource } from "../domain/knowledge.ts";
-import type { ReplyCall } from "../instances/instances.ts";
-import type { StoredExchange } from "../store/store.ts";
-import type { SourcesEvent } from "../turns/events.ts";
-import type { KeptReply } from "../turns/kept-reply.ts";
-import { findRunning, type Whereabouts } from "../turns/message-search.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";

@@ -1,7 +1,7 @@
 /** `companiond account`, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { AuditEntry } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import type { AuditEntry } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { openStoreBeside } from "../support/engine.ts";

@@ -1,11 +1,11 @@
 /** What every storage engine must do with the queue of sources that are to be read. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { SourceCheck } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { SourceCheck } from "../../src/store/store.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   claimNext,

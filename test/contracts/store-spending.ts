@@ -1,11 +1,11 @@
 /** What every store promises of budgets: nothing is overspent, missed or counted twice, whatever comes at once. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { BudgetCheck, BudgetPatch, NewBudget, SpendingCall } from "../../src/contracts/store/store.ts";
 import { type Budget, type BudgetSubject, mostBudgets, spendingFactsOf } from "../../src/domain/budget.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { noCost } from "../../src/domain/money.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { BudgetCheck, BudgetPatch, NewBudget, SpendingCall } from "../../src/store/store.ts";
 import { answeredBy, unanswered } from "../support/answered.ts";
 import {
   day,

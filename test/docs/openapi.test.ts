@@ -1,13 +1,13 @@
 /** The API document: valid, whole, and true to the sitemap and the models. */
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { createApp } from "../../src/app.ts";
+import { describeRoute } from "../../src/api/docs/described-route.ts";
+import type { OpenApiDocument } from "../../src/api/docs/document.ts";
+import { stampDocument } from "../../src/api/docs/reference.ts";
+import { createApp } from "../../src/app/app.ts";
+import { routes } from "../../src/app/routes.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
-import { describeRoute } from "../../src/modules/docs/described-route.ts";
-import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
-import { stampDocument } from "../../src/modules/docs/reference.ts";
-import { routes } from "../../src/routes.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";

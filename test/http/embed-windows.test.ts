@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
-import { createRedisLimiter } from "../../src/limits/redis/limiter.ts";
+import { createRedisLimiter } from "../../src/engines/redis/limiter.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { sendChat } from "../support/chat.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";

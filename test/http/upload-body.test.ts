@@ -1,9 +1,9 @@
 /** Bodies of uploads: what is large is worked on in slices, between which others have their turn. */
 import { expect, test } from "bun:test";
+import { uploadBodyLimits } from "../../src/contracts/limiter/rules.ts";
 import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { takeUpload } from "../../src/http/upload-body.ts";
 import { LongText } from "../../src/lib/long-json.ts";
-import { uploadBodyLimits } from "../../src/limits/rules.ts";
 
 async function take(body: string | FormData) {
   const headers: Record<string, string> = typeof body === "string" ? { "content-type": "application/json" } : {};

@@ -75,16 +75,19 @@ test("nothing runs once more where more fail than bad luck explains", async () =
   expect(await judge(["fine", "once", "bad"], {}, 1)).toMatchObject({ failed: 2, flaky: [] });
 });
 
-test.each([[[]], [["--parallel=2"]], [["--parallel=2", "--no-isolate"]]])("an error between tests, and %j, is its file's", async (flags) => {
-  const { failed, flaky } = await judge(["fine", "stray", "unloadable", "once"], { flags });
-  // Bun counts what cannot be loaded as a test that failed and as an error.
-  const [once, stray] = flaky.toSorted();
-  expect({ failed, once, stray }).toEqual({
-    failed: 2,
-    once: expect.stringMatching(/once\.test\.ts: 1 failed/),
-    stray: expect.stringMatching(/stray\.test\.ts: 1 failed/),
-  });
-});
+test.each([[[]], [["--parallel=2"]], [["--parallel=2", "--no-isolate"]]])(
+  "an error between tests, and %j, is its file's",
+  async (flags) => {
+    const { failed, flaky } = await judge(["fine", "stray", "unloadable", "once"], { flags });
+    // Bun counts what cannot be loaded as a test that failed and as an error.
+    const [once, stray] = flaky.toSorted();
+    expect({ failed, once, stray }).toEqual({
+      failed: 2,
+      once: expect.stringMatching(/once\.test\.ts: 1 failed/),
+      stray: expect.stringMatching(/stray\.test\.ts: 1 failed/),
+    });
+  },
+);
 
 test("the load of a stressed run ends with the gate, even when that is killed", async () => {
   const script = `

@@ -28,7 +28,7 @@ test.each([
 });
 
 test.each([
-  ["test/modules/chat.test.ts", true],
+  ["test/api/chat.test.ts", true],
   ["test/cli/key.test.ts", true],
   ["test/voice/voice-token.test.ts", false],
   ["test/ops/backup.test.ts", false],
@@ -41,7 +41,7 @@ test.each([
 test.each([
   ["test/store/sqlite-writer.test.ts", true],
   ["test/limits/memory.test.ts", true],
-  ["test/modules/chat.test.ts", false],
+  ["test/api/chat.test.ts", false],
   ["test/lib/http/client.test.ts", false],
 ])("%s has a process of its own: %j", (path, isAlone) => {
   expect(files.get(path)?.isAlone).toBe(isAlone);

@@ -1,14 +1,14 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
-import { connect } from "../../src/store/postgres/connection.ts";
-import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
-import { Pool } from "../../src/store/postgres/pool.ts";
-import { bindScripts } from "../../src/store/postgres/scripts.ts";
-import { transact } from "../../src/store/postgres/transaction.ts";
-import { insertAll } from "../../src/store/scripts/script.ts";
+import { createChangeOrder } from "../../src/engines/postgres/change-order.ts";
+import { connect } from "../../src/engines/postgres/connection.ts";
+import type { PostgresEngine } from "../../src/engines/postgres/engine.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
+import { Pool } from "../../src/engines/postgres/pool.ts";
+import { bindScripts } from "../../src/engines/postgres/scripts.ts";
+import { transact } from "../../src/engines/postgres/transaction.ts";
+import { insertAll } from "../../src/engines/store-shared/scripts/script.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { reuseDatabases } from "../support/postgres-store.ts";
 

@@ -1,9 +1,9 @@
 /** Where operators put the database: what it and its user are called, and what settings they bring along. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { createPostgres } from "../../src/engines/postgres/postgres.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createPostgres } from "../../src/store/postgres/postgres.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 

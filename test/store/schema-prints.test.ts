@@ -1,15 +1,15 @@
 /** How a database tells that its tables are not those of this version: changed by hand, or made by another build. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { inspectPostgres } from "../../src/engines/postgres/inspection.ts";
+import { schemaPrints } from "../../src/engines/postgres/schema-prints.ts";
+import { makeSchema } from "../../src/engines/sqlite/made-schema.ts";
+import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
+import { findDifferences } from "../../src/engines/sqlite/schema-differences.ts";
+import { readPrints, readWholePrint } from "../../src/engines/sqlite/schema-objects.ts";
+import { createSqlite } from "../../src/engines/sqlite/sqlite.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { inspectPostgres } from "../../src/store/postgres/inspection.ts";
-import { schemaPrints } from "../../src/store/postgres/schema-prints.ts";
-import { makeSchema } from "../../src/store/sqlite/made-schema.ts";
-import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
-import { findDifferences } from "../../src/store/sqlite/schema-differences.ts";
-import { readPrints, readWholePrint } from "../../src/store/sqlite/schema-objects.ts";
-import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand } from "../support/cli.ts";
 import { becomeNextVersion } from "../support/next-migration.ts";

@@ -8,22 +8,22 @@ const maxLines = 250;
 
 /** What rooms may know of the sockets; anything else in these folders is an engine's business. */
 const contracts = new Set([
-  "src/store/store.ts",
-  "src/store/engine.ts",
-  "src/coordination/coordination.ts",
-  "src/limits/limiter.ts",
-  "src/limits/rules.ts",
-  "src/llm/provider.ts",
-  "src/llm/embeddings.ts",
-  "src/voice/provider.ts",
-  "src/voice/voice.ts",
-  "src/voice/voice-fields.ts",
-  "src/backup-storage/storage.ts",
-  "src/certificates/certificate-keeper.ts",
-  "src/certificates/authority.ts",
-  "src/certificates/shelf.ts",
+  "src/contracts/store/store.ts",
+  "src/contracts/store/engine.ts",
+  "src/contracts/coordination.ts",
+  "src/contracts/limiter/limiter.ts",
+  "src/contracts/limiter/rules.ts",
+  "src/contracts/llm/provider.ts",
+  "src/contracts/llm/embeddings.ts",
+  "src/contracts/voice/provider.ts",
+  "src/core/voice/voice.ts",
+  "src/core/voice/voice-fields.ts",
+  "src/contracts/backup-storage.ts",
+  "src/contracts/certificates/certificates.ts",
+  "src/contracts/certificates/authority.ts",
+  "src/contracts/certificates/certificate-store.ts",
 ]);
-const contractFolder = "src/store/contract/";
+const contractFolder = "src/contracts/store/";
 const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage", "certificates"];
 const engines = [
   "store/sqlite",
@@ -41,10 +41,10 @@ const engines = [
 ];
 
 /** What opens engines, for the server and for `doctor`. */
-const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts", "src/certificate-checks.ts"]);
+const fuseBoxes = new Set(["src/app/services.ts", "src/app/provider-checks.ts", "src/app/certificate-checks.ts"]);
 
 /** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
-const copyFolder = "src/store/copy/";
+const copyFolder = "src/engines/store-copy/";
 
 /** What rooms share, beside one another. */
 const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "backups", "metrics", "schemas"]);
@@ -206,7 +206,7 @@ function floorOf(path: string): number {
   if (contracts.has(path) || path.startsWith(contractFolder)) return 2;
   if (path.startsWith(copyFolder)) return 5;
   if (sockets.includes(area)) return 3;
-  if (area === "modules" || shared.has(area) || path === "src/dependencies.ts") return 4;
+  if (area === "modules" || shared.has(area) || path === "src/core/dependencies.ts") return 4;
   return 5;
 }
 

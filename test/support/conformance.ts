@@ -9,8 +9,8 @@ import {
   type OpenApiDocument,
   type OpenApiOperation,
   type OpenApiResponse,
-} from "../../src/modules/docs/document.ts";
-import { routes } from "../../src/routes.ts";
+} from "../../src/api/docs/document.ts";
+import { routes } from "../../src/app/routes.ts";
 
 export const apiDocument: OpenApiDocument = JSON.parse(
   JSON.stringify(buildDocument(routes, { baseUrl: "http://localhost:3000", version: "0.0.0" })),

@@ -1,7 +1,8 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
+
+import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
-import type { SignInPace } from "../../src/modules/session/attempts.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
 import { storeSession } from "./stored-session.ts";

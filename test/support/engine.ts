@@ -5,10 +5,10 @@
  * files the gate runs on both.
  */
 import { test } from "bun:test";
-import { loadConfig } from "../../src/config.ts";
+import { openStore } from "../../src/app/services.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
-import { openStore } from "../../src/services.ts";
-import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { databasesOf, type PostgresDatabases } from "./postgres-databases.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";

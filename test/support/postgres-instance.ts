@@ -1,7 +1,8 @@
 /** Servers' shares in the coordination of one PostgreSQL database: several in one process, as several servers have it. */
+
+import { openCoordination, type PostgresCoordination } from "../../src/engines/postgres/coordination/coordination.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { openCoordination, type PostgresCoordination } from "../../src/store/postgres/coordination/coordination.ts";
-import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 
 export interface PostgresInstance extends OpenedPostgres {

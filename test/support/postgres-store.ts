@@ -1,6 +1,6 @@
 /** PostgreSQL stores, each in a database of its own that is copied from a migrated template. */
 
-import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/open.ts";
+import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { eventually } from "./eventually.ts";
 import { queryRows } from "./postgres-databases.ts";

@@ -1,8 +1,8 @@
 /** What the migrations of PostgreSQL make of an empty database. */
-import { connect } from "../../src/store/postgres/connection.ts";
-import { type DriverQuery, type Parameter, Queries } from "../../src/store/postgres/queries.ts";
-import { readPrints } from "../../src/store/postgres/schema-objects.ts";
-import type { SchemaPrints } from "../../src/store/rows/schema-prints.ts";
+import { connect } from "../../src/engines/postgres/connection.ts";
+import { type DriverQuery, type Parameter, Queries } from "../../src/engines/postgres/queries.ts";
+import { readPrints } from "../../src/engines/postgres/schema-objects.ts";
+import type { SchemaPrints } from "../../src/engines/store-shared/rows/schema-prints.ts";
 import { createMigratedDatabase } from "./postgres-store.ts";
 
 export async function readMadePrints(): Promise<SchemaPrints> {

@@ -1,8 +1,9 @@
 /** Sessions of the dashboard as sign-ins leave them, without the cost of a password hash. */
+
+import type { Store } from "../../src/contracts/store/store.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
-import type { Store } from "../../src/store/store.ts";
 import { testContext } from "./test-context.ts";
 
 export interface StoredSession {

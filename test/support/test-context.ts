@@ -1,6 +1,7 @@
 /** Who writes to a store where a test does it past the server. */
+
+import type { WriteContext } from "../../src/contracts/store/store.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { WriteContext } from "../../src/store/store.ts";
 
 export function testContext(nowMs = Date.now()): WriteContext {
   return {

@@ -1,5 +1,0 @@
-/** The tables that both databases have, in PostgreSQL. */
-import { tablesOf } from "../tables/tables.ts";
-import { postgres } from "./dialect.ts";
-
-export const tables = tablesOf(postgres);
