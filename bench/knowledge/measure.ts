@@ -1,5 +1,4 @@
 /** Measures retrieval by words: what the corpus finds, and what indexing and ranking cost. */
-
 import { cutIntoChunks } from "../../src/core/knowledge/passages/chunks.ts";
 import { rankByWords, type TermPostings } from "../../src/core/knowledge/retrieval/bm25.ts";
 import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";

@@ -1,5 +1,4 @@
 /** Stores with knowledge in them, made and asked as the server does it. */
-
 import { EditionBuilder } from "../../src/core/knowledge/indexing/edition-builder.ts";
 import { hashDocument } from "../../src/core/knowledge/indexing/hashes.ts";
 import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";

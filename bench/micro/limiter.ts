@@ -1,5 +1,4 @@
 /** Prints what a verdict of the memory limiter costs, and what a million addresses with full windows take. */
-
 import { createRateRules } from "../../src/contracts/limiter/rules.ts";
 import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 import { clientIp } from "../../src/http/client-ip.ts";

@@ -1,5 +1,4 @@
 /** Every route, in the order of the API document. */
-
 import { accountRoutes } from "../api/accounts/index.ts";
 import { assetRoutes } from "../api/assets/index.ts";
 import { auditRoutes } from "../api/audit/index.ts";

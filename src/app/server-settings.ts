@@ -1,5 +1,4 @@
 /** What modules know of the configuration. */
-
 import type { Config } from "../config/config.ts";
 import type { Settings } from "../core/dependencies.ts";
 import { createPrices } from "../domain/prices.ts";

@@ -1,5 +1,4 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
-
 import type { Config } from "../config/config.ts";
 import { findPlace } from "../config/providers.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";

@@ -1,5 +1,4 @@
 /** Which voice providers the configuration enables. */
-
 import type { TranscriptReader, VoiceProvider } from "../contracts/voice/provider.ts";
 import { createElevenLabs } from "../engines/elevenlabs/elevenlabs.ts";
 import { createElevenLabsReader } from "../engines/elevenlabs/webhook.ts";

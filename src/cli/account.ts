@@ -1,5 +1,4 @@
 /** `companiond account`: manages accounts, which own companions. */
-
 import type { AccountPatch, Store } from "../contracts/store/store.ts";
 import { type Account, plans, roles } from "../domain/account.ts";
 import { findPasswordProblem } from "../domain/password.ts";

@@ -1,5 +1,4 @@
 /** `companiond backup-storage`: what the server and commands start to speak to the storage of backups. */
-
 import { openBackupStorage } from "../app/services.ts";
 import { encryptWithAge } from "../core/backups/age.ts";
 import { readCatalog } from "../core/backups/catalog.ts";

@@ -1,5 +1,4 @@
 /** `companiond companion import`: creates companions from a file with one companion per line, up to a million. */
-
 import { Portion } from "../api/companions/portions.ts";
 import { readNewCompanion, type SettingRules } from "../api/companions/read-settings.ts";
 import type { NewCompanion, Store } from "../contracts/store/store.ts";

@@ -1,5 +1,4 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
-
 import { companionFields } from "../api/companions/fields.ts";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { reasoningEfforts } from "../domain/reasoning.ts";

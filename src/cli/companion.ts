@@ -1,5 +1,4 @@
 /** `companiond companion`: manages companions and their embed tokens. */
-
 import { toWireCompanion, toWireEmbedToken } from "../api/companions/model.ts";
 import { readNewCompanion } from "../api/companions/read-settings.ts";
 import type { Store } from "../contracts/store/store.ts";

@@ -1,5 +1,4 @@
 /** The demo account and companion of `serve --demo`, created once, however often the server starts. */
-
 import type { Store, WriteContext } from "../contracts/store/store.ts";
 import { type Account, demoEmail } from "../domain/account.ts";
 import { newCompanionSettings } from "../domain/companion.ts";

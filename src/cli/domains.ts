@@ -1,5 +1,4 @@
 /** What `--domain` adds to a running server: certificates as they come, and the port of plain HTTP. */
-
 import type { OpenedServices } from "../app/opened-services.ts";
 import type { Config } from "../config/config.ts";
 import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";

@@ -1,5 +1,4 @@
 /** Finds the account for a typed e-mail address. */
-
 import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";

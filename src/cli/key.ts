@@ -1,5 +1,4 @@
 /** `companiond key`: API keys for platforms. */
-
 import { toWireKey } from "../api/keys/model.ts";
 import type { Store } from "../contracts/store/store.ts";
 import {

@@ -1,5 +1,4 @@
 /** `companiond knowledge`: what companions read. */
-
 import { toWireSource } from "../api/knowledge/model.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { Source } from "../domain/knowledge.ts";

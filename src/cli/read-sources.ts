@@ -1,5 +1,4 @@
 /** Reads sources in the command that adds them, whether a server is running or not, and says how far that is. */
-
 import { ownHostsOf } from "../app/server-settings.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { createFetcher } from "../core/knowledge/fetching/fetcher.ts";

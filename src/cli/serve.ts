@@ -1,5 +1,4 @@
 /** `companiond serve`: runs the server from start to shutdown. */
-
 import { type OpenedServices, openServices, storageOf } from "../app/services.ts";
 import { type Config, readNetworkVariables } from "../config/config.ts";
 import { buildInfo } from "../lib/build-info.ts";

@@ -1,5 +1,4 @@
 /** Asks the storage of backups for something, for a command. */
-
 import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config/config.ts";
 import { runStorageTask } from "../core/backups/storage-process.ts";
 import type { StorageTasks } from "../core/backups/tasks.ts";

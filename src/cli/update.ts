@@ -1,5 +1,4 @@
 /** `companiond update`: replaces the executable with a newer, signed release. */
-
 import { loadReleases } from "../config/config.ts";
 import { buildInfo } from "../lib/build-info.ts";
 import { ownCommand } from "../lib/own-command.ts";

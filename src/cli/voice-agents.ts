@@ -1,5 +1,4 @@
 /** `companiond account grant-agent`, `revoke-agent` and `list-agents`: which accounts may use which voice agents. */
-
 import { newGrantBody, toWireGrant } from "../api/accounts/model.ts";
 import type { VoiceAgentGrant } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";

@@ -2,7 +2,6 @@
  * Checks a client's request with the limiter, and turns the verdict into the `RateLimit` headers
  * (draft-ietf-httpapi-ratelimit-headers) and a 429 with `Retry-After`.
  */
-
 import type { Limiter, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
 import { type EmbedWindows, networkRulesOf } from "../contracts/limiter/rules.ts";
 import type { Plan } from "../domain/account.ts";

@@ -1,5 +1,4 @@
 /** Writes the responses of named replies, running or stored: for clients, and for other instances that pass their calls on. */
-
 import type { StoredExchange } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { ReplyCall } from "../core/instances/instances.ts";

@@ -26,7 +26,6 @@
  * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
  * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: the `status`, 201 by default, or the replay.
  */
-
 import type { EmbedTarget, WriteContext } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { VerifiedVisitor } from "../core/visitors/visitors.ts";

@@ -2,7 +2,6 @@
  * Streams a reply to its visitor: the only file that writes the stream's bytes (spec 4.2). Decides when they are sent,
  * and handles visitors who stall or leave.
  */
-
 import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";

@@ -1,5 +1,4 @@
 /** Serves `/metrics` on its own loopback port, readable to anyone who can reach it. */
-
 import { renderMetrics } from "../api/metrics/service.ts";
 import type { OpenedServices } from "../app/services.ts";
 import { ListenFailure } from "./listener.ts";

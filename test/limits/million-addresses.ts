@@ -1,5 +1,4 @@
 /** Prints how much memory the limiter takes for a million addresses; runs as a separate process. */
-
 import { createRateRules } from "../../src/contracts/limiter/rules.ts";
 import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 

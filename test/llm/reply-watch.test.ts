@@ -1,6 +1,7 @@
 /** Which deadline holds while a model thinks. */
 import { expect, test } from "bun:test";
-import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "../../src/engines/openai/reply-watch.ts";
+import { type ReplyDeadlines, replyDeadlines } from "../../src/contracts/llm/attempt.ts";
+import { ReplyWatch } from "../../src/engines/openai/reply-watch.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Stop } from "../../src/lib/stop-signal.ts";
 

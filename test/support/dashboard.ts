@@ -1,5 +1,4 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
-
 import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";

@@ -1,5 +1,4 @@
 /** Sources as the reader makes them, for the contract suites of storage engines. */
-
 import type { EditionFacts } from "../../src/contracts/store/editions.ts";
 import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../../src/contracts/store/knowledge.ts";
 import type { Companion } from "../../src/domain/companion.ts";

@@ -1,5 +1,4 @@
 /** Keepers of certificates on files of a directory, with a clock and timers that tests move. */
-
 import type { Authority } from "../../src/contracts/certificates/authority.ts";
 import type { CertificateKeeper } from "../../src/contracts/certificates/certificates.ts";
 import { openCertificateKeeper } from "../../src/core/certificates/keeper.ts";

@@ -1,5 +1,4 @@
 /** Turns whose question had no answer and whose model saw a passage, for tests of storage engines. */
-
 import type { SettledTurn } from "../../src/contracts/store/store.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";

@@ -1,5 +1,4 @@
 /** Servers' shares in the coordination of one PostgreSQL database: several in one process, as several servers have it. */
-
 import { openCoordination, type PostgresCoordination } from "../../src/engines/postgres/coordination/coordination.ts";
 import { type OpenedPostgres, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";

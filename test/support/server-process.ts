@@ -1,5 +1,4 @@
 /** A server in a separate process, configured only by the environment: prints its URL, ends with its standard input. */
-
 import { openServices } from "../../src/app/services.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { startServer } from "../../src/server/server.ts";

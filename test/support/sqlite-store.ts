@@ -1,5 +1,4 @@
 /** SQLite stores in temporary directories. */
-
 import type { Store } from "../../src/contracts/store/store.ts";
 import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/engines/sqlite/open.ts";

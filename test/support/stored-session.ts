@@ -1,5 +1,4 @@
 /** Sessions of the dashboard as sign-ins leave them, without the cost of a password hash. */
-
 import type { Store } from "../../src/contracts/store/store.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";

@@ -1,5 +1,4 @@
 /** Who writes to a store where a test does it past the server. */
-
 import type { WriteContext } from "../../src/contracts/store/store.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 

@@ -1,5 +1,4 @@
 /** The audit log on the wire. */
-
 import type { AuditEntry } from "../../contracts/store/store.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { toSnakeCase } from "../../lib/field-names.ts";

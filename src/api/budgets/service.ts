@@ -1,5 +1,4 @@
 /** What an account can do with its budgets. */
-
 import type { BudgetCheck, BudgetPatch, NewBudget, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { findLeastReply } from "../../core/turns/least-reply.ts";

@@ -1,5 +1,4 @@
 /** Many companions in one request: each as a call of its own, in parts that are committed one by one. */
-
 import { toMadeCompanion } from "../../contracts/store/companions.ts";
 import type { IdempotencySlot, NewCompanion, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";

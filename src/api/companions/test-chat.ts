@@ -1,7 +1,6 @@
 /**
  * The owner's test chat: the same turn as a visitor's, without rate limits or memory; it uses one message of the quota.
  */
-
 import type { ReachedBudget, Store } from "../../contracts/store/store.ts";
 import type { TurnKeeper, TurnResult } from "../../core/turns/turn-start.ts";
 import type { Companion } from "../../domain/companion.ts";

@@ -2,7 +2,6 @@
  * `/api/embed/{token}/conversations`: what verified visitors read of their own conversations, and how they take over one
  * that was anonymous.
  */
-
 import { longestWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { embedTokenParam, idParam, jsonResponse } from "../../http/api-description.ts";

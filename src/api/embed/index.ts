@@ -1,5 +1,4 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1); and avatars for companions without one. */
-
 import type { EmbedTarget } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";

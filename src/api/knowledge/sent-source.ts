@@ -1,5 +1,4 @@
 /** What is sent to be known: a text, an address or a file, checked. */
-
 import { findKind } from "../../core/knowledge/reading/kind.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain/knowledge.ts";

@@ -1,5 +1,4 @@
 /** What an account can do with the knowledge of its companions; everything is looked up within the account. */
-
 import type { NewSource, SourceCheck, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";

@@ -1,5 +1,4 @@
 /** A text source as its owner wrote it, to be edited or taken out again. */
-
 import type { KeptText, KnowledgeStore } from "../../contracts/store/store.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";

@@ -1,5 +1,4 @@
 /** Streams a chat completion in the chunks that OpenAI's clients read. */
-
 import type { TurnResult } from "../../core/turns/turn-start.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";

@@ -1,5 +1,4 @@
 /** One chat completion: the turn behind it, which keeps nothing but what it cost, and the objects that tell of it. */
-
 import type { ReachedBudget, Store } from "../../contracts/store/store.ts";
 import type { TurnKeeper, TurnResult } from "../../core/turns/turn-start.ts";
 import type { Companion } from "../../domain/companion.ts";

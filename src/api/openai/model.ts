@@ -1,5 +1,4 @@
 /** A chat completion as OpenAI's clients ask for it: what is read of it, and what is refused instead of ignored. */
-
 import type { GivenPrompt } from "../../core/turns/turn-start.ts";
 import type { HistoryMessage } from "../../domain/conversation.ts";
 import { textParts } from "../../domain/conversation.ts";

@@ -1,5 +1,4 @@
 /** Sets new passwords, for signed-in owners or with a one-time link. */
-
 import type { OneTimeLink } from "../../contracts/store/store.ts";
 import type { Account } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";

@@ -1,5 +1,4 @@
 /** Checks the second factor of accounts that have one: the current code or a recovery code. */
-
 import type { SecondFactor, WriteContext } from "../../contracts/store/store.ts";
 import type { Attempt, Verdict } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";

@@ -1,5 +1,4 @@
 /** Signing in with a password, and the session that starts with it. */
-
 import type { Session } from "../../contracts/store/store.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";

@@ -1,5 +1,4 @@
 /** The client of the sign-in routes, before there is a principal and beside it. */
-
 import type { AuditActor, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 

@@ -1,5 +1,4 @@
 /** `GET /api/status`: what an operator should look at now. */
-
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";

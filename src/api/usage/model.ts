@@ -1,5 +1,4 @@
 /** Usage on the wire: rows, failures and quotas. */
-
 import type { FailureRow, UsageGroup, UsageRow } from "../../contracts/store/store.ts";
 import { roundToMicros } from "../../domain/money.ts";
 import type { UsageCounts } from "../../domain/usage.ts";

@@ -1,5 +1,4 @@
 /** What an account can do with its visitor keys. */
-
 import type { VisitorKey, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { sealedKeyName } from "../../core/visitors/imported-keys.ts";

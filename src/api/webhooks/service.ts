@@ -1,5 +1,4 @@
 /** Adds what was spoken to the voice session's conversation, in order with the written messages. */
-
 import type { TranscriptMessage } from "../../contracts/store/store.ts";
 import type { Transcript } from "../../contracts/voice/provider.ts";
 import type { Services } from "../../core/dependencies.ts";

@@ -1,5 +1,4 @@
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
-
 import type { Config } from "../../config/config.ts";
 import { writeMadeAt } from "../../core/backups/names.ts";
 import { askStorage } from "../storage-task.ts";

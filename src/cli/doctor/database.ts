@@ -1,5 +1,4 @@
 /** Judges the database's server, what is in it, and who shares it. */
-
 import { opensProof } from "../../app/sealed-secrets.ts";
 import { findUncopied, storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";

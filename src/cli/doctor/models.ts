@@ -1,5 +1,4 @@
 /** Judges the models that are asked for replies: whether their provider shuts them down, and whether the default has a price. */
-
 import { checkProviders } from "../../app/provider-checks.ts";
 import { storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";

@@ -1,5 +1,4 @@
 /** Checks the language model, the voice provider and the clock. */
-
 import { checkProviders } from "../../app/provider-checks.ts";
 import type { Config } from "../../config/config.ts";
 import { findPlace } from "../../config/providers.ts";

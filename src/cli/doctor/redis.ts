@@ -1,5 +1,4 @@
 /** Checks the Redis in which instances count rates and failed sign-ins together. */
-
 import { checkProviders } from "../../app/provider-checks.ts";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../domain/errors.ts";

@@ -1,5 +1,4 @@
 /** What `doctor` says of servers that run: who they are, what they run with, and what they have found themselves. */
-
 import { type Config, loadConfig } from "../../config/config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { buildInfo } from "../../lib/build-info.ts";

@@ -1,5 +1,4 @@
 /** Conversations, for the owner to read, search and erase. */
-
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
 import type { ArrivalMark } from "../coordination.ts";
 import type { Page, PageRequest } from "./page.ts";

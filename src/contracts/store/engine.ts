@@ -5,7 +5,6 @@
  *
  * An engine whose server has tools of its own for a backup refuses the call with `invalid_request` and names them.
  */
-
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Probe } from "../../lib/probe.ts";

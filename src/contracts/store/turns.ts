@@ -1,5 +1,4 @@
 /** The turns of conversations: the history for the model, and the single commit that settles a turn. */
-
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";

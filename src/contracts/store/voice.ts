@@ -1,5 +1,4 @@
 /** What voice stores: agents at the provider, sessions, and pending deletions. */
-
 import type { MessageRole } from "../../domain/conversation.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { TicketId } from "../coordination.ts";

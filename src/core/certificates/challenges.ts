@@ -1,5 +1,4 @@
 /** The answers that an authority waits for: of this server's order, or of another's with the same database. */
-
 import type { CertificateShelf } from "../../contracts/certificates/certificate-store.ts";
 import { createSharedRun } from "../../lib/shared-run.ts";
 

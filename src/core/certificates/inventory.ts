@@ -1,5 +1,4 @@
 /** What lies on the shelf, as values; what is of no use is put aside and said. */
-
 import type { CertificateShelf, ShelfItem, UnreadableItem } from "../../contracts/certificates/certificate-store.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Attempts, readAttempts } from "./attempts.ts";

@@ -1,5 +1,4 @@
 /** Keeps a certificate: decides when one is due, orders it, stores it, and hands it to whoever serves it. */
-
 import type { CertificateKeeper } from "../../contracts/certificates/certificates.ts";
 import type { Certificate } from "../../lib/certificate.ts";
 import { unlessAborted } from "../../lib/deadline.ts";

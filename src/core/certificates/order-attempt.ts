@@ -1,5 +1,4 @@
 /** One attempt to obtain a certificate, from the look at the names to the shelf. */
-
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { type Attempts, addFailure } from "./attempts.ts";

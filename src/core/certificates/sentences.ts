@@ -1,5 +1,4 @@
 /** What went wrong with a certificate, in sentences for operators. */
-
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
 import { AppError } from "../../domain/errors.ts";
 

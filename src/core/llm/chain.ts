@@ -1,6 +1,5 @@
 /** Asks several providers for one reply: the next one where the one before failed without a word. */
-
-import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "../../contracts/llm/attempt.ts";
+import { type AttemptingProvider, maxRetries, type ReplyAttempt, replyDeadlines } from "../../contracts/llm/attempt.ts";
 import type {
   CallGate,
   CallObserver,
@@ -14,7 +13,6 @@ import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import { AppError } from "../../domain/errors.ts";
 import { nameAnswerer } from "../../domain/model-routes.ts";
 import type { Answerer } from "../../domain/usage.ts";
-import { replyDeadlines } from "../../engines/openai/reply-watch.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";

@@ -1,5 +1,4 @@
 /** Asks providers for one word, for `doctor`. */
-
 import type { AttemptingProvider, ForeseenCall, ReplyAttempt } from "../../contracts/llm/attempt.ts";
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import { textParts } from "../../domain/conversation.ts";

@@ -1,5 +1,4 @@
 /** The server's own counters, as plain numbers: hot paths only add, and only a scrape pays for reading. */
-
 import { type RuleName, ruleNames } from "../../contracts/limiter/limiter.ts";
 import { type FailureKind, failureKinds } from "../../domain/reply-failure.ts";
 import type { StreamOutcome } from "../../domain/stream-end.ts";

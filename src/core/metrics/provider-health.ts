@@ -2,7 +2,6 @@
  * Tracks language models that currently fail, for operators: learnt from the replies themselves, cleared by the next
  * complete one.
  */
-
 import { type CallObserver, kindOfOutcome, type LlmProvider } from "../../contracts/llm/provider.ts";
 import { nameAnswerer } from "../../domain/model-routes.ts";
 import {

@@ -1,7 +1,6 @@
 /**
  * Collects last uses and request counts in memory and writes them together, so that no request pays for its own write.
  */
-
 import type { KeyUse, Store } from "../../contracts/store/store.ts";
 import { type Clock, toUtcDay } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";

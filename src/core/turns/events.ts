@@ -1,5 +1,4 @@
 /** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
-
 import type { ReplyEvent } from "../../contracts/llm/provider.ts";
 import type { CitedSource } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";

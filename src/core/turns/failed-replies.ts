@@ -1,7 +1,6 @@
 /**
  * Replies that failed before their first text: the public error, and the count in usage, once per reply under its kind.
  */
-
 import { AppError } from "../../domain/errors.ts";
 import { type FailureKind, findCharged, findFailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";

@@ -1,5 +1,4 @@
 /** What a reply reserves at the least: with less left of a budget that stops, none is made. */
-
 import type { CompanionChoice } from "../../contracts/store/store.ts";
 import type { Services } from "../dependencies.ts";
 import { boundOfReply } from "./reply-cost.ts";

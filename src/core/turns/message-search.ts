@@ -1,5 +1,4 @@
 /** Where a named message is: running here, running at another instance, stored, or nowhere. */
-
 import type { StoredExchange } from "../../contracts/store/store.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";

@@ -1,5 +1,4 @@
 /** All replies to named messages that run here: one for each, within bounded memory. */
-
 import type { StoredExchange } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type After, afterTimeout } from "../../lib/spaced-queue.ts";

@@ -1,5 +1,4 @@
 /** Waits until no turn of a conversation runs, for what must not happen beside one. */
-
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Services } from "../dependencies.ts";

@@ -1,5 +1,4 @@
 /** What a call costs at most, before it is made, and what it has cost. */
-
 import type { AnswererBound, ReplyRequest } from "../../contracts/llm/provider.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";

@@ -1,5 +1,4 @@
 /** How many of the operator's stops there are, for metrics: read from the store when they are scraped. */
-
 import type { Store } from "../../contracts/store/store.ts";
 import type { Probe } from "../../lib/probe.ts";
 

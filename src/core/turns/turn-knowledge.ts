@@ -1,5 +1,4 @@
 /** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
-
 import type { ReplySink } from "../../contracts/llm/provider.ts";
 import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
 import { noTokens } from "../../domain/usage.ts";

@@ -1,5 +1,4 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
-
 import type { ReplyEvent, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { AppError } from "../../domain/errors.ts";

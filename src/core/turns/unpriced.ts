@@ -1,5 +1,4 @@
 /** What of a companion has no price: under a budget that stops, its calls are refused, so nobody should bring that about. */
-
 import type { CompanionChoice } from "../../contracts/store/store.ts";
 import type { Services } from "../dependencies.ts";
 

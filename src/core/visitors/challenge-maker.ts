@@ -1,5 +1,4 @@
 /** Makes challenges and checks their solutions, as ALTCHA's version 1 does, so that its clients can solve them too. */
-
 import { type Challenge, challengeLifetimeMs, challengeRequired } from "../../domain/challenge.ts";
 import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { sha256, sha256Hex } from "../../lib/sha256.ts";

@@ -1,5 +1,4 @@
 /** Keeps imported keys: opening and importing one takes longer than verifying with it. No verdict is kept. */
-
 import type { VisitorKey } from "../../contracts/store/store.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import { importKey } from "./key-material.ts";

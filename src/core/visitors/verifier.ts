@@ -1,5 +1,4 @@
 /** Verifies visitors by the keys of their companion's account, and seals what is known of them. */
-
 import type { VisitorKey } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { coversCompanion, toVerifiedId, unverified, type VisitorClaims, visitorFactsOf } from "../../domain/visitor.ts";

@@ -1,7 +1,6 @@
 /**
  * Keeps one provider agent per companion with a voice: created on first use, updated when stale, recreated when lost.
  */
-
 import type { Store } from "../../contracts/store/store.ts";
 import { type AgentSettings, longestSessionSeconds, type VoiceProvider } from "../../contracts/voice/provider.ts";
 import { upstreamError } from "../../contracts/voice/provider-call.ts";

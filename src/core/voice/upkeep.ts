@@ -1,5 +1,4 @@
 /** Background work for voice: deletes agents at the provider, and sessions whose transcript will not arrive. */
-
 import type { VoiceOutboxItem, VoiceStore } from "../../contracts/store/store.ts";
 import type { VoiceProvider } from "../../contracts/voice/provider.ts";
 import { type Clock, watchSteps } from "../../lib/clock.ts";

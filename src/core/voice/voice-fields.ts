@@ -1,5 +1,4 @@
 /** The rules for a companion's voice fields, whichever provider is configured. */
-
 import type { VoiceStore } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";

@@ -1,5 +1,4 @@
 /** The voice of companions: whether there is one, and its next session. */
-
 import type { Store } from "../../contracts/store/store.ts";
 import type { SignedSession, TranscriptReader, VoiceProvider } from "../../contracts/voice/provider.ts";
 import type { Companion } from "../../domain/companion.ts";

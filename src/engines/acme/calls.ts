@@ -1,5 +1,4 @@
 /** Requests to an authority: over HTTPS, bounded in time and size, with failures as `AuthorityFailure`. */
-
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { startDeadline } from "../../lib/deadline.ts";

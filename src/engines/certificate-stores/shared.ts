@@ -1,5 +1,4 @@
 /** The shelf of several servers with one database: texts in it, sealed by the key that all of them have. */
-
 import {
   type CertificateShelf,
   shelfItems,

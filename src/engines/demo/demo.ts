@@ -1,5 +1,4 @@
 /** The built-in engine without a provider: scripted, offline, and open about being a demo. */
-
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import { textOf } from "../../domain/conversation.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";

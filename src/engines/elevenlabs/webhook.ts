@@ -1,5 +1,4 @@
 /** ElevenLabs' post-call webhook: checks the signature and reads the transcript. */
-
 import type { SpokenMessage, Transcript, TranscriptReader } from "../../contracts/voice/provider.ts";
 import { AppError } from "../../domain/errors.ts";
 import { isSameInConstantTime } from "../../lib/constant-time.ts";

@@ -1,5 +1,4 @@
 /** Decides what the next call of a provider asks for: from the request, the operator's settings and what is known. */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.ts";

@@ -2,7 +2,6 @@
  * The calls of one reply: what each asks for, and whether a refusal, or a bound that thoughts used up, is worth one more
  * call. What a refusal teaches is kept once a request succeeds that heeds it.
  */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import type { Log } from "../../lib/log.ts";

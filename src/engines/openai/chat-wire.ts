@@ -1,5 +1,4 @@
 /** Chat Completions: `POST {base_url}/chat/completions`, which nearly every provider speaks. */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import { chatReader } from "./chat-reader.ts";

@@ -1,5 +1,4 @@
 /** The engine for embeddings of OpenAI and every endpoint that speaks its wire. */
-
 import { maxRetries } from "../../contracts/llm/attempt.ts";
 import {
   type EmbeddedTexts,

@@ -1,6 +1,11 @@
 /** The engine for OpenAI and every endpoint that speaks one of its two APIs. */
-
-import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "../../contracts/llm/attempt.ts";
+import {
+  type AttemptingProvider,
+  maxRetries,
+  type ReplyAttempt,
+  type ReplyDeadlines,
+  replyDeadlines,
+} from "../../contracts/llm/attempt.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import { type ProviderFailure, toProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import type { JsonObject } from "../../domain/companion.ts";
@@ -22,7 +27,7 @@ import { KnownModel } from "./model-facts.ts";
 import { listSecrets, removePrivateWords } from "./private-words.ts";
 import { relayReply } from "./reply-relay.ts";
 import { ReplyStream } from "./reply-stream.ts";
-import { type ReplyDeadlines, type ReplyTime, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
+import { type ReplyTime, ReplyWatch } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 import type { Wire } from "./wire.ts";
 import { chooseWire, isOpenAi } from "./wire-choice.ts";

@@ -1,5 +1,4 @@
 /** Removes from a provider's error message what the log must not contain: our secrets, prompts and visitors' words. */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import { textOf } from "../../domain/conversation.ts";
 

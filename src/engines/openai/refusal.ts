@@ -1,5 +1,4 @@
 /** Reads from a provider's refusal which part of a request the model does not take, if it is one to do without. */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import { textOf } from "../../domain/conversation.ts";

@@ -1,5 +1,4 @@
 /** Relays one reply from the body of a provider's response to the sink. */
-
 import type { ReplyOutcome, ReplySink } from "../../contracts/llm/provider.ts";
 import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import type { Answerer } from "../../domain/usage.ts";

@@ -4,7 +4,6 @@
  *
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only visible text needs decoding.
  */
-
 import { ProviderFailure, type ProviderFailureOptions, reported } from "../../contracts/llm/provider-failure.ts";
 import type { CountedTokens } from "../../domain/usage.ts";
 import { ReplyText } from "./reply-text.ts";

@@ -1,29 +1,9 @@
 /** Ends a reply from our side: when the visitor leaves, or at a deadline. One timer, which no read touches. */
-
+import type { ReplyDeadlines } from "../../contracts/llm/attempt.ts";
 import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type After, afterTimeout } from "../../lib/spaced-queue.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
-
-export interface ReplyDeadlines {
-  /** From the call to the first text, including all attempts and the waits between them. */
-  firstTextMs: number;
-  /** The same for a model that is seen to think first. */
-  reasoningMs: number;
-  /** Between two reads from the provider. */
-  silenceMs: number;
-  totalMs: number;
-  /** From the `finish_reason` to the end: usage is worth waiting for, but the reply is complete. */
-  finishMs: number;
-}
-
-export const replyDeadlines: ReplyDeadlines = {
-  firstTextMs: 60_000,
-  reasoningMs: 300_000,
-  silenceMs: 60_000,
-  totalMs: 600_000,
-  finishMs: 5_000,
-};
 
 /** What passes while a reply is watched; replaced in tests. */
 export interface ReplyTime {

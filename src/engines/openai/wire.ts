@@ -2,7 +2,6 @@
  * What the two APIs of OpenAI's have of their own: how a request is put, and how an event of the stream is read. What
  * both share (refusals, efforts, bounds, retries, deadlines, hidden thoughts, stop texts) is not a wire's matter.
  */
-
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";

@@ -1,5 +1,4 @@
 /** Finds API keys in PostgreSQL, without a cache: calls of one turn of the event loop share a query. */
-
 import type { CallerRight, FoundKey } from "../../contracts/store/api-keys.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";

@@ -1,5 +1,4 @@
 /** Lists of companions: all, by metadata, by name. */
-
 import type { CompanionQuery } from "../../contracts/store/companions.ts";
 import { type Page, type PageRequest, toPage } from "../../contracts/store/page.ts";
 import type { Companion } from "../../domain/companion.ts";

@@ -1,5 +1,4 @@
 /** Companions as PostgreSQL finds them: calls of one turn of the event loop share a query. */
-
 import type { CompanionStore, EmbedTarget } from "../../contracts/store/companions.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";

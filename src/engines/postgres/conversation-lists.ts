@@ -1,5 +1,4 @@
 /** Lists of conversations, newest first by creation. */
-
 import type { ConversationQuery } from "../../contracts/store/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../../contracts/store/page.ts";
 import type { Conversation } from "../../domain/conversation.ts";

@@ -1,5 +1,4 @@
 /** Gives an anonymous conversation to a verified visitor. */
-
 import type { TakingVisitor } from "../../contracts/store/conversations.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";

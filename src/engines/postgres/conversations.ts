@@ -1,5 +1,4 @@
 /** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
-
 import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";

@@ -1,5 +1,4 @@
 /** A conversation with a page of its messages. */
-
 import type { ConversationPage, MessagePageRequest } from "../../contracts/store/conversations.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { textParts } from "../../domain/conversation.ts";

@@ -7,7 +7,6 @@
  * rarest together with those of the others. Indexes of PostgreSQL's own (GIN, or a row per companion and value) take
  * from 30 ms to minutes where frequent values seldom or never meet.
  */
-
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { addMembers, blockSize, intersect, removeMember } from "../store-shared/rows/member-sets.ts";

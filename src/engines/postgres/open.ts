@@ -1,5 +1,4 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
-
 import type { Store } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";

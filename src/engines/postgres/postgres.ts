@@ -7,7 +7,6 @@
  * - Deleted text is gone from all answers at once. From the server's files it goes when PostgreSQL vacuums them, and
  *   from its log, replicas and backups as these are replaced.
  */
-
 import type { StorageEngine } from "../../contracts/store/engine.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { PostgresOptions } from "./connection.ts";

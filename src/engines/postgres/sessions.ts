@@ -1,5 +1,4 @@
 /** Finds dashboard sessions in PostgreSQL: requests of one turn of the event loop share a query. */
-
 import type { Session, SessionStore } from "../../contracts/store/sessions.ts";
 import type { Plan, Role } from "../../domain/account.ts";
 import type { PostgresEngine } from "./engine.ts";

@@ -1,5 +1,4 @@
 /** What the companions may call whose calls a budget counts, read from PostgreSQL. */
-
 import type { CompanionChoice } from "../../contracts/store/spending.ts";
 import type { BudgetSubject } from "../../domain/budget.ts";
 import { addChoices, filtersOfSubject } from "../store-shared/rows/budgets.ts";

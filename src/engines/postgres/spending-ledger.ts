@@ -1,5 +1,4 @@
 /** What calls reserve and cost in budgets, in PostgreSQL: the functions of the database that turns settle with, too. */
-
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../../contracts/store/spending.ts";
 import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";

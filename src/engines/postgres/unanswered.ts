@@ -1,5 +1,4 @@
 /** What turns found in knowledge, and unanswered questions, in PostgreSQL. */
-
 import type { IndexedPassage } from "../../contracts/store/editions.ts";
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import type { SeenPassage, ShownPassage, UnansweredStore } from "../../contracts/store/unanswered.ts";

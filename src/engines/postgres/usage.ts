@@ -1,5 +1,4 @@
 /** Usage in PostgreSQL: sums of the daily counts, never of messages. */
-
 import type { FailureRow, UsageStore } from "../../contracts/store/usage.ts";
 import { pause } from "../../lib/pause.ts";
 import { createUsageEvents } from "../store-shared/rows/usage-events.ts";

@@ -1,5 +1,4 @@
 /** What voice counts in PostgreSQL: sessions, and what they cost once their transcripts are there. */
-
 import type { ReachedBudget } from "../../contracts/store/spending.ts";
 import type { NewVoiceSession, SpokenCost } from "../../contracts/store/voice.ts";
 import { spendingFactsOf } from "../../domain/budget.ts";

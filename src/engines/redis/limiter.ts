@@ -1,5 +1,4 @@
 /** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
-
 import type { Limiter, Place, RateRule, Verdict } from "../../contracts/limiter/limiter.ts";
 import { tighterOf } from "../../contracts/limiter/tightest.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,5 +1,4 @@
 /** What S3 and the way to it can refuse, as sentences for whoever set it up. */
-
 import { StorageFailure } from "../../contracts/backup-storage.ts";
 import { codeOf } from "../../lib/error-code.ts";
 

@@ -2,7 +2,6 @@
  * Requests to S3: signed, each with a deadline, their answers bounded. No redirect is followed: a signed request would go
  * to whoever answers, and a backup with it.
  */
-
 import { StorageFailure, type StoragePlace } from "../../contracts/backup-storage.ts";
 import { startDeadline, waitFor } from "../../lib/deadline.ts";
 import { GatheredBytes } from "../../lib/gathered-bytes.ts";

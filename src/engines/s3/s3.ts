@@ -1,5 +1,4 @@
 /** Backups in S3 and what speaks its protocol. The bucket is part of the path, not of the host's name. */
-
 import {
   type BackupStorage,
   StorageFailure,

@@ -1,5 +1,4 @@
 /** Companions as SQLite finds them: by token from a cache. */
-
 import type { CompanionStore, EmbedTarget } from "../../contracts/store/companions.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";

@@ -1,5 +1,4 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
-
 import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";

@@ -1,5 +1,4 @@
 /** Passages by their name in the index, with where they come from. */
-
 import type { IndexedPassage, StoredChunk } from "../../contracts/store/editions.ts";
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import type { PassageRef } from "../../domain/knowledge.ts";

@@ -1,5 +1,4 @@
 /** Pages of a conversation's messages. */
-
 import type { MessagePageRequest, MessagePosition } from "../../contracts/store/conversations.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";

@@ -7,7 +7,6 @@
  * rarest and look up the others, so that the worst case, two frequent values that never meet, costs two small rows per
  * 4096 companions. The usual index, one row per companion and value, would cost a lookup per companion.
  */
-
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { addMembers, blockSize, hasMember, intersect, removeMember } from "../store-shared/rows/member-sets.ts";

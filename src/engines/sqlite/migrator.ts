@@ -1,5 +1,4 @@
 /** Migrates a database to this program's schema: completely or not at all, one process at a time. */
-
 import {
   isBeforeFirstRelease,
   migrationsIn,

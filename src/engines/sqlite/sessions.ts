@@ -1,5 +1,4 @@
 /** Finds dashboard sessions in SQLite. */
-
 import type { Session, SessionStore } from "../../contracts/store/sessions.ts";
 import type { Plan, Role } from "../../domain/account.ts";
 import type { SqliteEngine } from "./engine.ts";

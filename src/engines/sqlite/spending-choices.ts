@@ -1,5 +1,4 @@
 /** What the companions may call whose calls a budget counts, read in slices: an account may have a million. */
-
 import type { CompanionChoice } from "../../contracts/store/spending.ts";
 import type { BudgetSubject } from "../../domain/budget.ts";
 import { pause } from "../../lib/pause.ts";

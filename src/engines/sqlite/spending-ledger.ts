@@ -1,5 +1,4 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
-
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../../contracts/store/spending.ts";
 import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";

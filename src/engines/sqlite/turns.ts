@@ -1,5 +1,4 @@
 /** Turns in SQLite: the hot path of the program. */
-
 import type { SettledTurn, TurnStore, UnkeptTurn } from "../../contracts/store/turns.ts";
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import { costCounts } from "../../domain/usage.ts";

@@ -1,5 +1,4 @@
 /** What turns found in knowledge, and unanswered questions, in SQLite. */
-
 import type { IndexedPassage } from "../../contracts/store/editions.ts";
 import type { ShownPassage, UnansweredStore } from "../../contracts/store/unanswered.ts";
 import type { UnansweredQuestion } from "../../domain/knowledge.ts";

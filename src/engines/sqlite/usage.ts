@@ -1,5 +1,4 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
-
 import type { FailureRow, UsageStore } from "../../contracts/store/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs } from "../../lib/instant.ts";

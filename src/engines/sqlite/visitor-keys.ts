@@ -1,5 +1,4 @@
 /** Finds the keys with which websites sign tokens for their visitors, in SQLite. */
-
 import type { VisitorKey } from "../../contracts/store/visitor-keys.ts";
 import { pause } from "../../lib/pause.ts";
 import { indexFacts, mostCandidates, pickOnly } from "../store-shared/rows/visitor-keys.ts";

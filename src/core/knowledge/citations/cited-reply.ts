@@ -1,5 +1,4 @@
 /** Stands between the provider and a turn whose model was given passages: what goes through has only true citations. */
-
 import type { ReplyEvent, ReplySink } from "../../../contracts/llm/provider.ts";
 import type { CitationMode, CitedSource, NumberedPassage } from "../../../domain/knowledge.ts";
 import { CitationFilter } from "./citation-filter.ts";

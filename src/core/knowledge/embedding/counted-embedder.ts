@@ -1,5 +1,4 @@
 /** Asks for vectors on behalf of a companion: within what its account may spend, and counted in its usage. */
-
 import type { EmbeddingCalls, EmbeddingProvider } from "../../../contracts/llm/embeddings.ts";
 import { spendingFactsOf } from "../../../domain/budget.ts";
 import type { Companion } from "../../../domain/companion.ts";

@@ -1,5 +1,4 @@
 /** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
-
 import type {
   EditionDocument,
   EditionFacts,

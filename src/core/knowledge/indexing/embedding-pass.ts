@@ -1,5 +1,4 @@
 /** Gives passages their vectors, after they answer by their words already: a provider that is away delays nothing. */
-
 import type { Store, UnembeddedEdition } from "../../../contracts/store/store.ts";
 import type { Companion } from "../../../domain/companion.ts";
 import type { Clock } from "../../../lib/clock.ts";

@@ -1,5 +1,4 @@
 /** What reading a source needs, and what one reading is. */
-
 import type {
   ClaimedSource,
   EditionFacts,

@@ -1,5 +1,4 @@
 /** One reading of a claimed source: keeps the claim while it lasts, and stores how it ended. */
-
 import type { ClaimedSource, EditionFacts } from "../../../contracts/store/store.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { SourceProgress } from "../../../domain/knowledge.ts";

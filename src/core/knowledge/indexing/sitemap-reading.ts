@@ -1,5 +1,4 @@
 /** Reads all pages of a sitemap into one edition; pages that have not changed are taken over as they are. */
-
 import type { EditionDocument, NewValidators } from "../../../contracts/store/store.ts";
 import type { ReadDocument } from "../../../domain/knowledge.ts";
 import { FetchingFailure } from "../fetching/failure.ts";

@@ -1,5 +1,4 @@
 /** Reads a source into an edition: what was uploaded, or one page of the web. */
-
 import type { EditionDocument } from "../../../contracts/store/store.ts";
 import type { ReadDocument } from "../../../domain/knowledge.ts";
 import { Slices } from "../../../lib/pause.ts";

@@ -1,5 +1,4 @@
 /** Finds the passages of a companion's knowledge that go to the model, and whether they speak of what was asked. */
-
 import type { LiveEdition, Store } from "../../../contracts/store/store.ts";
 import { type PassageRef, passagesPerTurn, wholeKnowledgeTokens } from "../../../domain/knowledge.ts";
 import type { Measurements } from "../../metrics/measurements.ts";

@@ -1,5 +1,4 @@
 /** What knowledge is asked, and what it answers. */
-
 import type { LiveEdition } from "../../../contracts/store/store.ts";
 import type { Companion } from "../../../domain/companion.ts";
 import type { NumberedPassage } from "../../../domain/knowledge.ts";

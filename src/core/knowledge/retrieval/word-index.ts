@@ -1,5 +1,4 @@
 /** Reads the lists of words from the store in small steps, and ranks passages by them. */
-
 import type { KnowledgeStore, LiveEdition } from "../../../contracts/store/store.ts";
 import { passagesPerBlock } from "../../../domain/knowledge.ts";
 import { Slices } from "../../../lib/pause.ts";

@@ -2,7 +2,6 @@
  * The daily quota of messages or voice sessions per companion: reservations in memory on top of the durable count.
  * Memory is authoritative while a count is held, so only one process may serve the data.
  */
-
 import type { QuotaRefusal, Reservation } from "../../../contracts/coordination.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { secondsToMidnight, toUtcDay } from "../../../lib/clock.ts";

@@ -1,5 +1,4 @@
 /** Recent erasures: a turn that was running then must not bring its words back when it settles. */
-
 import type { ErasureMarks } from "../../../contracts/coordination.ts";
 import type { ConversationKey } from "../../../domain/conversation.ts";
 

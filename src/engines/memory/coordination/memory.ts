@@ -1,5 +1,4 @@
 /** The coordination engine for a single process: bounded and in memory, since what it tracks ends with the process. */
-
 import {
   type Coordination,
   type Duties,

@@ -1,5 +1,4 @@
 /** Failed attempts to sign in, in memory. */
-
 import type { SignInFailure, SignInFailureKind, SignInFailures } from "../../../contracts/coordination.ts";
 import type { Clock } from "../../../lib/clock.ts";
 

@@ -1,5 +1,4 @@
 /** Sliding windows of internet addresses and networks, 48 bytes each at ten a minute, where objects take ten times that. */
-
 import type { RateRule, Verdict } from "../../../contracts/limiter/limiter.ts";
 import { readIp, readIpv4 } from "../../../lib/ip-address.ts";
 import { AddressTable } from "./address-table.ts";

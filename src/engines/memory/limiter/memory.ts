@@ -1,5 +1,4 @@
 /** The single-process limiter engine: exact windows in bounded memory, lost when the process ends. */
-
 import type { Limiter, Place, RateRule, Verdict } from "../../../contracts/limiter/limiter.ts";
 import { tighterOf } from "../../../contracts/limiter/tightest.ts";
 import type { Clock } from "../../../lib/clock.ts";

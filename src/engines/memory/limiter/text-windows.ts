@@ -1,5 +1,4 @@
 /** Sliding windows for subjects of any text (tokens, keys, accounts), with any limit and length. */
-
 import type { RateRule, Verdict } from "../../../contracts/limiter/limiter.ts";
 import { type RecencyLinks, RecencyList } from "../../../lib/recency-list.ts";
 

@@ -1,5 +1,4 @@
 /** Rules of budgets that hold in both databases. */
-
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { BudgetPatch, CompanionChoice } from "../../../contracts/store/spending.ts";
 import {

@@ -1,5 +1,4 @@
 /** Exchanges that clients have named, as both engines store them. */
-
 import type { StoredExchange } from "../../../contracts/store/turns.ts";
 import type { MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";

@@ -1,5 +1,4 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
-
 import type { EditionDocument, StoredChunk } from "../../../contracts/store/editions.ts";
 import type { KeptText, SourceFailure, SourceUpload } from "../../../contracts/store/knowledge.ts";
 import type { SeenPassage } from "../../../contracts/store/unanswered.ts";

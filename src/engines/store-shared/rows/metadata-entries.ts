@@ -1,5 +1,4 @@
 /** The filters that a companion's metadata matches: each of its values, with the path to it. */
-
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import { listMetadataValues, type MetadataValue } from "../../../domain/metadata.ts";

@@ -1,5 +1,4 @@
 /** Compares what a database consists of with what this program's migrations make, object by object. */
-
 import type { SchemaDifferences } from "../../../contracts/store/inspection.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 

@@ -1,5 +1,4 @@
 /** Usage as events for a platform's meter: day by day, and within a day companion by companion. */
-
 import type { UsageEvent, UsageEventPlace, UsageEventQuery, UsageEventSlice } from "../../../contracts/store/usage.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { counters } from "./usage-counters.ts";

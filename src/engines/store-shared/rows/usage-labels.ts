@@ -1,5 +1,4 @@
 /** Joins sums of usage with the metadata that they were recorded under. */
-
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { UsageGroup } from "../../../contracts/store/usage.ts";
 import type { JsonObject } from "../../../domain/companion.ts";

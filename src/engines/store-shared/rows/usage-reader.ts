@@ -1,5 +1,4 @@
 /** Answers questions about usage by small steps of an engine: in all, and in pages of bounded memory. */
-
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../../../contracts/store/usage.ts";
 import type { JsonObject } from "../../../domain/companion.ts";

@@ -1,5 +1,4 @@
 /** Adds up rows of usage by the groups that were asked for. */
-
 import type { UsageGroup, UsagePosition, UsageRow } from "../../../contracts/store/usage.ts";
 import type { UsageCounts } from "../../../domain/usage.ts";
 import { sortInSlices } from "../../../lib/sort-in-slices.ts";

@@ -1,5 +1,4 @@
 /** Rules of visitor keys that hold in both databases. */
-
 import { mostCompared, type VisitorKey } from "../../../contracts/store/visitor-keys.ts";
 import { coversFacts, factsOfFilter } from "../../../domain/visitor.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";

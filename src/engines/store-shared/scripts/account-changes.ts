@@ -1,5 +1,4 @@
 /** Changes to accounts that several parts of the store make in their own writes. */
-
 import type { NewAccount } from "../../../contracts/store/accounts.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Account } from "../../../domain/account.ts";

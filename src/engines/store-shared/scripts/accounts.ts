@@ -1,5 +1,4 @@
 /** Accounts. */
-
 import type { AccountStore } from "../../../contracts/store/accounts.ts";
 import type { Account } from "../../../domain/account.ts";
 import { accountColumns, findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";

@@ -1,5 +1,4 @@
 /** API keys: made, replaced, listed and revoked. Each engine finds them in its own way. */
-
 import { type ApiKeyStore, type NewApiKey, toMadeKey } from "../../../contracts/store/api-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { ApiKey } from "../../../domain/account.ts";

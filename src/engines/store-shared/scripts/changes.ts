@@ -1,5 +1,4 @@
 /** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
-
 import type { AuditEntry } from "../../../contracts/store/audit.ts";
 import type { IdempotentWrite } from "../../../contracts/store/idempotency.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";

@@ -1,5 +1,4 @@
 /** Companions: made, changed and deleted. Each engine finds and lists them in its own way. */
-
 import { type CompanionStore, type NewCompanion, toMadeCompanion } from "../../../contracts/store/companions.ts";
 import type { Companion, JsonObject } from "../../../domain/companion.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";

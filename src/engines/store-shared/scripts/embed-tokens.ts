@@ -1,5 +1,4 @@
 /** Embed tokens; a revoked one is deleted. */
-
 import type { EmbedTokenStore } from "../../../contracts/store/embed-tokens.ts";
 import type { EmbedToken } from "../../../domain/companion.ts";
 import { changes } from "./changes.ts";

@@ -2,7 +2,6 @@
  * What accounts hold, as counted by triggers, and whether it is within their limits. Check after writing the rows: if a check
  * throws, they are rolled back. Changes of one account come one after the other, so what is counted here is what there is.
  */
-
 import type { Held } from "../../../contracts/store/accounts.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Holdings, Plan } from "../../../domain/account.ts";

@@ -1,5 +1,4 @@
 /** Lines of API keys, a key and all keys created from it: what ends with it, how, and what the audit log says of that. */
-
 import type { EndedKey, NewApiKey, Replacement } from "../../../contracts/store/api-keys.ts";
 import type { AuditEntry } from "../../../contracts/store/audit.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";

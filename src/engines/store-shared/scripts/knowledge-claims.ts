@@ -1,5 +1,4 @@
 /** Sources that are being read: how claims go on, and how they end. Each engine gives them out in its own way. */
-
 import type { ClaimedSource, KnowledgeStore } from "../../../contracts/store/knowledge.ts";
 import { maxChunks } from "../../../domain/knowledge.ts";
 import { keepsUpload, type SourceRow, toFailedStatus } from "../rows/knowledge.ts";

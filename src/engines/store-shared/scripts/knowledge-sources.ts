@@ -1,5 +1,4 @@
 /** Sources of companions: made, listed, queued again and deleted. */
-
 import type {
   KnowledgeStore,
   NewSource,

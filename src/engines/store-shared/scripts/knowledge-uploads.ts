@@ -1,5 +1,4 @@
 /** What is to be read of sources: uploads in pieces, each written in a commit of its own. */
-
 import type { SourceUpload } from "../../../contracts/store/knowledge.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { extendPieces, fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";

@@ -1,5 +1,4 @@
 /** Dashboard sessions and one-time links. */
-
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../../../contracts/store/sessions.ts";
 import type { Account } from "../../../domain/account.ts";
 import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";

@@ -1,5 +1,4 @@
 /** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, in its own way. */
-
 import { toPage } from "../../../contracts/store/page.ts";
 import type { BudgetCheck, BudgetPatch, SpendingStore } from "../../../contracts/store/spending.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";

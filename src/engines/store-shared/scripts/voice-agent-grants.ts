@@ -1,5 +1,4 @@
 /** Grants of voice agents. */
-
 import type { VoiceAgentGrant, VoiceAgentGrantStore } from "../../../contracts/store/voice-agent-grants.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { invalidFields } from "../../../domain/errors.ts";

@@ -1,5 +1,4 @@
 /** Compares a question with the vectors of passages, all of them, in slices: exact, and fast enough for 20 000. */
-
 import type { VectorBlock } from "../../../../contracts/store/store.ts";
 import { Slices } from "../../../../lib/pause.ts";
 import type { Ranked } from "../bm25.ts";
