@@ -4,6 +4,6 @@ import { defineConfig } from "drizzle-kit";
 export default defineConfig({
   dialect: "sqlite",
   // Not the tables WITHOUT ROWID, which only hand-written migrations (`--custom`) can say.
-  schema: "./src/store/sqlite/schema/*.ts",
+  schema: "./src/engines/sqlite/schema/*.ts",
   out: "./drizzle/sqlite",
 });
