@@ -9,9 +9,9 @@ import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 /** The longest that a call may keep others waiting. Not looked at in the test suite, beside other tests. */
 const mostHeldMs = 50;
 /** Companions with prompts of 64 KB: of 130, a page has 8 MiB. */
-const prompts: Record<Form, number> = { tiny: 10, short: 140, long: 140 };
-const labels: Record<Form, number> = { tiny: 12, short: 400, long: 1_600 };
-const lines: Record<Form, number> = { tiny: 40, short: 250, long: 1_000 };
+const prompts: Record<Form, number> = { tiny: 4, short: 140, long: 140 };
+const labels: Record<Form, number> = { tiny: 4, short: 400, long: 1_600 };
+const lines: Record<Form, number> = { tiny: 10, short: 250, long: 1_000 };
 /** Replies of a conversation, of nearly 1 MiB each. */
 const replies: Record<Form, number> = { tiny: 2, short: 30, long: 30 };
 /** Of the same call: the longest of them counts. */
