@@ -25,7 +25,7 @@ export interface ClusterCase {
 }
 
 /** Milliseconds before each word of a reply. Tiny: what counts is that somebody talks meanwhile, not how much. */
-const paces: Record<Form, number> = { tiny: 50, short: 5, long: 5 };
+export const paces: Record<Form, number> = { tiny: 50, short: 5, long: 5 };
 
 /** Afterwards the cluster is whole again, even if the case could not run to its end. */
 export async function runCase(one: ClusterCase, cluster: Cluster, context: RowContext): Promise<Outcome> {

@@ -10,11 +10,11 @@ import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 /** The longest that a call may keep others waiting. Not looked at in the test suite, beside other tests. */
 const mostHeldMs = 50;
 /** Companions with prompts of 64 KB: of 130, a page has 8 MiB. */
-const prompts: Record<Form, number> = { tiny: 10, short: 140, long: 140 };
-const labels: Record<Form, number> = { tiny: 12, short: 400, long: 1_600 };
-const lines: Record<Form, number> = { tiny: 40, short: 250, long: 1_000 };
+const prompts: Record<Form, number> = { tiny: 4, short: 140, long: 140 };
+const labels: Record<Form, number> = { tiny: 4, short: 400, long: 1_600 };
+const lines: Record<Form, number> = { tiny: 10, short: 250, long: 1_000 };
 /** Companions with usage: nearly as many as an answer without pages may have. */
-const used: Record<Form, number> = { tiny: 1_200, short: 49_000, long: 49_000 };
+const used: Record<Form, number> = { tiny: 400, short: 49_000, long: 49_000 };
 /** Of a source: nearly as many as it may have. */
 const sourceBytes: Record<Form, number> = { tiny: 1_500_000, short: 19_000_000, long: 19_000_000 };
 /** Replies of a conversation, of nearly 1 MiB each. */

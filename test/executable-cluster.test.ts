@@ -11,7 +11,8 @@ const seed = 20_261_122;
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster();
+  // Each connection is a process of PostgreSQL's, and instances start again and again.
+  cluster = await startCluster({ env: { COMPANIOND_DATABASE_POOL: "4", COMPANIOND_DATABASE_POOL_HEAVY: "2" } });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
