@@ -14,7 +14,7 @@ const prompts: Record<Form, number> = { tiny: 4, short: 140, long: 140 };
 const labels: Record<Form, number> = { tiny: 4, short: 400, long: 1_600 };
 const lines: Record<Form, number> = { tiny: 10, short: 250, long: 1_000 };
 /** Companions with usage: nearly as many as an answer without pages may have. */
-const used: Record<Form, number> = { tiny: 400, short: 49_000, long: 49_000 };
+const used: Record<Form, number> = { tiny: 1_200, short: 49_000, long: 49_000 };
 /** Of a source: nearly as many as it may have. */
 const sourceBytes: Record<Form, number> = { tiny: 1_500_000, short: 19_000_000, long: 19_000_000 };
 /** Replies of a conversation, of nearly 1 MiB each. */
