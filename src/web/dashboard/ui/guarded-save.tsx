@@ -1,7 +1,10 @@
 /** Saving over the version that was read, and no other: what somebody else changed meanwhile is shown first. */
 import { useState } from "preact/hooks";
 import { ApiError } from "../lib/api.ts";
+import type { Loaded } from "../lib/load.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
+import { Dialog, type DialogProps } from "./dialog.tsx";
+import { Pending } from "./states.tsx";
 
 interface Guarded<Kept, Mine> {
   /** Of what is edited, for people. */
@@ -48,4 +51,21 @@ export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
     />
   );
   return { save: (mine: Mine) => saveOver(base, mine), question };
+}
+
+/** In place of a dialog whose version is still to come: nothing, or why it could not be loaded. */
+export function LoadingDialog({ of, ...dialog }: Omit<DialogProps, "children"> & { of: Loaded<unknown> }) {
+  if (of.error === null) return null;
+  return (
+    <Dialog {...dialog}>
+      <Pending of={of} />
+    </Dialog>
+  );
+}
+
+/** What of a form is sent: only the fields that differ, so that changes made elsewhere in the meantime are not undone. */
+export function changedFields<Body extends object>(before: Body, after: Body): Partial<Body> {
+  const known = new Map(Object.entries(before));
+  const isChanged = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(known.get(name));
+  return Object.fromEntries(Object.entries(after).filter(isChanged)) as Partial<Body>;
 }
