@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
 const folder = join(import.meta.dir, "../../examples/page");
@@ -35,7 +35,6 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await leaveBrowser(browser);
   await site.stop(true);
   await server.close();
 });

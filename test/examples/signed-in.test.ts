@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
+import { launchBrowser, openPage } from "../support/browser.ts";
 import { createWebsiteKey } from "../support/visitor-keys.ts";
 import { widgetOn } from "../support/widget-world.ts";
 
@@ -42,7 +42,6 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await leaveBrowser(browser);
   site.kill();
   await site.exited;
   await server.close();

@@ -6,33 +6,25 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { atEnd } from "./at-end.ts";
 import { eventually, patienceMs } from "./eventually.ts";
 import { borrowContext, openContext } from "./kept-context.ts";
 
-interface LaunchedBrowser {
-  browser: Promise<Browser>;
-  users: number;
-}
+/** By flags: they end with the process. */
+const launched = new Map<string, Promise<Browser>>();
 
-/** By flags: worlds within the world of a file share its browser. */
-const launched = new Map<string, LaunchedBrowser>();
-
-/** `flags` are additional command line arguments, such as for a fake microphone. Every user leaves it. */
+/** One for all files of a process. `flags` are additional command line arguments, such as for a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
   const key = flags.join(" ");
-  const one = launched.get(key) ?? { browser: launch(flags), users: 0 };
-  one.users++;
-  launched.set(key, one);
-  return one.browser;
-}
-
-/** The last one to leave closes it. */
-export async function leaveBrowser(browser: Browser): Promise<void> {
-  for (const [key, one] of launched) {
-    if ((await one.browser) !== browser || --one.users > 0) continue;
+  const known = launched.get(key);
+  if (known !== undefined) return known;
+  const browser = launch(flags);
+  launched.set(key, browser);
+  atEnd(async () => {
     launched.delete(key);
-    await browser.close();
-  }
+    await (await browser).close();
+  });
+  return browser;
 }
 
 function launch(flags: readonly string[]): Promise<Browser> {

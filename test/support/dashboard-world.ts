@@ -9,7 +9,7 @@ import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
-import { launchBrowser, leaveBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
+import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { openStoreAt } from "./sqlite-store.ts";
@@ -125,7 +125,6 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       if (response.status !== 200) throw new Error(response.text);
     },
     async [Symbol.asyncDispose]() {
-      await leaveBrowser(browser);
       await store.close();
       await server[Symbol.asyncDispose]();
       await mockLlm.close();

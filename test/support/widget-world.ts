@@ -3,7 +3,7 @@
  * websites of another origin that embed the widget.
  */
 import type { Locator, Page } from "playwright-core";
-import { launchBrowser, leaveBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
+import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
@@ -104,7 +104,6 @@ export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions =
     },
     open: (options) => openPage(browser, options),
     async [Symbol.asyncDispose]() {
-      await leaveBrowser(browser);
       await website.stop(true);
       await server[Symbol.asyncDispose]();
       await mockLlm.close();

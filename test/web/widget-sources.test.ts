@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { findViolations } from "../support/axe.ts";
-import { keepScreenshot, launchBrowser, leaveBrowser, openPage } from "../support/browser.ts";
+import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
 import { indexText } from "../support/index-text.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 import { type Widget, widgetOn } from "../support/widget-world.ts";
@@ -18,7 +18,6 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer(), launchBrowser()]);
 });
 afterAll(async () => {
-  await leaveBrowser(browser);
   await server.close();
 });
 
