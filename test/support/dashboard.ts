@@ -2,7 +2,6 @@
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { hashPassword } from "../../src/lib/password-hash.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import type { SignInPace } from "../../src/modules/session/attempts.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
@@ -19,7 +18,7 @@ interface AccountFields {
   role?: Role;
 }
 
-/** Made once for all accounts of the tests: hashing is slow by design. */
+/** Of the same kind, but cheap: hashing, and so each sign-in, is slow by design. `password-hash.test.ts` has the real one. */
 let testHash: Promise<string> | null = null;
 
 export async function createAccountWithPassword(
@@ -27,7 +26,7 @@ export async function createAccountWithPassword(
   fields: AccountFields = {},
 ): Promise<Account> {
   const account = await createAccount(fields);
-  testHash ??= hashPassword(testPassword);
+  testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
   return account;
 }
