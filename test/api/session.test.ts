@@ -75,9 +75,7 @@ test("keeps neither password nor token, only their hashes", async () => {
   expect(stored.includes(token)).toBe(false);
   expect(stored.includes(testPassword)).toBe(false);
   expect(server.log.text()).not.toContain(token);
-  expect(await server.services.store.accounts.findPasswordHash(account.id)).toStartWith(
-    "$argon2id$v=19$m=19456,t=2,p=1$",
-  );
+  expect(await server.services.store.accounts.findPasswordHash(account.id)).toStartWith("$argon2id$v=19$");
 });
 
 describe("answers the same for", () => {

@@ -1,7 +1,6 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
 import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
-import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
 import { storeSession } from "./stored-session.ts";
@@ -17,7 +16,7 @@ interface AccountFields {
   role?: Role;
 }
 
-/** Made once for all accounts of the tests: hashing is slow by design. */
+/** Of the same kind, but cheap: hashing, and so each sign-in, is slow by design. `password-hash.test.ts` has the real one. */
 let testHash: Promise<string> | null = null;
 
 export async function createAccountWithPassword(
@@ -25,7 +24,7 @@ export async function createAccountWithPassword(
   fields: AccountFields = {},
 ): Promise<Account> {
   const account = await createAccount(fields);
-  testHash ??= hashPassword(testPassword);
+  testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
   return account;
 }
