@@ -1,9 +1,9 @@
 /** A budget while it is edited: amounts and names as text, and what would be sent of it. */
 
+import { changedFields } from "../lib/changed-fields.ts";
 import { findPairsProblem, type MetadataPair, noPairs, toMetadata, toPairs } from "../lib/metadata-pairs.ts";
 import { readMicros, writeDollars } from "../lib/money.ts";
 import type { Budget } from "../lib/types.ts";
-import { changedFields } from "../ui/guarded-save.tsx";
 
 export type SubjectKind = "account" | "companion_id" | "key_id" | "metadata";
 

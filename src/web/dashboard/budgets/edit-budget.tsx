@@ -1,8 +1,9 @@
 /** Makes a budget, or changes one over the version that was read. */
 import { call, tagOf } from "../lib/api.ts";
+import { changedFields } from "../lib/changed-fields.ts";
 import { type Loaded, useLoad } from "../lib/load.ts";
 import type { Budget } from "../lib/types.ts";
-import { changedFields, LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
+import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
 import { type BudgetDraft, findBudgetChanges, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
 import { BudgetForm } from "./budget-form.tsx";

@@ -1,9 +1,9 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
 
+import { changedFields } from "../lib/changed-fields.ts";
 import { defaultThemeColor, isColor } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
-import { changedFields } from "../ui/guarded-save.tsx";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
 import { originProblem } from "./origin.ts";
 

@@ -1,9 +1,10 @@
 /** Writes a text source, or edits one: as its owner wrote it, and over the version that was read. */
 import { useMemo } from "preact/hooks";
 import { call, tagOf } from "../lib/api.ts";
+import { changedFields } from "../lib/changed-fields.ts";
 import { type Loaded, useLoad } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
-import { changedFields, LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
+import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
 import { type KeptText, readKeptText, toWritten, type WrittenText } from "./kept-text.ts";
 import { TextForm } from "./text-form.tsx";
