@@ -27,6 +27,7 @@ import {
   missingPrograms,
   type SystemProgram,
   type TestFile,
+  uninstalledPrograms,
 } from "./test-files.ts";
 
 const root = join(import.meta.dir, "..");
@@ -200,7 +201,7 @@ function missingServers(): SystemProgram[] {
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */
 async function findRunnable(): Promise<TestFile[]> {
   if (!options["no-system-packages"]) {
-    await installMissing(missingPrograms(testFiles));
+    await installMissing(uninstalledPrograms(testFiles));
     // The tests of a program that could not be installed fail, and say so.
     return testFiles;
   }

@@ -12,7 +12,7 @@ export interface SystemProgram {
   path: string;
   /** What it is there for. */
   purpose: string;
-  /** The path of a program that does as well. */
+  /** The path of a program that does as well where it cannot be installed, at a higher price. */
   substitute?: string;
   /** True: tests that need nothing else neither disturb others nor are disturbed. */
   isQuiet?: true;
@@ -112,9 +112,15 @@ export function findTestFiles(): TestFile[] {
   });
 }
 
+/** What they cannot run without. */
 export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
+  return uninstalledPrograms(files).filter(({ substitute }) => substitute === undefined || !existsSync(substitute));
+}
+
+/** The same, and what something else stands for. */
+export function uninstalledPrograms(files: readonly TestFile[]): SystemProgram[] {
   const needed = new Set(files.flatMap((file) => file.programs));
-  return [...needed].filter(({ path, substitute = path }) => !existsSync(path) && !existsSync(substitute));
+  return [...needed].filter(({ path }) => !existsSync(path));
 }
 
 /** What the gate shows in good time: one to three seconds each, of what few changes touch. */
