@@ -103,7 +103,8 @@ describe("a visitor who leaves closes the provider's connection", () => {
     leaving.abort();
     expect(await streaming).toMatchObject(left);
     await mock.until(() => mock.openConnections === 0);
-    expect(reply.writes).toHaveLength(1);
+    // What had been read by then: a read is 512 KiB at most.
+    expect(reply.writes.flat().join("").length).toBeLessThanOrEqual(512 * 1024);
   });
 });
 

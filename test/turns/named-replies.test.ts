@@ -10,6 +10,8 @@ import { createVirtualTime } from "../support/virtual-time.ts";
 
 const name = (messageId: string) => ({ queueKey: "conversation", messageId });
 
+const roomy = { take: () => true, giveBack() {}, takeShare: () => 0, giveShareBack() {} };
+
 /** A turn that says and ends what it is told to. */
 function startTurn(reply: KeptReply) {
   let isStopped = false;
@@ -203,7 +205,7 @@ test("a text reads alike from every place, however it grew", () => {
   const random = createRandom(20);
   const pieces = ["a", "é", "漢", "😀", "word ", "x".repeat(5000), "😀".repeat(3000)];
   for (let round = 0; round < 20; round++) {
-    const text = new KeptText({ take: () => true, giveBack() {} });
+    const text = new KeptText(roomy);
     let whole = "";
     while (whole.length < 30_000) {
       const deltas = Array.from({ length: 1 + random.below(3) }, () => pieces[random.below(pieces.length)] ?? "");
@@ -230,7 +232,7 @@ test("a text reads alike from every place, however it grew", () => {
 });
 
 test("a text takes what fits into one MiB of UTF-8, and never half a character", () => {
-  const text = new KeptText({ take: () => true, giveBack() {} });
+  const text = new KeptText(roomy);
   expect(text.add(["é".repeat(maxKeptBytes / 2 - 1)])).toBeNull();
   expect(text.add(["a😀"])).toBe("a");
   expect(text.add(["bc"])).toBe("b");

@@ -79,7 +79,7 @@ export interface TextEvent {
 export interface ReplySink {
   /**
    * Takes the next event. Returns undefined while the reader keeps up; otherwise a promise, and the provider stops
-   * reading (back-pressure reaches its socket) until that resolves. Must not throw.
+   * reading (back-pressure reaches its socket) until that resolves; what it has read still comes. Must not throw.
    */
   emit(event: ReplyEvent): Promise<unknown> | undefined;
 }

@@ -41,10 +41,10 @@ class BodySource implements BodyReader {
     this.#body.cancel();
   }
 
-  data(parts: readonly string[]): void {
+  data(part: string): void {
     let proven: Buffer | null;
     try {
-      proven = this.#pieces.take(parts.join(""));
+      proven = this.#pieces.take(part);
     } catch (error) {
       this.#body.cancel();
       this.fail(error as Error);

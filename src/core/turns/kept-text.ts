@@ -19,6 +19,9 @@ export interface KeptMemory {
   /** False if there is no room; then nothing is taken. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
+  /** As `ReplyMemory.take`, for what all long replies share, named or not. */
+  takeShare(shareBytes: number, heldBytes: number): number | null;
+  giveShareBack(shareBytes: number): void;
 }
 
 interface Block {
@@ -29,6 +32,8 @@ interface Block {
 export class KeptText implements TurnText {
   /** UTF-16 code units so far. */
   units = 0;
+  /** Taken of the memory that long replies share. */
+  shareBytes = 0;
   readonly #memory: KeptMemory;
   #takenBytes = 0;
   #utf8Bytes = 0;
@@ -76,8 +81,14 @@ export class KeptText implements TurnText {
     const neededBytes = keptReplyBytes + (this.#utf8Bytes === this.units ? this.units : 2 * this.units);
     const missingBytes = neededBytes - this.#takenBytes;
     if (missingBytes <= 0) return true;
-    if (!this.#memory.take(missingBytes)) return false;
+    const shareBytes = this.#memory.takeShare(this.shareBytes, 2 * this.units);
+    if (shareBytes === null) return false;
+    if (!this.#memory.take(missingBytes)) {
+      this.#memory.giveShareBack(shareBytes);
+      return false;
+    }
     this.#takenBytes = neededBytes;
+    this.shareBytes += shareBytes;
     return true;
   }
 
@@ -105,7 +116,9 @@ export class KeptText implements TurnText {
   /** Gives the memory back; the text is gone. */
   release(): void {
     this.#memory.giveBack(this.#takenBytes);
+    this.#memory.giveShareBack(this.shareBytes);
     this.#takenBytes = 0;
+    this.shareBytes = 0;
     this.#blocks.length = 0;
     this.#tail = new GatheredText();
     this.#latest = [];

@@ -5,6 +5,7 @@ import { type After, afterTimeout } from "../../lib/spaced-queue.ts";
 import type { SourcesEvent, TurnEnd } from "./events.ts";
 import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
 import { type KeptMemory, KeptText } from "./kept-text.ts";
+import { replyMemory } from "./reply-memory.ts";
 
 /** For all replies together, as long as somebody reads them or they run. */
 export const maxKeptRepliesBytes = 64 * 1024 * 1024;
@@ -124,6 +125,22 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
 
   giveBack(bytes: number): void {
     this.heldBytes -= bytes;
+  }
+
+  /** As `take`; only long replies make room. */
+  takeShare(shareBytes: number, heldBytes: number): number | null {
+    let taken = replyMemory.take(shareBytes, heldBytes);
+    for (const reply of this.#ended) {
+      if (taken !== null) break;
+      if (reply.text.shareBytes === 0) continue;
+      reply.cut();
+      taken = replyMemory.take(shareBytes, heldBytes);
+    }
+    return taken;
+  }
+
+  giveShareBack(shareBytes: number): void {
+    replyMemory.giveBack(shareBytes);
   }
 }
 

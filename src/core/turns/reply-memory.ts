@@ -2,6 +2,7 @@
  * Limits the memory of running replies. Each is held whole until it is stored, and a stalled reader is only noticed
  * when the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
  */
+import { fullGC } from "bun:jsc";
 import { GatheredText } from "../../lib/gathered-text.ts";
 import type { TurnText } from "./turn-start.ts";
 
@@ -9,7 +10,10 @@ import type { TurnText } from "./turn-start.ts";
 export const ownBytes = 64 * 1024;
 
 /** For all replies together, beyond that. A reply that needs more than is left is ended. */
-export const sharedBytes = 32 * 1024 * 1024;
+export const sharedBytes = 8 * 1024 * 1024;
+
+/** So much of long replies, once they have ended, is garbage that the collector would leave until much more has come. */
+const collectEveryBytes = sharedBytes / 2;
 
 /** The longest reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
 export const maxReplyUnits = 1024 * 1024;
@@ -19,6 +23,7 @@ const stepBytes = 64 * 1024;
 
 export class ReplyMemory {
   takenBytes = 0;
+  #uncollectedBytes = 0;
 
   /** How much to add to a reply's `shareBytes` so that it may hold `heldBytes`; null if there is no room. */
   take(shareBytes: number, heldBytes: number): number | null {
@@ -32,6 +37,11 @@ export class ReplyMemory {
 
   giveBack(shareBytes: number): void {
     this.takenBytes -= shareBytes;
+    this.#uncollectedBytes += shareBytes;
+    if (this.#uncollectedBytes < collectEveryBytes) return;
+    this.#uncollectedBytes = 0;
+    // Once nothing refers to them.
+    setImmediate(fullGC);
   }
 }
 

@@ -70,10 +70,12 @@ class Relay implements BodyReader {
     this.#reject = reject;
   }
 
-  data(parts: readonly string[]): void {
+  data(part: string): void {
     if (this.#isOver) return;
     this.#watch.noteRead();
-    this.#deliver(this.#feed(parts));
+    const deltas = this.#stream.feed(part);
+    if (this.#stream.isDone) deltas.push(...this.#stream.release());
+    this.#deliver(deltas);
     if (!this.#stream.isDone || this.#isOver) return;
     this.#finish(null);
     if (this.#stream.failure !== null || this.#stream.isStopped) this.#body.cancel();
@@ -101,16 +103,6 @@ class Relay implements BodyReader {
     this.#finish(this.#watch.expired);
   }
 
-  /** All texts of one read, which leave in one write. */
-  #feed(parts: readonly string[]): string[] {
-    const deltas = this.#stream.feed(parts[0] ?? "");
-    for (let index = 1; index < parts.length; index++) {
-      for (const delta of this.#stream.feed(parts[index] ?? "")) deltas.push(delta);
-    }
-    if (this.#stream.isDone) deltas.push(...this.#stream.release());
-    return deltas;
-  }
-
   #deliver(deltas: string[]): void {
     if (this.#stream.reasoningBytes > this.#reasoningBytes) {
       this.#reasoningBytes = this.#stream.reasoningBytes;
@@ -119,7 +111,7 @@ class Relay implements BodyReader {
     if (deltas.length > 0) {
       if (!this.#hasBegun) this.#begin();
       const keptUp = this.#sink.emit({ type: "text", deltas });
-      if (keptUp !== undefined && !this.#isOver) {
+      if (keptUp !== undefined && !this.#isPaused && !this.#isOver) {
         this.#isPaused = true;
         this.#body.pause();
         this.#watch.pause();

@@ -31,17 +31,11 @@ export function readBody(
     }
     signal.addEventListener("abort", stop, { once: true });
     body.read({
-      data(parts) {
-        const piece = Buffer.from(parts.join(""), "latin1");
+      data(part) {
+        const piece = Buffer.from(part, "latin1");
         pieces.push(piece);
         length += piece.length;
-        if (length > maxBytes) {
-          finish(true);
-          return;
-        }
-        // A near host sends faster than others should wait: one read for each turn of the event loop.
-        body.pause();
-        setImmediate(() => body.resume());
+        if (length > maxBytes) finish(true);
       },
       end: () => finish(false),
       fail(error) {

@@ -21,8 +21,8 @@ export function readBounded(body: HttpBody, signal: StopSignal): Promise<string>
     }
     signal.addEventListener("abort", listener);
     body.read({
-      data(parts) {
-        bytes += parts.join("");
+      data(part) {
+        bytes += part;
         if (bytes.length >= maxBytes) finish();
       },
       end: finish,

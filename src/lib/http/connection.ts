@@ -1,6 +1,7 @@
 /** One HTTP/1.1 connection, plain or TLS: sends a request, reads its response, and is then free for the next. */
 import type { Socket, SocketHandler } from "bun";
 import { Exchange, type HttpResponse, StaleConnectionError, type Wire } from "./exchange.ts";
+import { collectEarlierReads, freeRead, largeReadBytes, takeTurn } from "./large-reads.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 export interface Origin {
@@ -68,6 +69,8 @@ export class Connection implements Wire {
   #unsent: Uint8Array | null = null;
   #hasServed = false;
   #isPaused = false;
+  /** After a large read, until it is this connection's turn to read again. */
+  #isInQueue = false;
 
   constructor(origin: Origin, owner: ConnectionOwner) {
     this.origin = origin;
@@ -113,7 +116,7 @@ export class Connection implements Wire {
 
   resume(): void {
     this.#isPaused = false;
-    this.#socket?.resume();
+    if (!this.#isInQueue) this.#socket?.resume();
   }
 
   /** The signal of its request has fired. */
@@ -152,16 +155,37 @@ export class Connection implements Wire {
       this.#refuseSurplus();
       return;
     }
+    const isLarge = bytes.length >= largeReadBytes;
+    if (isLarge) {
+      void this.#awaitTurn();
+      collectEarlierReads(bytes.length);
+    }
+    for (let at = 0; at < bytes.length && this.#exchange === exchange; at += partBytes) {
+      this.#takePart(exchange, bytes.toString("latin1", at, at + partBytes));
+    }
+    if (isLarge) freeRead(bytes);
     const reader = this.#reader;
-    const body = pushInParts(reader, bytes);
+    if (this.#exchange === exchange && reader.isDone) this.#finishExchange(exchange);
+  }
+
+  #takePart(exchange: Exchange, part: string): void {
+    const reader = this.#reader;
+    const body = reader.push(part);
     if (reader.head !== null) {
       exchange.takeHead(reader.head);
       // Do not keep it while the body is arriving.
       reader.head = null;
     }
-    if (body.length > 0) exchange.takeBody(body);
+    if (body !== "") exchange.takeBody(body);
     if (reader.failure !== null) this.#fail(reader.failure);
-    else if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
+  }
+
+  async #awaitTurn(): Promise<void> {
+    this.#isInQueue = true;
+    this.#socket?.pause();
+    await takeTurn();
+    this.#isInQueue = false;
+    if (!this.#isPaused) this.#socket?.resume();
   }
 
   /** Unrequested bytes could be taken for the next response. */
@@ -213,16 +237,6 @@ export class Connection implements Wire {
     const written = this.#socket?.write(bytes) ?? 0;
     this.#unsent = written < bytes.length ? bytes.subarray(Math.max(written, 0)) : null;
   }
-}
-
-/** The body bytes in what was read. */
-function pushInParts(reader: ResponseReader, bytes: Buffer): string[] {
-  const parts: string[] = [];
-  for (let at = 0; at < bytes.length; at += partBytes) {
-    const body = reader.push(bytes.toString("latin1", at, at + partBytes));
-    if (body !== "") parts.push(body);
-  }
-  return parts;
 }
 
 function describe(reason: unknown): string {

@@ -2,8 +2,8 @@
 import type { ResponseHead } from "./response-reader.ts";
 
 export interface BodyReader {
-  /** The data of one read, in parts: neither is ever empty. Bytes are characters 0 to 255. */
-  data(parts: readonly string[]): void;
+  /** Never empty. Bytes are characters 0 to 255. */
+  data(part: string): void;
   /** The body is complete. */
   end(): void;
   /** The connection broke before the end of the body. */
@@ -13,7 +13,7 @@ export interface BodyReader {
 export interface HttpBody {
   /** Starts the delivery; call it once. What has arrived before is delivered at once, including `end` and `fail`. */
   read(reader: BodyReader): void;
-  /** Nothing is delivered until `resume`, and nothing more is read from the socket. */
+  /** Nothing more is read from the socket until `resume`, nor the end told; of what was read, the rest is delivered. */
   pause(): void;
   resume(): void;
   /** Closes the connection at once; the reader gets nothing more. Harmless after the end. */
@@ -61,9 +61,9 @@ export class Exchange implements HttpBody {
     this.#headReader = null;
   }
 
-  takeBody(parts: readonly string[]): void {
-    if (this.#reader === null || this.#isPaused) for (const part of parts) this.#held.push(part);
-    else this.#reader.data(parts);
+  takeBody(part: string): void {
+    if (this.#reader === null) this.#held.push(part);
+    else this.#reader.data(part);
   }
 
   /** The response ended: complete (null) or broken. */
@@ -103,11 +103,7 @@ export class Exchange implements HttpBody {
   }
 
   #deliver(): void {
-    if (this.#held.length > 0 && this.#reader !== null && !this.#isPaused) {
-      const held = this.#held;
-      this.#held = [];
-      this.#reader.data(held);
-    }
+    if (this.#reader !== null) for (const part of this.#held.splice(0)) this.#reader?.data(part);
     // The reader may have paused or cancelled while it took the bytes.
     if (this.#ending === undefined || this.#reader === null || this.#isPaused) return;
     const reader = this.#reader;

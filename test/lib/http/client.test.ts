@@ -29,8 +29,8 @@ function readAll(body: HttpBody): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     body.read({
-      data(parts) {
-        text += parts.join("");
+      data(part) {
+        text += part;
       },
       end: () => resolve(text),
       fail: reject,
@@ -79,8 +79,8 @@ test("delivers nothing while paused, and everything afterwards", async () => {
   const seen: string[] = [];
   const ended = new Promise<void>((resolve) => {
     body.read({
-      data(parts) {
-        seen.push(parts.join(""));
+      data(text) {
+        seen.push(text);
         body.pause();
         part.resolve();
       },
@@ -119,10 +119,10 @@ test("a connection is used again although its last reader had paused it", async 
   const { body } = await send(mock.url);
   await new Promise<void>((resolve, reject) => {
     body.read({
-      data(parts) {
+      data(part) {
         isRead.resolve();
         // This read brings the end as well, which is told once the reader goes on.
-        if (parts.join("") !== "two") return;
+        if (part !== "two") return;
         body.pause();
         setImmediate(() => body.resume());
       },
