@@ -89,7 +89,10 @@ test("a large answer is sent in parts, since to write it in one go would hold th
   const query = usage.query;
   usage.query = async (accountId, asked) => {
     const [row] = await query(accountId, asked);
-    return Array.from({ length: 8_000 }, (_, at) => ({ ...row, messages: at })) as Awaited<ReturnType<typeof query>>;
+    // Requests would count these calls themselves, once a second has passed.
+    return Array.from({ length: 8_000 }, (_, at) => ({ ...row, messages: at, requests: 0 })) as Awaited<
+      ReturnType<typeof query>
+    >;
   };
   try {
     const ask = (accept: string, encoding: string) =>
