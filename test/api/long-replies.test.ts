@@ -60,14 +60,19 @@ test("its end cuts no character in two", async () => {
   expect((await keptReply())?.text).toBe(text);
 });
 
-test("a reader who takes nothing is given up where no memory is left for him, and others are answered meanwhile", async () => {
+const named = () => ({ session_id: crypto.randomUUID(), message_id: crypto.randomUUID(), resume: true });
+
+test.each([
+  ["who takes nothing", () => ({})],
+  ["who takes nothing and can come back", named],
+])("a reader %s is given up where no memory is left for him, and others are answered meanwhile", async (_, fields) => {
   const elsewhere = replyMemory.take(0, ownBytes + sharedBytes) ?? 0;
   expect(elsewhere).toBe(sharedBytes);
   const { abortedRequests } = server.mockLlm;
   speakWithoutEnd("\u0001".repeat(1_000));
   const visitor = await connectRaw(server.url);
   visitor.pause();
-  visitor.write(chatRequest(companion.embedToken, { message: "never read" }));
+  visitor.write(chatRequest(companion.embedToken, { message: "never read", ...fields() }));
   await server.mockLlm.until(() => server.mockLlm.abortedRequests > abortedRequests);
   await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
   const kept = await keptReply();

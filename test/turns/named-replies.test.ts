@@ -1,9 +1,10 @@
 /** The registry of named replies by itself: what it holds, whom it keeps apart, and what it gives up first. */
 import { expect, test } from "bun:test";
-import type { TurnEnd, TurnEvent, TurnReader } from "../../src/core/turns/events.ts";
-import type { KeptReply } from "../../src/core/turns/kept-reply.ts";
-import { KeptText, keptReplyBytes, maxKeptBytes } from "../../src/core/turns/kept-text.ts";
-import { createNamedReplies, unreadMs } from "../../src/core/turns/named-replies.ts";
+import type { TurnEnd, TurnEnd, TurnEvent, TurnEvent, TurnReader, TurnReader } from "../../src/core/turns/events.ts";
+import type { KeptReply, KeptReply } from "../../src/core/turns/kept-reply.ts";
+import { KeptText, KeptText, keptReplyBytes, keptReplyBytes, maxKeptBytes, maxKeptBytes } from "../../src/core/turns/kept-text.ts";
+import { createNamedReplies, createNamedReplies, unreadMs, unreadMs } from "../../src/core/turns/named-replies.ts";
+import { ownBytes, replyMemory, sharedBytes } from "../../src/core/turns/reply-memory.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { createRandom } from "../support/random.ts";
 import { createVirtualTime } from "../support/virtual-time.ts";
@@ -180,6 +181,32 @@ test("what all replies hold is bounded: those that ended longest ago are given u
   expect(first.reader.end).toEqual({ type: "end", outcome: "stopped" });
   expect(third.say("z".repeat(room))).toBe(false);
   expect(replies.heldBytes).toBeLessThanOrEqual(3 * room);
+});
+
+test("long ones share what all long replies may hold, and of those that ended only they make room for another", () => {
+  const elsewhere = replyMemory.take(0, ownBytes + sharedBytes) ?? 0;
+  const replies = createNamedReplies();
+  const startRead = (messageId: string) => {
+    const reply = claim(replies, messageId);
+    const turn = startTurn(reply);
+    const reader = Object.assign(listen(), { isStalled: true });
+    turn.run(() => reply.follow(0).attach(reader));
+    return { ...turn, reply, reader };
+  };
+  const [short, long, next] = [startRead("short"), startRead("long"), startRead("next")];
+  expect(short.say("x".repeat(ownBytes / 2))).toBe(true);
+  expect(long.say("x".repeat(ownBytes / 2 + 1))).toBe(false);
+  replyMemory.giveBack(elsewhere);
+  expect(long.say("x".repeat(sharedBytes / 16))).toBe(true);
+  const others = replyMemory.take(0, sharedBytes - sharedBytes / 8) ?? 0;
+  short.end();
+  expect(next.say("x".repeat(sharedBytes / 16))).toBe(false);
+  long.end();
+  expect(next.say("x")).toBe(true);
+  expect([short.reader.end, long.reader.end]).toEqual([undefined, { type: "end", outcome: "stopped" }]);
+  replyMemory.giveBack(others);
+  for (const { reply } of [short, next]) reply.cut();
+  expect([replyMemory.takenBytes, replies.heldBytes]).toEqual([0, 0]);
 });
 
 test("a stored reply is held only as long as somebody reads it", async () => {

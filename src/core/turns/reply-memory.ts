@@ -13,7 +13,7 @@ export const ownBytes = 64 * 1024;
 export const sharedBytes = 8 * 1024 * 1024;
 
 /** So much of long replies, once they have ended, is garbage that the collector would leave until much more has come. */
-const collectEveryBytes = sharedBytes / 2;
+const collectEveryBytes = sharedBytes / 4;
 
 /** The longest reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
 export const maxReplyUnits = 1024 * 1024;

@@ -225,8 +225,12 @@ export class Connection implements Wire {
   #finishExchange(exchange: Exchange): void {
     this.#exchange = null;
     this.#hasServed = true;
-    // The reader may still pause: its data is kept in the exchange, and the socket belongs to the next request.
-    if (this.#isPaused) this.resume();
+    // The reader may still pause: its end is kept in the exchange, and the socket belongs to the next request. Nor does it
+    // wait for its turn: what comes unrequested has to be seen.
+    if (this.#isPaused || this.#isInQueue) {
+      this.#isInQueue = false;
+      this.resume();
+    }
     if (this.#reader.hasSurplus) this.#refuseSurplus();
     else if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
     else this.#fail(null);

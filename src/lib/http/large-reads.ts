@@ -7,11 +7,11 @@ import { edenGC } from "bun:jsc";
 /** No model writes so fast. */
 export const largeReadBytes = 64 * 1024;
 
-/** Between two large reads, whoever's they are: 50 MiB a second. What is collected is freed by timers, which need time. */
-const turnMs = 10;
+/** Between two large reads, whoever's they are: 25 MiB a second. What is collected is freed by timers, which need time. */
+const turnMs = 20;
 
 /** The collector would leave 30 MiB. */
-const collectEveryBytes = 1024 * 1024;
+const collectEveryBytes = 512 * 1024;
 
 let last: Promise<void> = Promise.resolve();
 let uncollectedBytes = 0;
