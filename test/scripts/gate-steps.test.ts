@@ -80,10 +80,10 @@ test.each([[[]], [["--parallel=2"]], [["--parallel=2", "--no-isolate"]]])(
   async (flags) => {
     const { failed, flaky } = await judge(["fine", "stray", "unloadable", "once"], { flags });
     const [once, stray] = flaky.toSorted();
-    // Where files share a process, Bun may count the error of one that cannot be loaded for the one beside it.
+    // Where files share a process, Bun may count an error for the file beside the one that it came from.
     expect({ isRed: failed > 0, once, stray }).toEqual({
       isRed: true,
-      once: expect.stringMatching(/once\.test\.ts: 1 failed/),
+      once: expect.stringMatching(/once\.test\.ts: \d failed/),
       stray: expect.stringMatching(/stray\.test\.ts: \d failed/),
     });
   },
