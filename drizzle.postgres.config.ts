@@ -3,6 +3,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: "./src/store/postgres/schema/*.ts",
+  schema: "./src/engines/postgres/schema/*.ts",
   out: "./drizzle/postgres",
 });

@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { migrateSqlite } from "../src/store/sqlite/migrator.ts";
+import { migrateSqlite } from "../src/engines/sqlite/migrator.ts";
 import { readLines } from "../test/support/line-process.ts";
 import { queryRows } from "../test/support/postgres-databases.ts";
 import { startPostgresServer } from "../test/support/postgres-server.ts";

@@ -13,7 +13,7 @@ import {
 } from "./cluster-case.ts";
 import type { Tally } from "./row.ts";
 
-const revocations = { tiny: 20, short: 200, long: 1_000 };
+const revocations = { tiny: 6, short: 200, long: 1_000 };
 
 export const revocationCase: ClusterCase = {
   name: "cluster-revocation",
@@ -65,6 +65,7 @@ async function revokeBoth({ cluster, ledger, tally, context }: ClusterSituation)
 }
 
 const restarts = { tiny: 1, short: 5, long: 20 };
+const talking = { tiny: 6, short: 12, long: 12 };
 
 export const rollingCase: ClusterCase = {
   name: "cluster-rolling",
@@ -76,7 +77,7 @@ export const rollingCase: ClusterCase = {
   async run({ cluster, ledger, tally, context }) {
     // What counts is that somebody talks whenever an instance goes, not how much.
     cluster.model.wordMs = 40;
-    await using visitors = letVisitorsTalk(ledger, cluster.url, 12);
+    await using visitors = letVisitorsTalk(ledger, cluster.url, talking[context.form]);
     await using platform = letPlatformWork(cluster.api(), tally);
     for (let round = 0; round < restarts[context.form]; round++) {
       for (const instance of cluster.all) {

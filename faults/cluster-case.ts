@@ -3,7 +3,7 @@ import type { Plan } from "../src/domain/account.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { type Instance, instanceNames } from "../test/support/cluster-instance.ts";
 import { type ClusterLedger, ledgerFaults, type Sent } from "../test/support/cluster-ledger.ts";
-import { type FaultRow, type Outcome, type Random, type RowContext, Tally } from "./row.ts";
+import { type FaultRow, type Form, type Outcome, type Random, type RowContext, Tally } from "./row.ts";
 
 export interface ClusterSituation {
   readonly cluster: Cluster;
@@ -24,11 +24,14 @@ export interface ClusterCase {
   run(situation: ClusterSituation): Promise<void>;
 }
 
+/** Milliseconds before each word of a reply. Tiny: what counts is that somebody talks meanwhile, not how much. */
+export const paces: Record<Form, number> = { tiny: 50, short: 5, long: 5 };
+
 /** Afterwards the cluster is whole again, even if the case could not run to its end. */
 export async function runCase(one: ClusterCase, cluster: Cluster, context: RowContext): Promise<Outcome> {
   const tally = new Tally([...ledgerFaults, ...one.never]);
   const ledger = await cluster.openLedger(one.plan);
-  cluster.model.wordMs = 5;
+  cluster.model.wordMs = paces[context.form];
   await one.run({ cluster, ledger, tally, context }).finally(() => cluster.mend());
   for (const { what, example } of await ledger.findFaults(cluster.api(cluster.instances.a.url, one.plan)))
     tally.fault(what, example);

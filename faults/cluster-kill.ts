@@ -6,6 +6,7 @@ import { eventually } from "../test/support/eventually.ts";
 import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk, pickInstance } from "./cluster-case.ts";
 
 const kills = { tiny: 3, short: 20, long: 100 };
+const talking = { tiny: 9, short: 24, long: 24 };
 const deadline = { withinMs: 10_000 };
 
 export const killCase: ClusterCase = {
@@ -17,7 +18,7 @@ export const killCase: ClusterCase = {
   never: ["messages refused or lost by instances that lived", "conversations of a killed instance that did not go on"],
   async run(situation) {
     const { cluster, ledger, tally, context } = situation;
-    await using visitors = letVisitorsTalk(ledger, cluster.url, 24);
+    await using visitors = letVisitorsTalk(ledger, cluster.url, talking[context.form]);
     for (let round = 0; round < kills[context.form]; round++) {
       // Short replies meet the kill at their end, long ones in the middle.
       cluster.model.wordMs = round % 3 === 2 ? 20 : 1;

@@ -9,6 +9,7 @@ import {
   type ClusterSituation,
   judgeFates,
   letVisitorsTalk,
+  paces,
   pickInstance,
   runCase,
 } from "./cluster-case.ts";
@@ -58,7 +59,6 @@ function linesOf({ database, redis }: Instance): Disturbance {
 
 /** For less than any deadline: whoever waits for PostgreSQL then waits a little longer. */
 async function standStill(victim: Instance, { cluster, ledger, tally }: ClusterSituation): Promise<void> {
-  cluster.model.wordMs = 5;
   const known = ledger.sent.length;
   await using visitors = letVisitorsTalk(ledger, cluster.url, 6);
   await eventually(() => ledger.sent.length > known + 12);
@@ -69,14 +69,11 @@ async function standStill(victim: Instance, { cluster, ledger, tally }: ClusterS
   judgeFates(tally, "messages lost because PostgreSQL was slow", ledger.sent.slice(known), () => false);
 }
 
-async function cutOff(
-  victim: Instance,
-  disturbance: Disturbance,
-  { cluster, ledger, tally }: ClusterSituation,
-): Promise<void> {
+async function cutOff(victim: Instance, disturbance: Disturbance, situation: ClusterSituation): Promise<void> {
+  const { cluster, ledger, tally } = situation;
   const others = cluster.all.filter((instance) => instance !== victim);
   const sessions = Array.from({ length: 4 }, () => crypto.randomUUID());
-  const ofVictim = await openStreams(victim, sessions, { cluster, ledger });
+  const ofVictim = await openStreams(victim, sessions, situation);
   const bystanders = others.map(({ url }) => letVisitorsTalk(ledger, url, 2));
   await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all(bystanders.map((one) => one.leave()))) };
   const known = ledger.sent.length;
@@ -111,14 +108,14 @@ async function cutOff(
 async function openStreams(
   { url, name }: Instance,
   sessions: readonly string[],
-  { cluster, ledger }: Pick<ClusterSituation, "cluster" | "ledger">,
+  { cluster, ledger, context }: ClusterSituation,
 ): Promise<Promise<Sent>[]> {
   cluster.model.wordMs = 400;
   const isOpen = (session: string) =>
     ledger.calls.some((call) => call.isOpen && call.instance === name && call.sessionId === session);
   const sending = sessions.map((session) => ledger.send(url, session));
   await eventually(() => sessions.every(isOpen), { what: `the replies of ${name} are under way` });
-  cluster.model.wordMs = 5;
+  cluster.model.wordMs = paces[context.form];
   return sending;
 }
 

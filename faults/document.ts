@@ -1,5 +1,5 @@
 /** The API document as the executable serves it: its routes, who may call them, and values for their parameters. */
-import type { OpenApiDocument, OpenApiOperation } from "../src/modules/docs/document.ts";
+import type { OpenApiDocument, OpenApiOperation } from "../src/api/docs/document.ts";
 import { apiDocument } from "../test/support/conformance.ts";
 import type { Tally } from "./row.ts";
 

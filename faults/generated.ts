@@ -9,7 +9,7 @@ import { type FaultRow, type Random, Tally } from "./row.ts";
 import { listForbidden, makeJson, makeText, makeValue } from "./values.ts";
 import { inParallel, makeOwner, openWorld, signIn, type World } from "./world.ts";
 
-const requests = { tiny: 500, short: 10_000, long: 10_000 };
+const requests = { tiny: 250, short: 10_000, long: 10_000 };
 /** The order is deterministic within one worker; with several, the same seed gives a different run. */
 const width = 4;
 

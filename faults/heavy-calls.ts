@@ -2,16 +2,21 @@
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
 import { apiFaults, type Call, type Client } from "./client.ts";
-import { measureHold } from "./held-loop.ts";
+import { createLoopWatch } from "./held-loop.ts";
+import { read, sendSource, textUnits, useMany } from "./large-calls.ts";
 import { type FaultRow, type Form, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
 /** The longest that a call may keep others waiting. Not looked at in the test suite, beside other tests. */
 const mostHeldMs = 50;
 /** Companions with prompts of 64 KB: of 130, a page has 8 MiB. */
-const prompts: Record<Form, number> = { tiny: 10, short: 140, long: 140 };
-const labels: Record<Form, number> = { tiny: 12, short: 400, long: 1_600 };
-const lines: Record<Form, number> = { tiny: 40, short: 250, long: 1_000 };
+const prompts: Record<Form, number> = { tiny: 4, short: 140, long: 140 };
+const labels: Record<Form, number> = { tiny: 4, short: 400, long: 1_600 };
+const lines: Record<Form, number> = { tiny: 10, short: 250, long: 1_000 };
+/** Companions with usage: nearly as many as an answer without pages may have. */
+const used: Record<Form, number> = { tiny: 1_200, short: 49_000, long: 49_000 };
+/** Of a source: nearly as many as it may have. */
+const sourceBytes: Record<Form, number> = { tiny: 1_500_000, short: 19_000_000, long: 19_000_000 };
 /** Replies of a conversation, of nearly 1 MiB each. */
 const replies: Record<Form, number> = { tiny: 2, short: 30, long: 30 };
 /** Of the same call: the longest of them counts. */
@@ -24,20 +29,22 @@ export const heavyCallsRow: FaultRow = {
   title: "calls that ask for all the work that they may",
   story:
     `One key sends batches whose lines have ${leaves} values of metadata each, asks for sums, groupings, budgets and ` +
-    "exports of usage that was recorded under hundreds of large labels, and reads pages of 8 MiB at once; a visitor has " +
-    "a conversation of 30 MiB. Small requests are made all the while. What counts is the processor time that the " +
-    `server's one thread takes while a small request waits: at most ${mostHeldMs} ms, other programs' share not included.`,
+    "exports of usage that was recorded under hundreds of large labels, and for all usage of 49 000 companions at once; it " +
+    "reads pages of 8 MiB at once, and sends sources of 19 MB; a visitor has a conversation of 30 MiB. What counts is " +
+    "the processor time that the server's one thread takes in a turn of its event loop, for which a small request would " +
+    `have to wait: at most ${mostHeldMs} ms, other programs' share not included.`,
   async run({ form, say }) {
     const tally = new Tally([...apiFaults, "calls refused"]);
-    await using world = await openWorld();
-    const { client } = await makeOwner(world, tally, "heavy");
+    using watch = createLoopWatch();
+    await using world = await openWorld({ env: watch.env });
+    const { client, accountId } = await makeOwner(world, tally, "heavy");
     const { id, token } = await makeCompanion(client, { context_tokens: 200_000 });
     await label(world, client, { id, token }, labels[form]);
     tally.did("labels of usage", labels[form]);
     say("labels are made");
     let made = 0;
     const hold = async (what: string, repeats: number, begin: () => Promise<unknown>) => {
-      const heldMs = await measureHold(world.server, async () => {
+      const heldMs = await watch.measureHold(world.server, async () => {
         for (let time = 0; time < repeats; time++) await begin();
       });
       tally.did(`calls: ${what}`, repeats);
@@ -78,8 +85,21 @@ export const heavyCallsRow: FaultRow = {
     await hold("events of usage", times[form], () => get("/api/usage/events?include=today"));
     for (let at = 0; at < prompts[form]; at++) await makeCompanion(client, { system_prompt: "é".repeat(32_000) });
     await hold("ten pages of 8 MiB at once", times[form], () =>
-      Promise.all(Array.from({ length: 10 }, () => read(world, client, "/api/companions?limit=1000"))),
+      Promise.all(Array.from({ length: 10 }, () => read(client, "/api/companions?limit=1000", "gzip"))),
     );
+    for (const [name, unit] of Object.entries(textUnits)) {
+      for (const kind of ["text", "file"]) {
+        await hold(`a ${kind} of ${name}`, times[form], () =>
+          sendSource(client, id, unit, sourceBytes[form], kind === "file"),
+        );
+      }
+    }
+    useMany(world, accountId, used[form]);
+    for (const encoding of ["identity", "gzip"]) {
+      await hold(`usage of all companions, ${encoding}`, times[form], () =>
+        read(client, "/api/usage?group_by=companion", encoding),
+      );
+    }
     await converse(world, token, replies[form]);
     await hold("a long conversation", times[form], async () => {
       const { isDone, status, raw } = await chat(world.url, token, { message: "short", session_id: session });
@@ -126,9 +146,4 @@ async function converse({ url, mock }: World, token: string, count: number): Pro
     response.end();
   });
   for (let reply = 0; reply < count; reply++) await chat(url, token, { message: "long", session_id: session });
-}
-
-/** Unchecked: reading what was answered takes this process as long as the server took to write it. */
-async function read(world: World, { credentials }: Client, path: string): Promise<void> {
-  await (await fetch(world.url + path, { headers: { ...credentials, "accept-encoding": "gzip" } })).arrayBuffer();
 }

@@ -14,7 +14,7 @@ import { payloads } from "./payloads.ts";
 import { type FaultRow, type RowContext, Tally } from "./row.ts";
 import { inParallel, listAll, makeCompanion, makeOwner, openWorld, signIn, type World } from "./world.ts";
 
-const counts = { tiny: 25, short: payloads.length, long: payloads.length };
+const counts = { tiny: 12, short: payloads.length, long: payloads.length };
 const width = 4;
 const webhookSecret = "wsec_of_the_operator";
 

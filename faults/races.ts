@@ -5,6 +5,8 @@ import { type FaultRow, Tally } from "./row.ts";
 import { clientOf, listAll, makeCompanion, makeOwner, type Owner, openWorld, runJson, type World } from "./world.ts";
 
 const rounds = { tiny: 1, short: 10, long: 10 };
+/** Of one companion, each with twelve messages. */
+const visitors = { tiny: 12, short: 40, long: 40 };
 const perToken = 30;
 const perIp = 10;
 const perKey = 40;
@@ -36,7 +38,7 @@ export const racesRow: FaultRow = {
       await raceRevocation(world, owner, tally);
     }
     await raceKeyLimit(tally);
-    await raceQuota(tally, rounds[form]);
+    await raceQuota(tally, rounds[form], visitors[form]);
     return tally.outcome();
   },
 };
@@ -157,7 +159,7 @@ async function raceKeyLimit(tally: Tally): Promise<void> {
   expectCount(tally, "limits by key that admitted a wrong number", admitted, perKey);
 }
 
-async function raceQuota(tally: Tally, times: number): Promise<void> {
+async function raceQuota(tally: Tally, times: number, visitorCount: number): Promise<void> {
   await using world = await openWorld({ env: { COMPANIOND_DAILY_FREE: String(perDay) } });
   const { client } = await makeOwner(world, tally, "quota");
   for (let round = 0; round < times; round++) {
@@ -172,8 +174,8 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
         if (response.isDone) replies++;
       }
     };
-    await Promise.all(Array.from({ length: 40 }, visitor));
-    tally.did("races: 480 messages at one day's quota");
+    await Promise.all(Array.from({ length: visitorCount }, visitor));
+    tally.did(`races: ${visitorCount * 12} messages at one day's quota`);
     expectCount(tally, "quotas that admitted a wrong number", replies, perDay);
     expectCount(tally, "quotas that admitted a wrong number", (await countKept(client, id)).messages, perDay);
     await raceQueue(world, client, tally);

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findTestFiles, missingPrograms } from "./test-files.ts";
+import { findTestFiles, uninstalledPrograms } from "./test-files.ts";
 
 const root = join(import.meta.dir, "..");
 const words = process.argv.slice(2);
@@ -30,7 +30,7 @@ await import("./ci.ts");
 function* listInstalls(): Generator<string> {
   if (!existsSync(join(root, "node_modules"))) yield "the packages of npm: 480 MB, in this directory.";
   if (words.includes("--quick")) return;
-  const count = new Set(missingPrograms(findTestFiles()).map((program) => program.package)).size;
+  const count = new Set(uninstalledPrograms(findTestFiles()).map((program) => program.package)).size;
   if (count > 0 && !words.includes("--no-system-packages"))
     yield `${count} packages of Debian's, as root; it names them.`;
   if (!words.includes("--stress"))

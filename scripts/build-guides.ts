@@ -7,9 +7,9 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants as zlib } from "node:zlib";
+import { type DocsLink, type DocsPlace, framePage } from "../src/api/docs/frame.ts";
+import { guidesHref } from "../src/api/docs/places.ts";
 import { escapeHtml } from "../src/http/html.ts";
-import { type DocsLink, type DocsPlace, framePage } from "../src/modules/docs/frame.ts";
-import { guidesHref } from "../src/modules/docs/places.ts";
 import { anchorOf, type GuideFile, guideFiles, hrefOf, readText, root, sampleFiles } from "./guide-files.ts";
 import { hashOf, writeWhole } from "./web-assets.ts";
 

@@ -10,11 +10,12 @@ import manifest from "../package.json" with { type: "json" };
 import { writeWireTypes } from "./wire-types.ts";
 
 const root = join(import.meta.dir, "..");
+const sources = join(root, "src");
 
 interface ClientPackage {
   name: string;
   description: string;
-  /** With `index.ts` and a `tsconfig.json`. */
+  /** Folder of `src`, with `index.ts` and a `tsconfig.json`. */
   source: string;
   readme: string;
   /** Modules beside the first one, by the names under which they are imported. */
@@ -26,7 +27,7 @@ const sdk: ClientPackage = {
   name: "companiond-sdk",
   description:
     "The client of companiond for websites that bring their own chat: configuration, streamed replies, voice sessions.",
-  source: join(root, "src", "web", "sdk"),
+  source: "web/sdk",
   readme: join(root, "docs", "sdk.md"),
   // For programs that cannot load it from the server.
   others: { challenge: "challenge-solver" },
@@ -36,7 +37,7 @@ const sdk: ClientPackage = {
 const client: ClientPackage = {
   name: "companiond-client",
   description: "The client of companiond for servers: companions, chat, conversations, keys and usage, fully typed.",
-  source: join(root, "src", "client"),
+  source: "client",
   readme: join(root, "docs", "client.md"),
   others: {},
   target: "node",
@@ -54,7 +55,7 @@ async function buildPackage(made: ClientPackage, folder: string): Promise<void> 
   mkdirSync(folder, { recursive: true });
   // Not minified: whoever uses it has bundlers for that, and people read it.
   for (const [name, module] of listModules(made)) {
-    const entrypoints = [join(made.source, `${module}.ts`)];
+    const entrypoints = [join(sources, made.source, `${module}.ts`)];
     const { outputs } = await Bun.build({ entrypoints, target: made.target, format: "esm" });
     writeFileSync(join(folder, `${name}.js`), (await outputs[0]?.text()) ?? "");
   }
@@ -70,7 +71,7 @@ function listModules({ others }: ClientPackage): [name: string, module: string][
 }
 
 function describePackage(made: ClientPackage) {
-  const { name, description, target } = made;
+  const { name, description, source, target } = made;
   const modules = listModules(made);
   return {
     name,
@@ -82,19 +83,20 @@ function describePackage(made: ClientPackage) {
     exports: Object.fromEntries(
       modules.map(([file, module]) => [
         file === "index" ? "." : `./${file}`,
-        { types: `./types/${module}.d.ts`, default: `./${file}.js` },
+        { types: `./types/${source}/${module}.d.ts`, default: `./${file}.js` },
       ]),
     ),
-    types: "./types/index.d.ts",
+    types: `./types/${source}/index.d.ts`,
     files: [...modules.map(([file]) => `${file}.js`), "types"],
     ...(target === "node" ? { engines: { node: ">=18" } } : {}),
   };
 }
 
 function writeTypes(source: string, folder: string): void {
-  const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--rootDir", source];
+  // With those of `reply-stream`, which stands beside both.
+  const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--rootDir", sources];
   const build = Bun.spawnSync([
-    ...[process.execPath, "x", "--no-install", "tsc", "-p", join(source, "tsconfig.json")],
+    ...[process.execPath, "x", "--no-install", "tsc", "-p", join(sources, source, "tsconfig.json")],
     ...[...options, "--outDir", folder],
   ]);
   if (!build.success) throw new Error(`The types could not be written:\n${build.stdout}${build.stderr}`);

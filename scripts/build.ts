@@ -110,8 +110,8 @@ async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget 
 
 async function compile(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {
   const [{ stampDocument }, { routes }] = await Promise.all([
-    import("../src/modules/docs/reference.ts"),
-    import("../src/routes.ts"),
+    import("../src/api/docs/reference.ts"),
+    import("../src/app/routes.ts"),
   ]);
   await Bun.build({
     entrypoints: [join(root, "src", "main.ts")],

@@ -27,6 +27,7 @@ import {
   missingPrograms,
   type SystemProgram,
   type TestFile,
+  uninstalledPrograms,
 } from "./test-files.ts";
 
 const root = join(import.meta.dir, "..");
@@ -41,7 +42,7 @@ const { values: options } = parseArgs({
   },
 });
 /** One more than there are cores: some of them wait for a clock. */
-const quickFlags = ["--parallel=3"];
+const atOnce = "--parallel=3";
 
 /** Files that may run a second time: under load, all that flake are to be named. */
 const secondChances = options.stress ? 24 : 6;
@@ -67,7 +68,7 @@ function readProcessor() {
 
 async function runQuick(): Promise<void> {
   if (!existsSync(join(root, "src/web/generated/packages.json"))) await makeWeb();
-  await runTests({ title: "quick tests", files: pathsOf(testFiles.filter(isQuick)), flags: quickFlags });
+  await runQuickTests(testFiles.filter(isQuick));
   await runOnceMore(secondChances);
 }
 
@@ -79,7 +80,7 @@ async function runStressed(): Promise<void> {
   const isBuilt = await buildExecutable();
   {
     await using _load = startLoad();
-    await runAllTests(runnable, isBuilt, () => runQuickTests(runnable));
+    await runAllTests(runnable, isBuilt, () => runQuickTests(runnable.filter(isParallel)));
   }
   await runOnceMore(secondChances);
 }
@@ -124,7 +125,7 @@ async function runAllTests(
   waitForOrphans();
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: inBrowser, flags: ["--parallel=3"] });
+  await runSome({ title: "tests in the browser", files: inBrowser, flags: [atOnce] });
 }
 
 function makeWeb(): Promise<boolean> {
@@ -154,18 +155,21 @@ async function checkSources(): Promise<void> {
   await runStep("dead code", tool("knip"));
 }
 
-function runQuickTests(runnable: readonly TestFile[]): Promise<void> {
-  return runTests({ title: "quick tests", files: pathsOf(runnable.filter(isParallel)), flags: quickFlags });
+/** Most share processes, where modules are loaded once: each anew, it would be a quarter of the tests' time. */
+async function runQuickTests(files: readonly TestFile[], title = "quick tests", environment = {}): Promise<void> {
+  const shared = pathsOf(files.filter((file) => !file.isAlone));
+  const alone = pathsOf(files.filter((file) => file.isAlone));
+  await runSome({ title, files: shared, flags: [atOnce, "--no-isolate"], environment });
+  await runSome({ title: `${title}, apart from others`, files: alone, flags: [atOnce], environment });
 }
 
 /** The quick tests, and once more those that make whole requests. */
 async function runParallel(runnable: readonly TestFile[], hasServers: boolean): Promise<void> {
-  await runQuickTests(runnable);
+  await runQuickTests(runnable.filter(isParallel));
   const again = runnable.filter((file) => file.isOnEachEngine);
   const title = "whole requests on PostgreSQL";
   if (hasServers) {
-    const environment = { COMPANIOND_TEST_ENGINE: "postgres" };
-    await runTests({ title, files: pathsOf(again), flags: quickFlags, environment });
+    await runQuickTests(again, title, { COMPANIOND_TEST_ENGINE: "postgres" });
   } else if (options["no-system-packages"] && missingServers().length > 0) {
     await skip(title, again, missingServers());
   } else {
@@ -197,7 +201,7 @@ function missingServers(): SystemProgram[] {
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */
 async function findRunnable(): Promise<TestFile[]> {
   if (!options["no-system-packages"]) {
-    await installMissing(missingPrograms(testFiles));
+    await installMissing(uninstalledPrograms(testFiles));
     // The tests of a program that could not be installed fail, and say so.
     return testFiles;
   }

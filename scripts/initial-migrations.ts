@@ -1,5 +1,5 @@
 /**
- * Makes the initial migration of each storage engine anew from its schema, and notes what the migrations make (see
+ * Makes the initial migration of each storage engine anew from its schema, and notes what those of PostgreSQL make (see
  * `schema-prints.ts`). Only until the first release: from then on no migration is edited, and `drizzle-kit generate` makes
  * the next one.
  *

@@ -2,7 +2,7 @@
 import type { BunPlugin } from "bun";
 
 /**
- * acme-client makes its requests with axios, and ours go through `src/certificates/acme/calls.ts`. From sources, the file
+ * acme-client makes its requests with axios, and ours go through `src/engines/acme/calls.ts`. From sources, the file
  * is loaded and not used.
  */
 export const leaveOutUnused: BunPlugin = {

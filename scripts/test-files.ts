@@ -12,7 +12,7 @@ export interface SystemProgram {
   path: string;
   /** What it is there for. */
   purpose: string;
-  /** The path of a program that does as well. */
+  /** The path of a program that does as well where it cannot be installed, at a higher price. */
   substitute?: string;
   /** True: tests that need nothing else neither disturb others nor are disturbed. */
   isQuiet?: true;
@@ -76,6 +76,8 @@ export interface TestFile {
   needsExecutable: boolean;
   /** Whether it measures what a process takes, which others beside it would falsify. */
   isMeasuring: boolean;
+  /** Whether it changes something of its process, or looks at all of it: other files there would be seen, or see it. */
+  isAlone: boolean;
   /** Whether it makes whole requests, runs commands or starts processes. */
   isWhole: boolean;
   /** Whether the gate runs it on each storage engine. */
@@ -85,6 +87,9 @@ export interface TestFile {
   /** Whether only `bun run full` runs it. */
   isFullOnly: boolean;
 }
+
+const changesProcess =
+  /\bspyOn\(|mock\.module|useFakeTimers|setSystemTime|globalThis|process\.(?:on|once|env\[[^\]]+\] *=)|Bun\.gc|heapStats/;
 
 export function findTestFiles(): TestFile[] {
   const found = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
@@ -98,6 +103,7 @@ export function findTestFiles(): TestFile[] {
       programs: programs.filter((program) => text.includes(program.path)),
       isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
+      isAlone: changesProcess.test(sources.get(join(root, path)) ?? ""),
       isWhole: sources.has(join(root, "test/support/engine.ts")) || text.includes("Bun.spawn"),
       isOnEachEngine: path in onEachEngine && sources.has(join(root, "test/support/engine.ts")),
       needsApiTools: sources.has(join(root, "test/support/api-tools.ts")),
@@ -106,9 +112,15 @@ export function findTestFiles(): TestFile[] {
   });
 }
 
+/** What they cannot run without. */
 export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
+  return uninstalledPrograms(files).filter(({ substitute }) => substitute === undefined || !existsSync(substitute));
+}
+
+/** The same, and what something else stands for. */
+export function uninstalledPrograms(files: readonly TestFile[]): SystemProgram[] {
   const needed = new Set(files.flatMap((file) => file.programs));
-  return [...needed].filter(({ path, substitute = path }) => !existsSync(path) && !existsSync(substitute));
+  return [...needed].filter(({ path }) => !existsSync(path));
 }
 
 /** What the gate shows in good time: one to three seconds each, of what few changes touch. */

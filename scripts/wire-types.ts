@@ -6,9 +6,9 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildDocument, type OpenApiDocument } from "../src/modules/docs/document.ts";
-import type { JsonSchema } from "../src/modules/docs/schema-text.ts";
-import { routes } from "../src/routes.ts";
+import { buildDocument, type OpenApiDocument } from "../src/api/docs/document.ts";
+import type { JsonSchema } from "../src/api/docs/schema-text.ts";
+import { routes } from "../src/app/routes.ts";
 
 const file = join(import.meta.dir, "..", "src", "client", "generated", "wire.ts");
 

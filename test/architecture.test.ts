@@ -1,4 +1,4 @@
-/** Holds the house rules: floors, vendors in their places, short files, nothing dead. */
+/** Holds the house rules: floors, vendors where they belong, short files, nothing dead. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,6 +29,9 @@ function readWebEntries(): string[] {
 test("the source tree keeps to the house rules", () => {
   const tree = readTree("src");
   expect(tree.size).toBeGreaterThan(50);
+  const top = readdirSync(join(root, "src"), { withFileTypes: true });
+  expect(top.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["main.ts"]);
+  expect(top.length - 1).toBeLessThanOrEqual(14);
   expect(findViolations(tree, [...readWebEntries(), "src/client/index.ts"])).toEqual([]);
 });
 
@@ -50,7 +53,7 @@ test("a circle of imports is found, over types and imports on demand too", () =>
 /** A tree that is right, with the given files put into it and imported from `main.ts`. */
 function violationsWith(files: Record<string, string>): string[] {
   const header = "/** Says what it is for. */\n";
-  const tree = new Map<string, string>([["src/services.ts", header]]);
+  const tree = new Map<string, string>([["src/app/services.ts", header]]);
   for (const [path, code] of Object.entries(files)) tree.set(path, header + code);
   const imports = [...tree.keys()].map((path) => `import "./${path.slice("src/".length)}";\n`);
   if (!tree.has("src/main.ts"))
@@ -60,44 +63,62 @@ function violationsWith(files: Record<string, string>): string[] {
 
 test.each([
   ["a domain that looks up", "src/domain/a.ts", 'import { x } from "../http/b.ts";'],
-  ["a domain that looks up for a type", "src/domain/a.ts", 'import type { X } from "../store/store.ts";'],
+  ["a domain that looks up for a type", "src/domain/a.ts", 'import type { X } from "../contracts/store/store.ts";'],
   ["a leaf that looks up", "src/lib/a.ts", 'import { x } from "../domain/b.ts";'],
-  ["a contract that knows an engine", "src/llm/provider.ts", 'import { x } from "./openai.ts";'],
-  ["a room that knows an engine", "src/modules/chat/service.ts", 'import { x } from "../../llm/openai.ts";'],
-  ["a room that knows a part of an engine", "src/http/a.ts", 'import type { X } from "../store/sqlite/open.ts";'],
-  ["a room that imports another", "src/modules/chat/index.ts", 'import { x } from "../keys/model.ts";'],
-  ["a room that imports the wiring", "src/modules/chat/index.ts", 'import type { Config } from "../../config.ts";'],
-  ["a turn that knows HTTP", "src/turns/a.ts", 'import { x } from "../http/b.ts";'],
-  ["a service that knows HTTP", "src/modules/chat/service.ts", 'import type { X } from "../../http/b.ts";'],
-  ["shared HTTP that knows a room", "src/http/a.ts", 'import { x } from "../modules/chat/model.ts";'],
-  ["an engine that imports another", "src/llm/demo.ts", 'import { x } from "./openai-client.ts";'],
-  ["an engine that imports another socket's", "src/llm/openai.ts", 'import { x } from "../store/sqlite/open.ts";'],
-  ["wiring beside services.ts that knows an engine", "src/cli/a.ts", 'import { x } from "../store/sqlite/open.ts";'],
-  ["an engine that imports the copy between engines", "src/store/sqlite/a.ts", 'import { x } from "../copy/copy.ts";'],
+  [
+    "a contract that knows an engine",
+    "src/contracts/llm/provider.ts",
+    'import { x } from "../../engines/openai/openai.ts";',
+  ],
+  ["a resource that knows an engine", "src/api/chat/service.ts", 'import { x } from "../../engines/openai/openai.ts";'],
+  ["HTTP that knows a part of an engine", "src/http/a.ts", 'import type { X } from "../engines/sqlite/open.ts";'],
+  ["a resource that imports another", "src/api/chat/index.ts", 'import { x } from "../keys/model.ts";'],
+  [
+    "a resource that imports the wiring",
+    "src/api/chat/index.ts",
+    'import type { Config } from "../../config/config.ts";',
+  ],
+  ["a turn that knows HTTP", "src/core/turns/a.ts", 'import { x } from "../../http/b.ts";'],
+  ["a service that knows HTTP", "src/api/chat/service.ts", 'import type { X } from "../../http/b.ts";'],
+  ["shared HTTP that knows a resource", "src/http/a.ts", 'import { x } from "../api/chat/model.ts";'],
+  ["an engine that imports another", "src/engines/demo/demo.ts", 'import { x } from "../openai/client.ts";'],
+  [
+    "an engine that imports another contract's",
+    "src/engines/openai/openai.ts",
+    'import { x } from "../sqlite/open.ts";',
+  ],
+  ["wiring beside app/ that knows an engine", "src/cli/a.ts", 'import { x } from "../engines/sqlite/open.ts";'],
+  [
+    "an engine that imports the copy between engines",
+    "src/engines/sqlite/a.ts",
+    'import { x } from "../store-copy/copy.ts";',
+  ],
   ["an import over several lines", "src/domain/a.ts", 'import {\n  x,\n  y,\n} from "../http/b.ts";'],
   ["a re-export", "src/domain/a.ts", 'export * from "../http/b.ts";'],
   ["an import on demand", "src/domain/a.ts", 'const b = await import("../http/b.ts");'],
-  ["elysia in a room", "src/modules/chat/index.ts", 'import { Elysia } from "elysia";'],
+  ["elysia in a resource", "src/api/chat/index.ts", 'import { Elysia } from "elysia";'],
   ["schemas in the domain", "src/domain/a.ts", 'import { Type } from "@sinclair/typebox";'],
-  ["SQL in a room", "src/modules/chat/service.ts", 'import { Database } from "bun:sqlite";'],
-  ["drizzle in the wiring", "src/app.ts", 'import { sql } from "drizzle-orm";'],
-  ["a parser of documents in the server", "src/knowledge/reading/a.ts", 'import { parseHTML } from "linkedom";'],
-  ["openai beside its engine", "src/llm/demo.ts", 'import OpenAI from "openai";'],
-  ["the environment beside config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
+  ["SQL in a resource", "src/api/chat/service.ts", 'import { Database } from "bun:sqlite";'],
+  ["drizzle in the wiring", "src/app/app.ts", 'import { sql } from "drizzle-orm";'],
+  ["a parser of documents in the server", "src/core/knowledge/reading/a.ts", 'import { parseHTML } from "linkedom";'],
+  ["openai beside its engine", "src/engines/demo/demo.ts", 'import OpenAI from "openai";'],
+  ["the environment beside config/config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
   ["Bun's environment", "src/cli/a.ts", "export const home = Bun.env.HOME;"],
   ["an end of the process beside main.ts", "src/cli/a.ts", "process.exit(1);"],
-  ["Redis beside its connection", "src/limits/redis/a.ts", 'import { RedisClient } from "bun";'],
+  ["Redis beside its connection", "src/engines/redis/a.ts", 'import { RedisClient } from "bun";'],
   ["an engine's file beside the engine", "src/cli/a.ts", 'export const file = "companiond.db";'],
-  ["an engine's log beside the engine", "src/probes.ts", 'export const log = file + "-wal";'],
-  ["an engine's name beside the engine", "src/jobs/a.ts", 'export const engine = "SQLite";'],
+  ["an engine's log beside the engine", "src/app/probes.ts", 'export const log = file + "-wal";'],
+  ["an engine's name beside the engine", "src/server/jobs/a.ts", 'export const engine = "SQLite";'],
   ["a file that is too long", "src/lib/a.ts", "\n".repeat(250)],
   ["server code in the browser", "src/web/widget/index.ts", 'import { x } from "../../lib/clock.ts";'],
-  ["a model's value in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/chat/model.ts";'],
-  ["a schema in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/keys/responses.ts";'],
-  ["browser code in the server", "src/modules/assets/index.ts", 'import { x } from "../../web/widget/index.ts";'],
-  ["server code in the client for servers", "src/client/a.ts", 'import type { X } from "../modules/keys/model.ts";'],
+  ["a model's value in the browser", "src/web/widget/index.ts", 'import { x } from "../../api/chat/model.ts";'],
+  ["a schema in the browser", "src/web/widget/index.ts", 'import { x } from "../../api/keys/responses.ts";'],
+  ["browser code in the server", "src/api/assets/index.ts", 'import { x } from "../../web/widget/index.ts";'],
+  ["server code in the client for servers", "src/client/a.ts", 'import type { X } from "../api/keys/model.ts";'],
   ["the client in the server", "src/cli/a.ts", 'import { x } from "../client/index.ts";'],
   ["the client in the browser", "src/web/widget/index.ts", 'import { x } from "../../client/index.ts";'],
+  ["browser code in what clients share", "src/reply-stream/a.ts", 'import { x } from "../web/widget/index.ts";'],
+  ["what clients share in the server", "src/cli/a.ts", 'import { x } from "../reply-stream/errors.ts";'],
 ])("refuses %s", (_, path, code) => {
   const violations = violationsWith({ [path]: code });
   expect(violations).toHaveLength(1);
@@ -106,18 +127,21 @@ test.each([
 
 test.each([
   ["src/http/a.ts", 'import { Elysia } from "elysia";'],
-  ["src/modules/chat/index.ts", 'import { x } from "../../http/a.ts";\nimport { y } from "./service.ts";'],
-  ["src/modules/chat/service.ts", 'import type { Store } from "../../store/store.ts";'],
-  ["src/store/sqlite/open.ts", 'import { Database } from "bun:sqlite";\nimport { x } from "./writer.ts";'],
-  ["src/llm/registry.ts", 'import { x } from "./openai.ts";\nimport { y } from "./demo.ts";'],
-  ["src/llm/openai.ts", 'import OpenAI from "openai";\nimport { x } from "./openai-client.ts";'],
-  ["src/services.ts", 'import { x } from "./store/sqlite/open.ts";'],
-  ["src/config.ts", "export const all = process.env;"],
-  ["src/store/sqlite/sqlite.ts", 'export const file = "companiond.db-wal";'],
+  ["src/api/chat/index.ts", 'import { x } from "../../http/a.ts";\nimport { y } from "./service.ts";'],
+  ["src/api/chat/service.ts", 'import type { Store } from "../../contracts/store/store.ts";'],
+  ["src/engines/sqlite/open.ts", 'import { Database } from "bun:sqlite";\nimport { x } from "./writer.ts";'],
+  ["src/app/llm.ts", 'import { x } from "../engines/openai/openai.ts";\nimport { y } from "../engines/demo/demo.ts";'],
+  ["src/engines/openai/openai.ts", 'import OpenAI from "openai";\nimport { x } from "./client.ts";'],
+  ["src/engines/postgres/a.ts", 'import { x } from "../store-shared/rows/b.ts";'],
+  ["src/engines/store-copy/copy.ts", 'import { x } from "../sqlite/open.ts";'],
+  ["src/core/dependencies.ts", 'import type { X } from "../http/b.ts";'],
+  ["src/config/config.ts", "export const all = process.env;"],
+  ["src/engines/sqlite/sqlite.ts", 'export const file = "companiond.db-wal";'],
   ["src/cli/a.ts", "// SQLite would lock it.\nexport const a = 1;"],
   ["src/lib/a.ts", "// process.env is not for us\nexport const a = 1;"],
-  ["src/web/widget/index.ts", 'import type { X } from "../../modules/chat/model.ts";'],
-  ["src/web/widget/index.ts", 'export type { X } from "../../modules/keys/responses.ts";'],
+  ["src/web/widget/index.ts", 'import type { X } from "../../api/chat/model.ts";'],
+  ["src/web/widget/index.ts", 'import { x } from "../../reply-stream/errors.ts";'],
+  ["src/web/widget/index.ts", 'export type { X } from "../../api/keys/responses.ts";'],
 ])("takes what belongs into %s", (path, code) => {
   expect(violationsWith({ [path]: code })).toEqual([]);
 });

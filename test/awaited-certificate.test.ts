@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import type { Certificate } from "../src/lib/certificate.ts";
-import { type Listener, ListenFailure, listenOn, openListener } from "../src/listener.ts";
+import { type Listener, ListenFailure, listenOn, openListener } from "../src/server/listener.ts";
 
 function readCertificate(name: string): Certificate {
   const read = (part: string) => readFileSync(join(import.meta.dir, `fixtures/tls/${name}.${part}.pem`), "utf8");

@@ -1,9 +1,9 @@
 /** The port of plain HTTP beside `--domain`: challenges, redirects, refusals; and a port that another program has. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type ClearListener, openClearListener } from "../src/clear-listener.ts";
 import { systemIds } from "../src/lib/ids.ts";
-import type { ListenFailure } from "../src/listener.ts";
+import type { ListenFailure } from "../src/server/listener.ts";
+import { type ClearListener, openClearListener } from "../src/server/plain-http-listener.ts";
 import { eventually } from "./support/eventually.ts";
 
 const domains = ["chat.example.com", "www.example.com"];

@@ -11,7 +11,8 @@ const seed = 20_261_122;
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster();
+  // Each connection is a process of PostgreSQL's, and instances start again and again.
+  cluster = await startCluster({ env: { COMPANIOND_DATABASE_POOL: "4", COMPANIOND_DATABASE_POOL_HEAVY: "2" } });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -19,7 +20,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 const onlyInFull = new Map([
   ["one instance cut off by the network itself", "another row cuts one off from its servers"],
   ["a day's quota used up under kills", "another row kills; test/store/postgres-coordination.test.ts, of the day"],
-  ["lost streams, resumed at another instance", "test/modules/replies-elsewhere.test.ts, of two servers"],
+  ["lost streams, resumed at another instance", "test/api/replies-elsewhere.test.ts, of two servers"],
 ]);
 
 for (const one of clusterCases.filter(({ title }) => isFull || !onlyInFull.has(title))) {

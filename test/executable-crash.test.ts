@@ -3,9 +3,9 @@
  * afterwards.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createErasureMarks } from "../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../src/engines/memory/coordination/erasure-marks.ts";
+import { openSqliteStore } from "../src/engines/sqlite/open.ts";
 import { processLog } from "../src/lib/log.ts";
-import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { chat, sendChat } from "./support/chat.ts";
 import { eventually } from "./support/eventually.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";

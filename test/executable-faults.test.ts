@@ -3,8 +3,6 @@ import { expect, test } from "bun:test";
 import { createContext, listFailures } from "../faults/row.ts";
 import { rows } from "../faults/rows.ts";
 
-/** Ten seconds of load, so that connections have time to rest; every other row is as long as what it does. */
-const options = { minutes: 1 / 6 };
 /** Another one would do as well, but what fails here should fail again. */
 const seed = 20_261_121;
 /** Half a minute each for the server's patience to end: `executable-hostile.test.ts` waits for it once for all. */
@@ -12,6 +10,6 @@ const isSlow = new Set(["stalled-readers", "slowloris"]);
 
 for (const row of rows.filter(({ name }) => !isSlow.has(name))) {
   test(`stands ${row.title}`, async () => {
-    expect(listFailures(await row.run(createContext("tiny", seed, options)))).toEqual([]);
+    expect(listFailures(await row.run(createContext("tiny", seed)))).toEqual([]);
   }, 300_000);
 }

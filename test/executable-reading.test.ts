@@ -1,8 +1,8 @@
 /** The executable as the process that reads documents: every parser is in it, and it has nothing but its pipes. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import type { DocumentKind } from "../src/knowledge/reading/kind.ts";
-import { openDocumentReader } from "../src/knowledge/reading/reader.ts";
+import type { DocumentKind } from "../src/core/knowledge/reading/kind.ts";
+import { openDocumentReader } from "../src/core/knowledge/reading/reader.ts";
 import { docxParagraph, makeDocx, makePdf } from "./support/documents.ts";
 import { eventually } from "./support/eventually.ts";
 import { executablePath, runExecutable } from "./support/executable.ts";

@@ -1,8 +1,8 @@
 /** What a benchmark would show late and uncertainly, counted: statements, commits, writes, and requests left behind. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { SettledTurn } from "../src/contracts/store/store.ts";
 import type { Companion } from "../src/domain/companion.ts";
 import { toVerifiedId } from "../src/domain/visitor.ts";
-import type { SettledTurn } from "../src/store/store.ts";
 import { startTestServer, type TestServer } from "./support/app.ts";
 import { chat } from "./support/chat.ts";
 import { eventually } from "./support/eventually.ts";

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../src/config.ts";
+import { openServices } from "../src/app/services.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { makeSealingKey } from "../src/lib/sealing.ts";
-import { openServices } from "../src/services.ts";
 import { testContext } from "./support/app.ts";
 import { createCapturedLog } from "./support/captured-log.ts";
 import { runCommand } from "./support/cli.ts";
@@ -137,7 +137,7 @@ describe("the server does not start", () => {
     rmSync(keyFile);
     expect(await refusal()).toContain("reset-totp");
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
-    const { openStore } = await import("../src/services.ts");
+    const { openStore } = await import("../src/app/services.ts");
     const store = await openStore(config, { log: createCapturedLog() });
     await store.secondFactors.remove(id, testContext());
     await store.close();

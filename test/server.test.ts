@@ -1,8 +1,8 @@
 /** The end of a server, within one process: what its connections see of it. */
 import { expect, test } from "bun:test";
+import type { Store } from "../src/contracts/store/store.ts";
 import { textParts } from "../src/domain/conversation.ts";
 import { idleSeconds } from "../src/http/heartbeats.ts";
-import type { Store } from "../src/store/store.ts";
 import { startTestServer } from "./support/app.ts";
 import { chat, sendChat } from "./support/chat.ts";
 import { openStoreBeside } from "./support/engine.ts";

@@ -1,7 +1,7 @@
 /** Asks the questions of the corpus and tells how many are answered by their passage, and how many of the others are recognised. */
-import { isFound, rankByWords } from "../../src/knowledge/retrieval/bm25.ts";
-import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
-import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
+import { isFound, rankByWords } from "../../src/core/knowledge/retrieval/bm25.ts";
+import { queryTermsOf } from "../../src/core/knowledge/words/query-terms.ts";
+import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";
 import { buildPostings } from "../../test/support/postings.ts";
 import { type CorpusLanguage, corpusLanguages, type KnowledgeCorpus } from "./corpus.ts";
 

@@ -1,8 +1,8 @@
 /** Measures retrieval by words: what the corpus finds, and what indexing and ranking cost. */
+import { cutIntoChunks } from "../../src/core/knowledge/passages/chunks.ts";
+import { rankByWords, type TermPostings } from "../../src/core/knowledge/retrieval/bm25.ts";
+import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";
 import type { ReadDocument } from "../../src/domain/knowledge.ts";
-import { cutIntoChunks } from "../../src/knowledge/passages/chunks.ts";
-import { rankByWords, type TermPostings } from "../../src/knowledge/retrieval/bm25.ts";
-import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { buildPostings } from "../../test/support/postings.ts";
 import { type CorpusPassage, corpusLanguages, readCorpus } from "./corpus.ts";
 import { evaluate, indexCorpus, type Quality } from "./evaluate.ts";

@@ -1,6 +1,6 @@
 /** Knowledge in a database: whether it finds what it finds in memory, and how long retrieval and indexing take. */
+import type { KnowledgeFinder } from "../../src/core/knowledge/retrieval/found.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import type { KnowledgeFinder } from "../../src/knowledge/retrieval/found.ts";
 import type { OpenStore, StoreWorld } from "../../test/support/store-world.ts";
 import { type KnowledgeCorpus, readCorpus } from "./corpus.ts";
 import { type Answer, evaluate, indexCorpus, places, type Quality } from "./evaluate.ts";

@@ -1,14 +1,14 @@
 /** Stores with knowledge in them, made and asked as the server does it. */
+import { EditionBuilder } from "../../src/core/knowledge/indexing/edition-builder.ts";
+import { hashDocument } from "../../src/core/knowledge/indexing/hashes.ts";
+import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";
+import type { KnowledgeFinder } from "../../src/core/knowledge/retrieval/found.ts";
+import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";
+import { Measurements } from "../../src/core/metrics/measurements.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import type { ReadDocument } from "../../src/domain/knowledge.ts";
-import { EditionBuilder } from "../../src/knowledge/indexing/edition-builder.ts";
-import { hashDocument } from "../../src/knowledge/indexing/hashes.ts";
-import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
-import type { KnowledgeFinder } from "../../src/knowledge/retrieval/found.ts";
-import { openTermNumbers } from "../../src/knowledge/words/term-number.ts";
-import { Measurements } from "../../src/metrics/measurements.ts";
-import { migratePostgres } from "../../src/store/postgres/migrator.ts";
-import { createEngine, openPostgresStore } from "../../src/store/postgres/open.ts";
+import { migratePostgres } from "../../src/engines/postgres/migrator.ts";
+import { createEngine, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "../../test/support/captured-log.ts";
 import { claimNext, makeSource, newFacts } from "../../test/support/indexed-source.ts";
 import type { PostgresServer } from "../../test/support/postgres-server.ts";

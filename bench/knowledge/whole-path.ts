@@ -1,7 +1,7 @@
 /** The longest hold of the event loop while the server's own queue reads a source of 20 000 passages from its upload to the answer. */
 import { join } from "node:path";
-import { createIndexer } from "../../src/knowledge/indexing/indexer.ts";
-import { openDocumentReader } from "../../src/knowledge/reading/reader.ts";
+import { createIndexer } from "../../src/core/knowledge/indexing/indexer.ts";
+import { openDocumentReader } from "../../src/core/knowledge/reading/reader.ts";
 import { createCapturedLog } from "../../test/support/captured-log.ts";
 import { makeSource, newUpload } from "../../test/support/indexed-source.ts";
 import type { OpenStore } from "../../test/support/store-world.ts";

@@ -3,14 +3,14 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { databasePath } from "../../src/engines/sqlite/connection.ts";
+import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { processLog } from "../../src/lib/log.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import { databasePath } from "../../src/store/sqlite/connection.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 
 export interface KeyCheckFigures {
   sha256Nanos: number;

@@ -1,9 +1,9 @@
 /** Prints what a verdict of the memory limiter costs, and what a million addresses with full windows take. */
+import { createRateRules } from "../../src/contracts/limiter/rules.ts";
+import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 import { clientIp } from "../../src/http/client-ip.ts";
 import { admitClient } from "../../src/http/rate-limit.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createMemoryLimiter } from "../../src/limits/memory.ts";
-import { createRateRules } from "../../src/limits/rules.ts";
 
 const million = 1_000_000;
 const rules = createRateRules();

@@ -1,7 +1,7 @@
 /** The same on PostgreSQL, whose server runs on the same cores. */
 import { SQL } from "bun";
+import { openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { processLog } from "../../src/lib/log.ts";
-import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { startPostgresServer } from "../../test/support/postgres-server.ts";
 import { type MetadataFigures, measureMetadataOf } from "./metadata.ts";
 

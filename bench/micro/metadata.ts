@@ -5,13 +5,13 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import type { NewCompanion, Store, WriteContext } from "../../src/contracts/store/store.ts";
 import { type JsonObject, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { processLog } from "../../src/lib/log.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import type { NewCompanion, Store, WriteContext } from "../../src/store/store.ts";
 
 export interface QueryFigures {
   name: string;

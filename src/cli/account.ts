@@ -1,10 +1,10 @@
 /** `companiond account`: manages accounts, which own companions. */
+import type { AccountPatch, Store } from "../contracts/store/store.ts";
 import { type Account, plans, roles } from "../domain/account.ts";
 import { findPasswordProblem } from "../domain/password.ts";
+import { toWireAccount } from "../http/schemas/account.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
-import { toWireAccount } from "../schemas/account.ts";
-import type { AccountPatch, Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
 import { openAccount, readChoice, readEmail } from "./find-account.ts";

@@ -1,11 +1,11 @@
 /** `companiond backup-storage`: what the server and commands start to speak to the storage of backups. */
-import { encryptWithAge } from "../backups/age.ts";
-import { readCatalog } from "../backups/catalog.ts";
-import { fetchBackup } from "../backups/fetching.ts";
-import { storageCommandName } from "../backups/storage-process.ts";
-import type { StorageTask, StorageTasks } from "../backups/tasks.ts";
-import { uploadBackup } from "../backups/upload.ts";
-import { openBackupStorage } from "../services.ts";
+import { openBackupStorage } from "../app/services.ts";
+import { encryptWithAge } from "../core/backups/age.ts";
+import { readCatalog } from "../core/backups/catalog.ts";
+import { fetchBackup } from "../core/backups/fetching.ts";
+import { storageCommandName } from "../core/backups/storage-process.ts";
+import type { StorageTask, StorageTasks } from "../core/backups/tasks.ts";
+import { uploadBackup } from "../core/backups/upload.ts";
 import { singleCommand } from "./command.ts";
 
 export const backupStorageCommand = singleCommand({

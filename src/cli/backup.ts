@@ -1,8 +1,8 @@
 /** `companiond backup`: writes a snapshot of the database, even while a server uses it. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { storageOf } from "../app/services.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { storageOf } from "../services.ts";
 import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { storageMark, uploadNow } from "./stored-backup.ts";
 import { file } from "./value.ts";

@@ -1,11 +1,11 @@
 /** `companiond backups`: which backups there are, here and in the storage, and whether one can be trusted. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { findMadeAtMs, isLocalName, writeMadeAt } from "../backups/names.ts";
-import type { Config } from "../config.ts";
+import { storageOf } from "../app/services.ts";
+import type { Config } from "../config/config.ts";
+import type { BackupFacts } from "../contracts/store/engine.ts";
+import { findMadeAtMs, isLocalName, writeMadeAt } from "../core/backups/names.ts";
 import { AppError } from "../domain/errors.ts";
-import { storageOf } from "../services.ts";
-import type { BackupFacts } from "../store/engine.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionResult, type Command, CommandFailure } from "./command.ts";
 import { askStorage } from "./storage-task.ts";

@@ -1,10 +1,10 @@
 /** The certificate named by `serve --tls-cert --tls-key`, reloaded on SIGHUP. */
 import { readFileSync } from "node:fs";
+import type { Config } from "../config/config.ts";
 import { explainCredential } from "../config/credential-source.ts";
-import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer } from "../server/server.ts";
 import { SettingFailure } from "./command.ts";
 import type { ProcessUser } from "./process-user.ts";
 

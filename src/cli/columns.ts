@@ -18,6 +18,19 @@ export function formatColumns(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
+/** Lines of at most `width` characters, as far as the words allow. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
 /** A table with a header line, or a sentence if it is empty. */
 export function formatList(head: readonly string[], rows: readonly (readonly string[])[], ifEmpty: string): string {
   if (rows.length === 0) return ifEmpty;

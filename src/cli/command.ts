@@ -1,10 +1,10 @@
 /** What a command is: a file that exports one `Command`, and an entry in the table of `commands.ts`. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { DataUse, OpenOptions } from "../contracts/store/engine.ts";
+import type { Store, WriteContext } from "../contracts/store/store.ts";
 import type { JsonValue } from "../domain/companion.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { DataUse, OpenOptions } from "../store/engine.ts";
-import type { Store, WriteContext } from "../store/store.ts";
 import type { ProcessUser } from "./process-user.ts";
 import type { Operand, Value } from "./value.ts";
 

@@ -1,5 +1,5 @@
 /** Every command, in the order in which the help lists them. */
-import { buildInfo } from "../build-info.ts";
+import { buildInfo } from "../lib/build-info.ts";
 import type { CommandEntry } from "./command.ts";
 
 const all: readonly CommandEntry[] = [

@@ -1,11 +1,11 @@
 /** `companiond companion import`: creates companions from a file with one companion per line, up to a million. */
+import { Portion } from "../api/companions/portions.ts";
+import { readNewCompanion, type SettingRules } from "../api/companions/read-settings.ts";
+import type { NewCompanion, Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
-import { Portion } from "../modules/companions/portions.ts";
-import { readNewCompanion, type SettingRules } from "../modules/companions/read-settings.ts";
-import type { NewCompanion, Store } from "../store/store.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";
 import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";

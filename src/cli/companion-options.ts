@@ -1,8 +1,8 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
+import { companionFields } from "../api/companions/fields.ts";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { reasoningEfforts } from "../domain/reasoning.ts";
 import { visitorAuths } from "../domain/visitor.ts";
-import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
 import { free, oneOf, type Value } from "./value.ts";
 

@@ -1,10 +1,10 @@
 /** `companiond companion`: manages companions and their embed tokens. */
+import { toWireCompanion, toWireEmbedToken } from "../api/companions/model.ts";
+import { readNewCompanion } from "../api/companions/read-settings.ts";
+import type { Store } from "../contracts/store/store.ts";
 import type { Companion, EmbedToken } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { toWireCompanion, toWireEmbedToken } from "../modules/companions/model.ts";
-import { readNewCompanion } from "../modules/companions/read-settings.ts";
-import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { importAction } from "./companion-import.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { databaseUrl } from "../config/server-urls.ts";
 import { BadValue } from "../config/values.ts";
-import type { CopyObserver, CopyReport, Place } from "../store/copy/copy.ts";
+import type { CopyObserver, CopyReport, Place } from "../engines/store-copy/copy.ts";
 import { formatList } from "./columns.ts";
 import { type ActionInput, type ActionResult, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
@@ -46,7 +46,7 @@ async function copy(input: ActionInput): Promise<ActionResult> {
   for (const place of [from, to]) if (place.engine === "sqlite") input.io.user.enter(place.dataDir);
   input.io.user.settle();
   // Loaded only here: it knows both engines.
-  const { copyStore } = await import("../store/copy/copy.ts");
+  const { copyStore } = await import("../engines/store-copy/copy.ts");
   const startedMs = performance.now();
   const report = await withProgress(input, (observer) => copyStore({ from, to, observer }));
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;

@@ -3,8 +3,8 @@
  * or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";
+import { findObstacle } from "../contracts/store/data-place.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { findObstacle } from "../store/contract/data-place.ts";
 import { CommandFailure } from "./command.ts";
 
 export interface Weakness {

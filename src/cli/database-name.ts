@@ -1,5 +1,5 @@
 /** Says where the data is, for the output of commands: never with a user or password. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 
 /** As the end of a phrase: `in /var/lib/companiond`, or `companiond at db.example:5432`. */
 export function nameDatabase({ dataDir, database }: Pick<Config, "dataDir" | "database">): string {

@@ -1,5 +1,5 @@
 /** Whether the built-in demo may stand in for a language model where the server listens: nobody should take it for one. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../lib/loopback.ts";
 
 type Settings = Pick<Config, "isDemo" | "llm" | "publicUrl" | "server">;

@@ -1,10 +1,10 @@
 /** The demo account and companion of `serve --demo`, created once, however often the server starts. */
+import type { Store, WriteContext } from "../contracts/store/store.ts";
 import { type Account, demoEmail } from "../domain/account.ts";
 import { newCompanionSettings } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { Store, WriteContext } from "../store/store.ts";
 
 const demoSettings = {
   ...newCompanionSettings("Ada"),

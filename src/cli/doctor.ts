@@ -1,5 +1,5 @@
 /** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, ConfigError } from "../config/config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineStoredCertificate } from "./doctor/certificates.ts";

@@ -1,11 +1,11 @@
 /** What `--domain` adds to a running server: certificates as they come, and the port of plain HTTP. */
-import type { CertificateKeeper } from "../certificates/certificate-keeper.ts";
-import { type ClearListener, openClearListener } from "../clear-listener.ts";
-import type { Config } from "../config.ts";
+import type { OpenedServices } from "../app/opened-services.ts";
+import type { Config } from "../config/config.ts";
+import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
 import { clearOutcomes } from "../http/clear-answers.ts";
-import type { ListenFailure } from "../listener.ts";
-import type { OpenedServices } from "../opened-services.ts";
-import type { RunningServer } from "../server.ts";
+import type { ListenFailure } from "../server/listener.ts";
+import { type ClearListener, openClearListener } from "../server/plain-http-listener.ts";
+import type { RunningServer } from "../server/server.ts";
 import { fail, ok } from "./doctor/finding.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 import type { ProcessUser } from "./process-user.ts";

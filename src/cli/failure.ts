@@ -1,5 +1,5 @@
 /** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
-import { ConfigError, findJournalStream } from "../config.ts";
+import { ConfigError, findJournalStream } from "../config/config.ts";
 import { AppError } from "../domain/errors.ts";
 import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
 import { isJournal } from "./systemd/journal.ts";

@@ -1,7 +1,7 @@
 /** Finds the account for a typed e-mail address. */
+import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
-import type { Store } from "../store/store.ts";
 import { type ActionInput, CommandFailure, Misuse } from "./command.ts";
 
 export function readEmail(text: string): string {

@@ -1,5 +1,5 @@
 /** Finds the account of a typed companion id. */
-import type { Store } from "../store/store.ts";
+import type { Store } from "../contracts/store/store.ts";
 import { CommandFailure, type OptionSpec } from "./command.ts";
 import { free } from "./value.ts";
 

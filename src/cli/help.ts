@@ -1,8 +1,8 @@
 /** Help texts, generated from the declarations. */
-import type { Setting } from "../config/setting.ts";
-import { settings } from "../config/settings.ts";
+import { type Setting, takesFile } from "../config/setting.ts";
+import { settingSections } from "../config/settings.ts";
 import { commonOptions } from "./arguments.ts";
-import { formatColumns } from "./columns.ts";
+import { formatColumns, wrapText } from "./columns.ts";
 import type { Action, Command, OptionSpec } from "./command.ts";
 import { showOperand } from "./value.ts";
 
@@ -52,16 +52,22 @@ export function describeUsage(command: Command, action: Action): string {
 
 /** The list of settings for `serve --help`. */
 export function describeSettings(): string {
-  const all: readonly Setting<unknown>[] = Object.values(settings);
-  const rows = all.map((one) => {
-    const fallback = one.defaultText === "" ? "" : ` (${one.defaultText})`;
-    return [`  ${one.variable}${one.isSecret || one.hasFile ? "[_FILE]" : ""}`, `${one.about}${fallback}`];
+  const sections = Object.entries(settingSections).map(([title, section]) => {
+    const all: readonly Setting<unknown>[] = Object.values(section);
+    return [`${title}:`, ...all.flatMap(describeSetting)].join("\n");
   });
   return [
     "Environment variables, all optional; flags win. [_FILE]: can also name a file that contains the value.",
-    "",
-    formatColumns(rows),
-  ].join("\n");
+    ...sections,
+  ].join("\n\n");
+}
+
+function describeSetting(one: Setting<unknown>): string[] {
+  const fallback = one.defaultText === "" ? "" : ` (${one.defaultText})`;
+  return [
+    `  ${one.variable}${takesFile(one) ? "[_FILE]" : ""}${fallback}`,
+    ...wrapText(one.about, 90).map((line) => `      ${line}`),
+  ];
 }
 
 function describeOption(spec: OptionSpec): string {

@@ -1,5 +1,5 @@
 /** Which prices are of models that nobody can be asked for: told at start and by `doctor`. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { findAnswerers, nameAnswerer, plainProviderName } from "../domain/model-routes.ts";
 import { findIdlePrices } from "../domain/prices.ts";
 import type { Answerer } from "../domain/usage.ts";

@@ -1,4 +1,6 @@
 /** `companiond key`: API keys for platforms. */
+import { toWireKey } from "../api/keys/model.ts";
+import type { Store } from "../contracts/store/store.ts";
 import {
   type Account,
   type ApiKey,
@@ -11,8 +13,6 @@ import { apiKeyEnds, makeApiKey } from "../domain/credentials.ts";
 import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { sha256 } from "../lib/sha256.ts";
-import { toWireKey } from "../modules/keys/model.ts";
-import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
 import { openAccount } from "./find-account.ts";

@@ -1,7 +1,7 @@
 /** `companiond knowledge`: what companions read. */
+import { toWireSource } from "../api/knowledge/model.ts";
+import type { Store } from "../contracts/store/store.ts";
 import type { Source } from "../domain/knowledge.ts";
-import { toWireSource } from "../modules/knowledge/model.ts";
-import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure } from "./command.ts";
 import { companionOption, findOwner } from "./find-companion.ts";

@@ -1,5 +1,5 @@
 /** Gives up root, and keeps of its rights only that to listen below 1024: each new certificate needs a new listener. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { findInC, ptr } from "../lib/c-library.ts";
 
 const keepCapabilities = 8;

@@ -1,5 +1,5 @@
 /** Whether the public URL is missing where the server needs it. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { isLoopbackAddress } from "../lib/loopback.ts";
 
 /** Off loopback or behind a proxy, the server's address in requests cannot be trusted. */

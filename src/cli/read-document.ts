@@ -1,6 +1,6 @@
 /** `companiond read-document`: what the server starts for each document that it reads; nobody else needs it. */
-import { readInChild } from "../knowledge/reading/child.ts";
-import type { DocumentKind } from "../knowledge/reading/kind.ts";
+import { readInChild } from "../core/knowledge/reading/child.ts";
+import type { DocumentKind } from "../core/knowledge/reading/kind.ts";
 import { Misuse, singleCommand } from "./command.ts";
 import { free, oneOf } from "./value.ts";
 

@@ -1,11 +1,11 @@
 /** Reads sources in the command that adds them, whether a server is running or not, and says how far that is. */
+import { ownHostsOf } from "../app/server-settings.ts";
+import type { Store } from "../contracts/store/store.ts";
+import { createFetcher } from "../core/knowledge/fetching/fetcher.ts";
+import { createIndexer } from "../core/knowledge/indexing/indexer.ts";
+import { openDocumentReader } from "../core/knowledge/reading/reader.ts";
 import type { Source } from "../domain/knowledge.ts";
-import { createFetcher } from "../knowledge/fetching/fetcher.ts";
-import { createIndexer } from "../knowledge/indexing/indexer.ts";
-import { openDocumentReader } from "../knowledge/reading/reader.ts";
 import type { Log } from "../lib/log.ts";
-import { ownHostsOf } from "../server-settings.ts";
-import type { Store } from "../store/store.ts";
 import type { ActionInput } from "./command.ts";
 import type { Owner } from "./find-companion.ts";
 

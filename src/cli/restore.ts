@@ -1,10 +1,10 @@
 /** `companiond restore`: replaces the database with a backup. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Config } from "../config.ts";
+import { storageOf } from "../app/services.ts";
+import type { Config } from "../config/config.ts";
+import type { AsCaller, Restored } from "../contracts/store/engine.ts";
 import { AppError } from "../domain/errors.ts";
-import { storageOf } from "../services.ts";
-import type { AsCaller, Restored } from "../store/engine.ts";
 import { renameIn } from "./backups.ts";
 import { type ActionInput, Misuse, singleCommand } from "./command.ts";
 import { identityOption, storageMark, withFetched } from "./stored-backup.ts";

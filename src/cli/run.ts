@@ -1,10 +1,10 @@
 /** Runs the command in the arguments and returns an exit code: 0 success, 1 failure, 2 wrong use or configuration. */
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import type { OpenOptions } from "../contracts/store/engine.ts";
+import type { Store } from "../contracts/store/store.ts";
 import { systemClock } from "../lib/clock.ts";
 import { findNearest } from "../lib/edit-distance.ts";
 import { systemIds } from "../lib/ids.ts";
-import type { OpenOptions } from "../store/engine.ts";
-import type { Store } from "../store/store.ts";
 import { readArguments } from "./arguments.ts";
 import {
   type Action,
@@ -173,5 +173,5 @@ function suggest(nearest: string | null): string {
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */
 async function openStore(config: Config, options: Pick<OpenOptions, "isMigration" | "use">): Promise<Store> {
-  return await (await import("../services.ts")).openStore(config, options);
+  return await (await import("../app/services.ts")).openStore(config, options);
 }

@@ -1,13 +1,13 @@
 /** `companiond serve`: runs the server from start to shutdown. */
-import { buildInfo } from "../build-info.ts";
-import { type Config, readNetworkVariables } from "../config.ts";
-import { type BackupPlan, startBackups } from "../jobs/backups.ts";
+import { type OpenedServices, openServices, storageOf } from "../app/services.ts";
+import { type Config, readNetworkVariables } from "../config/config.ts";
+import { buildInfo } from "../lib/build-info.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import { closeOnFailure } from "../lib/close-on-failure.ts";
 import { openLog } from "../lib/log.ts";
-import { ListenFailure } from "../listener.ts";
-import { type RunningServer, startServer } from "../server.ts";
-import { type OpenedServices, openServices, storageOf } from "../services.ts";
+import { type BackupPlan, startBackups } from "../server/jobs/backups.ts";
+import { ListenFailure } from "../server/listener.ts";
+import { type RunningServer, startServer } from "../server/server.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";

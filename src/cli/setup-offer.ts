@@ -2,8 +2,8 @@
 import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { OpenedServices } from "../app/services.ts";
 import { makeOneTimeLink } from "../domain/one-time-link.ts";
-import type { OpenedServices } from "../services.ts";
 
 export interface SetupOffer {
   /** Opens the dashboard once; a secret. */

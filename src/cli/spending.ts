@@ -1,7 +1,7 @@
 /** `companiond spending`: stops what providers are asked, for one account or for all, and lets it begin again. */
+import { toWireStop } from "../api/spending-stops/model.ts";
+import type { Store } from "../contracts/store/store.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { toWireStop } from "../modules/spending-stops/model.ts";
-import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import type { Action, ActionInput, Command } from "./command.ts";
 import { openAccount } from "./find-account.ts";

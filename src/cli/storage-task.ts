@@ -1,7 +1,7 @@
 /** Asks the storage of backups for something, for a command. */
-import { runStorageTask } from "../backups/storage-process.ts";
-import type { StorageTasks } from "../backups/tasks.ts";
-import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config.ts";
+import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config/config.ts";
+import { runStorageTask } from "../core/backups/storage-process.ts";
+import type { StorageTasks } from "../core/backups/tasks.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { type CliIo, CommandFailure } from "./command.ts";
 

@@ -1,10 +1,10 @@
 /** Uploads a backup made for that, and fetches one to look into it, for commands. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Fetched } from "../backups/fetching.ts";
-import type { Uploaded } from "../backups/upload.ts";
-import type { Config } from "../config.ts";
-import { storageOf } from "../services.ts";
+import { storageOf } from "../app/services.ts";
+import type { Config } from "../config/config.ts";
+import type { Fetched } from "../core/backups/fetching.ts";
+import type { Uploaded } from "../core/backups/upload.ts";
 import { type ActionInput, CommandFailure } from "./command.ts";
 import { openNamedFile } from "./named-file.ts";
 import { askStorage, requireStorage } from "./storage-task.ts";

@@ -1,5 +1,5 @@
 /** What is said where the processes that read documents have files and network: why, and what helps. */
-import { type ConfinementObstacle, findConfinementObstacle } from "../knowledge/reading/confinement.ts";
+import { type ConfinementObstacle, findConfinementObstacle } from "../core/knowledge/reading/confinement.ts";
 import type { Log } from "../lib/log.ts";
 
 interface Unconfined {

@@ -2,8 +2,8 @@
  * The default model without a price: under a budget that stops calls, what has no price is refused, so an update that
  * changes the default would silence every companion. Said at start and by `doctor`.
  */
+import type { Config } from "../config/config.ts";
 import { defaultModel } from "../config/provider-settings.ts";
-import type { Config } from "../config.ts";
 import { findAnswerers } from "../domain/model-routes.ts";
 import { createPrices } from "../domain/prices.ts";
 

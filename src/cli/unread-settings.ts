@@ -1,8 +1,8 @@
 /** Points at the settings of a service that is installed on the machine, where a command was not given them. */
 import { existsSync } from "node:fs";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { describeNoDatabase } from "../contracts/store/data-place.ts";
 import { AppError } from "../domain/errors.ts";
-import { describeNoDatabase } from "../store/contract/data-place.ts";
 
 /** Where the package puts them. They are never read unasked: a command's settings are those that it is given. */
 export const serviceSettings = "/etc/companiond/companiond.env";

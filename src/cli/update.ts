@@ -1,6 +1,6 @@
 /** `companiond update`: replaces the executable with a newer, signed release. */
-import { buildInfo } from "../build-info.ts";
-import { loadReleases } from "../config.ts";
+import { loadReleases } from "../config/config.ts";
+import { buildInfo } from "../lib/build-info.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";

@@ -1,5 +1,5 @@
 /** `companiond version`: identifies this build. */
-import { buildInfo } from "../build-info.ts";
+import { buildInfo } from "../lib/build-info.ts";
 import { singleCommand } from "./command.ts";
 
 export const versionCommand = singleCommand({

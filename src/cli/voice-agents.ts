@@ -1,8 +1,8 @@
 /** `companiond account grant-agent`, `revoke-agent` and `list-agents`: which accounts may use which voice agents. */
+import { newGrantBody, toWireGrant } from "../api/accounts/model.ts";
+import type { VoiceAgentGrant } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { newGrantBody, toWireGrant } from "../modules/accounts/model.ts";
-import type { VoiceAgentGrant } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";

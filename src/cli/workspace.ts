@@ -5,10 +5,10 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { storageOf } from "../app/services.ts";
+import type { StorageLock } from "../contracts/store/engine.ts";
 import { AppError } from "../domain/errors.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { storageOf } from "../services.ts";
-import type { StorageLock } from "../store/engine.ts";
 import { CommandFailure } from "./command.ts";
 
 const start = "unfinished-backup-";

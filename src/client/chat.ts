@@ -1,15 +1,15 @@
-/** A streamed reply that survives its connections: after a cut it goes on where it was, each character once. */
-import { CompaniondError, type CompaniondErrorCode } from "./errors.ts";
+/** Chat by API key: a message, its reply, and what becomes of it when its reader leaves. */
+import { CompanionError } from "../reply-stream/errors.ts";
+import { type ChatConnection, cancelReply, followReply } from "../reply-stream/follow-reply.ts";
+import { readReply } from "../reply-stream/read-reply.ts";
+import type { CitedSource } from "../reply-stream/reply-reader.ts";
+import type { OpenedResponse } from "../reply-stream/request.ts";
+import { toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
-import { type CitedSource, type OnSources, readReply } from "./reply-stream.ts";
-import type { CallOptions, OpenedResponse } from "./request.ts";
-import type { Query, Transport } from "./transport.ts";
+import { type CallOptions, type Transport, toSearch } from "./transport.ts";
 
-/** The waits before each try to come back; the count begins again once text arrived. */
-const reconnectDelaysMs = [1000, 2000, 4000];
+/** A reply that was left is ended in the background: nobody waits for long. */
 const cancelTimeoutMs = 5000;
-/** Before each try to end a reply that was left: the server may not have begun it yet. */
-const cancelWaitsMs = [0, 1000, 3000];
 
 interface Message {
   message: string;
@@ -44,49 +44,45 @@ export interface ChatReply extends AsyncIterable<string> {
 export function startChat(transport: Transport, companionId: string, sent: Message, options: CallOptions): ChatReply {
   const sessionId = sent.session_id ?? makeUuid();
   const messageId = sent.message_id ?? makeUuid();
-  const path = ["api", "companions", companionId, "chat"];
-  const query: Query = { session_id: sessionId, visitor_id: sent.visitor_id, visitor_sub: sent.visitor?.sub };
-  const place = { path: [...path, messageId], query } as const;
-  const body = { ...sent, session_id: sessionId, message_id: messageId, resume: true };
-  const cancel = (call: CallOptions = {}) => transport.send({ method: "DELETE", ...place }, call);
-
-  const post = () => transport.open({ method: "POST", path, body, headers: { accept: "text/event-stream" } }, options);
-  const goOn = (offset: number) =>
-    transport.open(
-      {
-        method: "GET",
-        ...place,
-        query: { ...query, offset, events: sent.events },
-        headers: { accept: "text/event-stream" },
-      },
-      { ...options, maxRetries: 0 },
-    );
-
+  const query = { session_id: sessionId, visitor_id: sent.visitor_id, visitor_sub: sent.visitor?.sub };
+  const message = {
+    body: { ...sent, session_id: sessionId, message_id: messageId },
+    path: `/chat/${encodeURIComponent(messageId)}${toSearch(query)}`,
+  };
+  const path = ["api", "companions", companionId];
   let sources: readonly CitedSource[] | null = null;
-  const onSources: OnSources = (told) => {
-    sources = told;
+
+  const connection: ChatConnection = {
+    open(tail, { method, body }, { signal, retries = options.maxRetries }) {
+      const headers = { accept: "text/event-stream" };
+      const text = body === undefined ? undefined : { type: "application/json", content: body };
+      const timeoutMs = method === "DELETE" ? cancelTimeoutMs : options.timeoutMs;
+      return transport.open(
+        { method: method ?? "GET", path, tail, headers, text, isFollowed: true },
+        { timeoutMs, signal, maxRetries: retries },
+      );
+    },
   };
 
   async function* follow(): AsyncGenerator<string, void, undefined> {
     let isEnded = false;
+    const onSources = (told: readonly CitedSource[]) => {
+      sources = told;
+    };
     try {
-      const told = { hasEvents: sent.events === true, onSources };
-      yield* followReply({ post, goOn, sleep: (ms) => transport.sleep(ms, options.signal), ...told });
+      // Servers learn nothing of networks.
+      const openLine = (signal: AbortSignal | undefined) => ({ signal, close() {} });
+      const waiting = { openLine, pause: transport.sleep };
+      yield* followReply(connection, message, waiting, {
+        ...{ signal: options.signal, isNew: true, maxWaitMs: transport.maxRetryWaitMs },
+        ...(sent.events === true ? { onSources } : {}),
+      });
       isEnded = true;
     } catch (error) {
-      isEnded = error instanceof CompaniondError;
-      throw error;
+      isEnded = error instanceof CompanionError;
+      throw toCompaniondError(error);
     } finally {
-      if (!isEnded) void stop();
-    }
-  }
-
-  /** In vain where the server is away; it gives up a reply without readers by itself. */
-  async function stop(): Promise<void> {
-    for (const waitMs of cancelWaitsMs) {
-      if (waitMs > 0) await transport.sleep(waitMs, undefined);
-      const error = await cancel({ timeoutMs: cancelTimeoutMs }).catch((reason: unknown) => reason);
-      if (!(error instanceof CompaniondError && error.status === 404)) return;
+      if (!isEnded) void cancelReply(connection, message, transport.sleep);
     }
   }
 
@@ -94,7 +90,7 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
   return {
     sessionId,
     messageId,
-    cancel,
+    cancel: (call = {}) => transport.send({ method: "DELETE", path, tail: message.path }, call),
     get sources() {
       return sources;
     },
@@ -107,85 +103,11 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
   };
 }
 
-interface ReplyConnections {
-  /** From the first character: the same message again is answered with the same reply. */
-  post(): Promise<OpenedResponse>;
-  goOn(offset: number): Promise<OpenedResponse>;
-  sleep(durationMs: number): Promise<void>;
-  hasEvents: boolean;
-  onSources: OnSources;
-}
-
-async function* followReply({
-  post,
-  goOn,
-  sleep,
-  hasEvents,
-  onSources,
-}: ReplyConnections): AsyncGenerator<string, void, undefined> {
-  let text = "";
-  let isPosting = true;
-  let tries = 0;
-  for (;;) {
-    try {
-      const opened = await (isPosting ? post() : goOn(text.length));
-      const known = isPosting ? text : "";
-      isPosting = false;
-      if (opened.response.status === 204) {
-        opened.close();
-        // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
-        if (!hasEvents) return;
-        isPosting = true;
-        continue;
-      }
-      for await (const fragment of skipKnown(readReply(opened, onSources), known)) {
-        text += fragment;
-        tries = 0;
-        yield fragment;
-      }
-      return;
-    } catch (error) {
-      if (!(error instanceof CompaniondError)) throw error;
-      // Ended too long ago, or shorter than we know it: the message itself is answered however old it is.
-      if (!isPosting && (error.status === 404 || error.status === 400)) {
-        isPosting = true;
-        continue;
-      }
-      const delayMs = reconnectDelaysMs[tries];
-      // The sending of the message has had its tries.
-      if (isPosting || delayMs === undefined || !isPassing(error)) throw describe(error, text);
-      tries++;
-      await sleep(error.retryAfterSeconds === null ? delayMs : error.retryAfterSeconds * 1000);
-    }
+/** A reply that cannot be gone on with, from the opening of its stream. */
+export async function* readOnce(opening: Promise<OpenedResponse>): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* readReply(await opening);
+  } catch (error) {
+    throw toCompaniondError(error);
   }
-}
-
-/** The connection or the server is away; the reply may still be had. */
-function isPassing(error: CompaniondError): boolean {
-  if (error.code === "incomplete") return error.cause === undefined || codeOf(error.cause) === "unavailable";
-  return error.code === "network" || error.code === "timeout" || error.code === "rate_limited" || error.status >= 500;
-}
-
-function codeOf(cause: unknown): CompaniondErrorCode | null {
-  return cause instanceof CompaniondError ? cause.code : null;
-}
-
-/** Once there is text, every failure is that of a reply that is not whole. */
-function describe(error: CompaniondError, text: string): CompaniondError {
-  if (text === "" || error.code === "incomplete") return error;
-  const { status, requestId, retryAfterSeconds } = error;
-  const message = "The reply ended before it was whole.";
-  return new CompaniondError("incomplete", { message, status, requestId, retryAfterSeconds, cause: error });
-}
-
-/** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
-async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
-  let at = 0;
-  for await (const fragment of fragments) {
-    const shared = known.slice(at, at + fragment.length);
-    if (!fragment.startsWith(shared)) throw new CompaniondError("replaced");
-    at += shared.length;
-    if (fragment.length > shared.length) yield fragment.slice(shared.length);
-  }
-  if (at < known.length) throw new CompaniondError("replaced");
 }

@@ -1,59 +1,54 @@
-/** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
+/** What the client throws: the class of everything that reads replies, with what the management API adds. */
+import { CompanionError, type ConnectionErrorCode, type ReplyEndCode } from "../reply-stream/errors.ts";
 import type { Problem } from "./generated/wire.ts";
 
 /** Codes that the server sends. */
 export type ServerErrorCode = Problem["code"];
 
-/** Why the server ended a reply before it was whole, besides `upstream_error` and `unavailable`. */
-export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
+export type { ConnectionErrorCode as ClientErrorCode };
 
-/**
- * - `network`: no response came, or the connection broke.
- * - `timeout`: the server was silent for too long.
- * - `incomplete`: the reply ended before it was whole; what arrived is only a part, and the `cause` says why if the server did.
- * - `bad_response`: the response is not one of this interface.
- * - `replaced`: the server lost the reply and has begun another one to the same message.
- */
-export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced";
-
-export type CompaniondErrorCode = ServerErrorCode | ReplyEndCode | ClientErrorCode;
+export type CompaniondErrorCode = ServerErrorCode | ReplyEndCode | ConnectionErrorCode;
 
 export interface CompaniondErrorFacts {
   message?: string;
   status?: number;
   errors?: NonNullable<Problem["errors"]>;
   requestId?: string | null;
-  retryAfterSeconds?: number | null;
+  retryAfterMs?: number | null;
+  isCut?: boolean;
   /** The body of the refusal. */
   problem?: Problem | null;
   cause?: unknown;
 }
 
-export class CompaniondError extends Error {
-  override readonly name = "CompaniondError";
-  readonly code: CompaniondErrorCode;
-  /** HTTP status, or 0 where no response came. */
-  readonly status: number;
-  /** On `invalid_request`: every field at fault. Otherwise empty. */
-  readonly errors: NonNullable<Problem["errors"]>;
-  /** The server's id of the request; name it when reporting. */
-  readonly requestId: string | null;
-  /** How long to wait before another try can succeed; null where the server did not say. */
-  readonly retryAfterSeconds: number | null;
-  /** The whole answer, with what only some codes carry; null where the server sent none. */
-  readonly problem: Problem | null;
+type Shared = Pick<CompanionError, keyof Error | "status" | "requestId" | "retryAfterMs" | "isCut">;
+const SharedError = CompanionError as new (code: string, facts: object) => Shared;
 
-  /** The message is the server's public sentence, or the code alone where no server spoke. */
+export class CompaniondError extends SharedError {
+  declare readonly code: CompaniondErrorCode;
+  /** On `invalid_request`: every field at fault. Otherwise empty. */
+  declare readonly errors: NonNullable<Problem["errors"]>;
+  /** How long to wait before another try can succeed; null where the server did not say. */
+  declare readonly retryAfterSeconds: number | null;
+  /** The whole answer, with what only some codes carry; null where the server sent none. */
+  declare readonly problem: Problem | null;
+
+  /** The message is the server's public sentence, or one of our own where no server spoke. */
   constructor(code: CompaniondErrorCode, facts: CompaniondErrorFacts = {}) {
-    super(facts.message ?? code, "cause" in facts ? { cause: facts.cause } : {});
-    this.code = code;
-    this.status = facts.status ?? 0;
-    this.errors = facts.errors ?? [];
-    this.requestId = facts.requestId ?? null;
-    this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
-    this.problem = facts.problem ?? null;
+    const { message = sentences[code] ?? code, retryAfterMs = null, problem = null } = facts;
+    super(code, {
+      ...{ name: "CompaniondError", errors: problem?.errors ?? [], ...facts, message, retryAfterMs, problem },
+      retryAfterSeconds: retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000),
+    });
   }
 }
+
+const sentences: Partial<Record<CompaniondErrorCode, string>> = {
+  network: "The connection to the server failed.",
+  timeout: "The server was silent for too long.",
+  incomplete: "The reply ended before it was whole.",
+  bad_response: "The answer is not one of this interface.",
+} satisfies Partial<Record<ConnectionErrorCode, string>>;
 
 /** What a status means where the body is no problem document: it may come from a proxy. */
 const codesByStatus: Readonly<Record<number, ServerErrorCode>> = {
@@ -64,35 +59,14 @@ const codesByStatus: Readonly<Record<number, ServerErrorCode>> = {
   503: "unavailable",
 };
 
-/** Reads a refused response. Rejects only where its body breaks off. */
-export async function readProblem(response: Response): Promise<CompaniondError> {
-  const { status, headers } = response;
-  const body = parseObject(await response.text());
-  const problem = typeof body?.code === "string" ? (body as Problem) : null;
-  const code = problem?.code ?? codesByStatus[status] ?? (status >= 500 ? "upstream_error" : "bad_response");
-  return new CompaniondError(code, {
-    message: problem?.detail ?? `The server answered with status ${status}.`,
-    status,
-    errors: problem?.errors ?? [],
-    requestId: headers.get("x-request-id"),
-    retryAfterSeconds: parseRetryAfter(headers.get("retry-after")),
-    problem,
-  });
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Seconds, or an HTTP date; null for anything else. */
-function parseRetryAfter(value: string | null): number | null {
-  if (value === null) return null;
-  if (/^\d+$/.test(value)) return Number(value);
-  const waitMs = Date.parse(value) - Date.now();
-  return Number.isNaN(waitMs) ? null : Math.max(0, Math.ceil(waitMs / 1000));
+/** As an error of this client: what reads replies throws the class beneath. Anything else stays what it is. */
+export function toCompaniondError(error: unknown): unknown {
+  if (!(error instanceof CompanionError) || error instanceof CompaniondError) return error;
+  const { status, requestId, retryAfterMs, isCut } = error;
+  const problem = Object(error.problem).code === error.code ? (error.problem as Problem) : null;
+  const facts = { status, requestId, retryAfterMs, isCut, problem, cause: toCompaniondError(error.cause) };
+  if (problem) return new CompaniondError(problem.code, { ...facts, message: error.message });
+  if (status === 0 || error.code === "incomplete") return new CompaniondError(error.code as CompaniondErrorCode, facts);
+  const code = codesByStatus[status] ?? (status >= 500 ? "upstream_error" : "bad_response");
+  return new CompaniondError(code, { ...facts, message: `The server answered with status ${status}.` });
 }

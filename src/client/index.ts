@@ -1,7 +1,5 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
-
 import type { Me } from "./generated/wire.ts";
-import type { CallOptions } from "./request.ts";
 import { auditCalls } from "./resources/audit.ts";
 import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
@@ -9,22 +7,17 @@ import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
 import { usageCalls } from "./resources/usage.ts";
-import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
+import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
+export type { ReplyEndCode } from "../reply-stream/errors.ts";
+export type { CitedSource } from "../reply-stream/reply-reader.ts";
+export type { Fetch } from "../reply-stream/request.ts";
 export type { ChatReply } from "./chat.ts";
-export {
-  type ClientErrorCode,
-  CompaniondError,
-  type CompaniondErrorCode,
-  type ReplyEndCode,
-  type ServerErrorCode,
-} from "./errors.ts";
+export { type ClientErrorCode, CompaniondError, type CompaniondErrorCode, type ServerErrorCode } from "./errors.ts";
 export type * from "./generated/wire.ts";
-export type { CitedSource } from "./reply-stream.ts";
-export type { CallOptions, Fetch } from "./request.ts";
-export type { ChangeOptions, PartialCompanion, UpdateOptions } from "./resources/companions.ts";
+export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
-export type { CreateOptions } from "./transport.ts";
+export type { CallOptions, ChangeOptions, CreateOptions } from "./transport.ts";
 
 export type CompaniondOptions = TransportOptions;
 

@@ -1,7 +1,9 @@
 /** Calls of the management API: addresses, headers, and further tries where they can do no harm. */
-import { CompaniondError } from "./errors.ts";
+import { CompanionError } from "../reply-stream/errors.ts";
+import { type Fetch, type OpenedResponse, request } from "../reply-stream/request.ts";
+import { sleep, type Wait } from "../reply-stream/waiting.ts";
+import { CompaniondError, toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
-import { type CallOptions, type Fetch, type OpenedResponse, openRequest } from "./request.ts";
 
 export interface TransportOptions {
   /** Where the server is, such as `https://chat.example.com`. */
@@ -17,7 +19,16 @@ export interface TransportOptions {
   /** The longest wait between two tries, also where `Retry-After` asks for it; default 60 000. A longer one is thrown. */
   maxRetryWaitMs?: number | undefined;
   /** Waits between two tries; for tests. Rejects with the signal's reason once that fires. */
-  sleep?: ((durationMs: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
+  sleep?: Wait | undefined;
+}
+
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason (an `AbortError`). */
+  signal?: AbortSignal | undefined;
+  /** Silence of the server that ends a try with `timeout`; default the client's. */
+  timeoutMs?: number | undefined;
+  /** Further tries, only where they cannot do a thing twice; default the client's. */
+  maxRetries?: number | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -27,6 +38,16 @@ export interface CreateOptions extends CallOptions {
 
 export function creationHeaders({ idempotencyKey }: CreateOptions): Record<string, string> {
   return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+}
+
+export interface ChangeOptions extends CallOptions {
+  /** An `ETag`: the change is made only to that version; otherwise it is `precondition_failed`. */
+  ifMatch?: string | undefined;
+}
+
+/** What a change of one version is sent with: the second time, it would no longer be that version. */
+export function condition({ ifMatch }: ChangeOptions): Pick<ApiCall, "headers" | "isOnce"> {
+  return ifMatch === undefined ? {} : { headers: { "if-match": ifMatch }, isOnce: true };
 }
 
 type QueryValue =
@@ -47,20 +68,25 @@ export interface ApiCall {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parts of the path, each of which is escaped. */
   path: readonly string[];
+  /** What follows these, as it is. */
+  tail?: string;
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: object | undefined;
   headers?: Readonly<Record<string, string>>;
   /** Another content than JSON. */
-  text?: { type: string; content: string };
+  text?: { type: string; content: string } | undefined;
   /** The same. Its boundary is a new one at each try, its name is not. */
   form?: FormData | undefined;
   /** Once more, it could do another thing than the first time: then only a refusal is tried again. */
   isOnce?: boolean;
+  /** After a cut the caller comes back by itself. */
+  isFollowed?: boolean;
 }
 
 export interface Transport {
-  readonly sleep: NonNullable<TransportOptions["sleep"]>;
+  readonly sleep: Wait;
+  readonly maxRetryWaitMs: number;
   /** Resolves with a response of status 2xx, whose body the caller must read or close: a cut in it is the caller's. */
   open(call: ApiCall, options: CallOptions): Promise<OpenedResponse>;
   /** Reads the whole body before `take`; a connection that breaks within it is tried again like one that was refused. */
@@ -72,9 +98,13 @@ export interface Transport {
 }
 
 export function createTransport(settings: TransportOptions): Transport {
-  const { apiKey, timeoutMs = 30_000, maxRetries = 2, maxRetryWaitMs = 60_000, sleep = sleepFor } = settings;
+  const { apiKey, timeoutMs = 30_000, maxRetries = 2, maxRetryWaitMs = 60_000, sleep: wait = sleep } = settings;
   const base = settings.baseUrl.replace(/\/+$/, "");
-  const fetchIt: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
+  const fetchIt: Fetch = async (url, init) => {
+    const response = await (settings.fetch ?? fetch)(url, init);
+    // A refusal that breaks off says nothing: it is read here, where that is a broken connection.
+    return response.ok || response.body === null ? response : new Response(await response.text(), response);
+  };
 
   /** `use` belongs to the try: what it rejects with is tried again as well. */
   async function tryCall<Value>(
@@ -82,23 +112,24 @@ export function createTransport(settings: TransportOptions): Transport {
     options: CallOptions,
     use: (opened: OpenedResponse) => Value | Promise<Value>,
   ): Promise<Value> {
-    const url = `${base}/${call.path.map(encodeURIComponent).join("/")}${toSearch(call.query)}`;
-    const init = toInit(call, apiKey);
-    const request = { fetch: fetchIt, signal: options.signal, timeoutMs: options.timeoutMs ?? timeoutMs };
-    const tries = options.maxRetries ?? maxRetries;
-    for (let attempt = 0, wasUnheard = false; ; attempt++) {
-      try {
-        return await use(await openRequest(url, init, request));
-      } catch (error) {
-        if (!(error instanceof CompaniondError)) throw error;
-        // The first try did it, and its answer was lost.
-        if (wasUnheard && call.method === "DELETE" && error.status === 404) return await use(nothing());
-        if (attempt >= tries || !mayTryAgain(error, call, wasUnheard)) throw error;
+    const url = `${base}/${call.path.map(encodeURIComponent).join("/")}${call.tail ?? ""}${toSearch(call.query)}`;
+    let wasUnheard = false;
+    const tries = {
+      ...{ fetch: fetchIt, signal: options.signal, timeoutMs: options.timeoutMs ?? timeoutMs },
+      ...{ retries: options.maxRetries ?? maxRetries, maxRetryWaitMs, wait },
+      canRetry(error: CompanionError) {
+        const canRetry = mayTryAgain(error, call, wasUnheard);
         wasUnheard ||= isUnheard(error);
-        const waitMs = error.retryAfterSeconds === null ? backOffMs(attempt) : error.retryAfterSeconds * 1000;
-        if (waitMs > maxRetryWaitMs) throw error;
-        await sleep(waitMs, options.signal);
-      }
+        return canRetry;
+      },
+    };
+    try {
+      return await request(url, toInit(call, apiKey), tries, use);
+    } catch (error) {
+      // The first try did it, and its answer was lost.
+      const isGone = error instanceof CompanionError && error.status === 404;
+      if (wasUnheard && call.method === "DELETE" && isGone) return await use(nothing());
+      throw toCompaniondError(error);
     }
   }
 
@@ -112,13 +143,22 @@ export function createTransport(settings: TransportOptions): Transport {
     });
 
   return {
-    sleep,
+    sleep: wait,
+    maxRetryWaitMs,
     open: (call, options) => tryCall(call, options, (opened) => opened),
     read,
     text: (call, options) => read(call, options, (text) => text),
     json: <Body>(call: ApiCall, options: CallOptions) => read(call, options, parseAnswer<Body>),
     send: (call, options) => read(call, options, () => undefined),
   };
+}
+
+/** What is at the path, with the version that it has: for `ifMatch`. */
+export function readVersion<Body>(transport: Transport, path: readonly string[], options: CallOptions) {
+  return transport.read({ method: "GET", path }, options, (text, response) => ({
+    found: parseAnswer<Body>(text, response),
+    etag: response.headers.get("etag"),
+  }));
 }
 
 /** The server sends whole JSON: half of it was cut, which not every proxy and runtime tells from an end. */
@@ -128,7 +168,7 @@ export function parseAnswer<Body>(text: string, { headers }: Response): Body {
   } catch (cause) {
     const isCut = headers.get("content-type")?.includes("json") ?? false;
     throw isCut
-      ? new CompaniondError("network", { message: "The connection broke inside the answer.", cause })
+      ? new CompaniondError("network", { message: "The connection broke inside the answer.", isCut: true, cause })
       : new CompaniondError("bad_response", { message: "The answer is not JSON.", cause });
   }
 }
@@ -150,7 +190,7 @@ function toInit({ method, body, headers, text, form }: ApiCall, apiKey: string):
   };
 }
 
-function toSearch(query: Query = {}): string {
+export function toSearch(query: Query = {}): string {
   const search = new URLSearchParams();
   // A number's text is that of JSON.
   const add = (name: string, values: unknown) => {
@@ -166,39 +206,18 @@ function toSearch(query: Query = {}): string {
 }
 
 /** Nobody knows whether the server did it. */
-function isUnheard({ code, status, requestId }: CompaniondError): boolean {
-  return code === "network" || code === "timeout" || (status >= 500 && requestId === null);
+function isUnheard({ isCut, status, requestId }: CompanionError): boolean {
+  return isCut || (status >= 500 && requestId === null);
 }
 
-function mayTryAgain(error: CompaniondError, call: ApiCall, wasUnheard: boolean): boolean {
-  const { code, status, problem } = error;
-  if (status === 429) return true;
-  if (status === 503 && problem !== null) return true;
+function mayTryAgain(error: CompanionError, call: ApiCall, wasUnheard: boolean): boolean {
+  const { code, status, requestId, isCut } = error;
+  if (status === 429 || (status === 503 && requestId !== null)) return true;
   // The first try, whose answer was lost, is still at work.
   if (code === "conflict" && wasUnheard && call.method === "POST") return true;
-  return isUnheard(error) && call.isOnce !== true;
-}
-
-/** Half a second, doubled each time, and up to as much again by chance, so that many clients do not come back at once. */
-function backOffMs(attempt: number): number {
-  return 500 * 2 ** attempt * (1 + Math.random());
+  return isUnheard(error) && call.isOnce !== true && !(isCut && call.isFollowed === true);
 }
 
 function nothing(): OpenedResponse {
   return { response: new Response(null, { status: 204 }), next: (part) => part, close: () => undefined };
-}
-
-function sleepFor(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, durationMs);
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

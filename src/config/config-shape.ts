@@ -1,5 +1,6 @@
 /** What the configuration is, with the meaning of each part. */
-import type { StoragePlace } from "../backup-storage/storage.ts";
+import type { StoragePlace } from "../contracts/backup-storage.ts";
+import type { RateSettings } from "../contracts/limiter/rules.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { JsonObject } from "../domain/companion.ts";
 import type { LlmApi } from "../domain/llm-api.ts";
@@ -9,7 +10,6 @@ import type { ReasoningEffort } from "../domain/reasoning.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { AllowedHost } from "../lib/allowed-hosts.ts";
 import type { LogLevel } from "../lib/log.ts";
-import type { RateSettings } from "../limits/rules.ts";
 import type { GivenSetting } from "./given.ts";
 import type { NamedProvider } from "./providers.ts";
 import type { SupervisorFacts } from "./supervisor.ts";

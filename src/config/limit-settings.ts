@@ -6,17 +6,19 @@ const perMinute = wholeNumber(1, 1_000_000_000);
 const held = wholeNumber(0, 1_000_000_000);
 
 export const limitSettings = {
-  ratePerToken: plain("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
+  ratePerToken: plain("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests per minute by embed token."),
   ratePerTokenPaid: optional({
     variable: "COMPANIOND_RATE_PER_TOKEN_PAID",
     parse: perMinute,
     about: "The same for companions of accounts on the paid plan; without it, as on the free one.",
   }),
-  ratePerIp: plain("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
+  ratePerIp: plain("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests per minute by client address."),
   configRatePerToken: optional({
     variable: "COMPANIOND_CONFIG_RATE_PER_TOKEN",
     parse: perMinute,
-    about: "Page views a minute by embed token, in windows of their own; without it, they count as embed requests.",
+    about:
+      "Page views per minute by embed token, in windows of their own. Each page with a widget reads its companion's " +
+      "configuration; without this setting, that counts as an embed request, and takes a visitor's message.",
   }),
   configRatePerIp: optional({
     variable: "COMPANIOND_CONFIG_RATE_PER_IP",
@@ -28,41 +30,43 @@ export const limitSettings = {
     "COMPANIOND_RATE_PER_KEY",
     600,
     perMinute,
-    "Management requests a minute by API key, and by dashboard session.",
+    "Management requests per minute by API key, and by dashboard session.",
   ),
   chatRatePerKey: plain(
     "COMPANIOND_CHAT_RATE_PER_KEY",
     600,
     perMinute,
-    "Chats a minute by API key, through its own chat routes and /v1.",
+    "Chats per minute by API key, through its own chat routes and /v1.",
   ),
   streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
-  dailyFree: plain(
-    "COMPANIOND_DAILY_FREE",
-    1000,
-    perMinute,
-    "Messages a day (UTC) for each companion of an account on the free plan.",
-  ),
+  dailyFree: plain("COMPANIOND_DAILY_FREE", 1000, perMinute, "Messages per companion and day (UTC) on the free plan."),
   dailyPaid: plain("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
   dailyVoiceFree: plain(
     "COMPANIOND_DAILY_VOICE_FREE",
     200,
     perMinute,
-    "Voice sessions a day (UTC) for each companion of an account on the free plan.",
+    "Voice sessions per companion and day (UTC) on the free plan.",
   ),
   dailyVoicePaid: plain("COMPANIOND_DAILY_VOICE_PAID", 2000, perMinute, "The same on the paid plan."),
-  maxCompanionsFree: plain("COMPANIOND_MAX_COMPANIONS_FREE", 10_000, held, "Companions of an account, free plan."),
+  maxCompanionsFree: plain(
+    "COMPANIOND_MAX_COMPANIONS_FREE",
+    10_000,
+    held,
+    "Companions per account on the free plan. The operator's commands are not limited.",
+  ),
   maxCompanionsPaid: plain("COMPANIOND_MAX_COMPANIONS_PAID", 1_000_000, held, "The same on the paid plan."),
-  maxKeysFree: plain("COMPANIOND_MAX_KEYS_FREE", 100, held, "API keys of an account, free plan."),
+  maxKeysFree: plain("COMPANIOND_MAX_KEYS_FREE", 100, held, "API keys per account on the free plan."),
   maxKeysPaid: plain("COMPANIOND_MAX_KEYS_PAID", 1000, held, "The same on the paid plan."),
-  maxTokensFree: plain("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens of a companion, free plan."),
+  maxTokensFree: plain("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens per companion on the free plan."),
   maxTokensPaid: plain("COMPANIOND_MAX_TOKENS_PAID", 100, held, "The same on the paid plan."),
   maxBytesFree: setting({
     variable: "COMPANIOND_MAX_BYTES_FREE",
     parse: byteCount,
     fallback: 1024 ** 3,
     defaultText: "1GiB",
-    about: "What an account's companions and their sources may take up, free plan; visitors' words are not counted.",
+    about:
+      "Bytes that an account's companions and their sources may take up on the free plan: a number, or 512MiB, 1GiB …; " +
+      "visitors' words are not counted.",
   }),
   maxBytesPaid: setting({
     variable: "COMPANIOND_MAX_BYTES_PAID",

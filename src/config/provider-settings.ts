@@ -21,19 +21,20 @@ import {
 /** The cheapest of OpenAI's current models that answers at once: it takes every effort from `none` on. */
 export const defaultModel = "gpt-6-luna";
 
-export const providerSettings = {
+export const modelSettings = {
   openaiKey: optional({
     variable: "OPENAI_API_KEY",
     isSecret: true,
     parse: secret,
     about:
-      "The key of the language-model provider. Without any, the built-in demo replies on loopback, or with --demo.",
+      "The provider's key. Without any provider the built-in demo replies, and says so: on loopback, or with serve --demo.",
   }),
   openaiBaseUrl: optional({
     variable: "OPENAI_BASE_URL",
     parse: baseUrl,
     about:
-      "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. With it, the key is optional.",
+      "Any OpenAI-compatible endpoint, up to and including /v1 (http://127.0.0.1:11434/v1 for Ollama); without it, OpenAI " +
+      "itself. With it, the key is optional.",
   }),
   model: plain(
     "COMPANIOND_MODEL",
@@ -44,13 +45,13 @@ export const providerSettings = {
   models: optional({
     variable: "COMPANIOND_MODELS",
     parse: wordList,
-    about: "Further models that companions may ask for, separated by commas; COMPANIOND_MODEL always is one.",
+    about: "Further models that companions may use, separated by commas; COMPANIOND_MODEL is always allowed.",
   }),
   maxOutputTokens: plain(
     "COMPANIOND_MAX_OUTPUT_TOKENS",
     4096,
     wholeNumber(1, 10_000_000),
-    "The longest reply that a companion may ask for, in tokens; also the bound of those that set none.",
+    "The longest reply that a companion may request, in tokens; also the default.",
   ),
   maxContextTokens: plain(
     "COMPANIOND_MAX_CONTEXT_TOKENS",
@@ -69,7 +70,7 @@ export const providerSettings = {
     parse: oneOf(reasoningEfforts),
     about:
       "How long models think before they answer, where a companion does not say: none, minimal, low, medium, high, xhigh " +
-      "or max. Without it, as little as they can over responses, and as they do by themselves over chat.",
+      "or max. Without it, as little as they can over responses, and their own default over chat.",
   }),
   reasoningTokens: plain(
     "COMPANIOND_REASONING_TOKENS",
@@ -95,21 +96,25 @@ export const providerSettings = {
   providersFile: optional({
     variable: "COMPANIOND_PROVIDERS_FILE",
     parse: path,
-    about: "A JSON file that names further providers, and chains of models that stand in for one another.",
+    about:
+      "A JSON file that names further providers, and chains of models that stand in for one another; see docs/providers.md.",
   }),
   prices: optional<JsonObject>({
     variable: "COMPANIOND_PRICES",
     hasFile: true,
     parse: jsonObject([]),
     about:
-      'What models cost, in US dollars per million tokens: {"gpt-6-luna":{"input":0.1,"output":0.5}}; ' +
-      'voice per minute: {"voice/elevenlabs":{"minute":0.1}}.',
+      "What models cost, in US dollars per million tokens, and voice per minute, as JSON; see docs/providers.md. " +
+      '{"gpt-6-luna":{"input":0.1,"cached_input":0.01,"output":0.5},"voice/elevenlabs":{"minute":0.1}}',
   }),
+} satisfies Record<string, Setting<unknown>>;
+
+export const voiceSettings = {
   elevenlabsKey: optional({
     variable: "ELEVENLABS_API_KEY",
     isSecret: true,
     parse: secret,
-    about: "The key of the voice-agent provider. Without it companions have no voice.",
+    about: "The voice-agent provider's key. Without it companions have no voice.",
   }),
   elevenlabsBaseUrl: plain(
     "ELEVENLABS_BASE_URL",
@@ -121,18 +126,25 @@ export const providerSettings = {
     variable: "ELEVENLABS_WEBHOOK_SECRET",
     isSecret: true,
     parse: secret,
-    about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
+    about: "Verifies that transcripts come from the voice-agent provider; without it none are accepted.",
   }),
+} satisfies Record<string, Setting<unknown>>;
+
+export const knowledgeSettings = {
   embeddingModel: optional({
     variable: "COMPANIOND_EMBEDDING_MODEL",
     parse: word,
-    about: "The provider's model for vectors, by which knowledge is also found; without it, by words alone.",
+    about:
+      "A model of the provider above that turns texts into vectors, such as text-embedding-3-small: knowledge is then " +
+      "found by its meaning too. Without it, by its words alone. After a change, everything is embedded again.",
   }),
   privateSources: setting<readonly AllowedHost[]>({
     variable: "COMPANIOND_PRIVATE_SOURCES",
     parse: allowedHosts,
     fallback: [],
     defaultText: "",
-    about: "Hosts or ranges of private networks that sources of knowledge may be read from, separated by commas.",
+    about:
+      "Sources are read from public addresses only. These are the exceptions: hosts with or without a port, and ranges of " +
+      "addresses, separated by commas, such as wiki.internal:8080,10.1.0.0/16. Link-local addresses are never read from.",
   }),
 } satisfies Record<string, Setting<unknown>>;

@@ -1,7 +1,7 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
 import { nameForOperator } from "./credential-source.ts";
 import { type EnvFile, parseEnvFile } from "./env-file.ts";
-import type { FlagName, Setting } from "./setting.ts";
+import { type FlagName, type Setting, takesFile } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue } from "./values.ts";
@@ -112,7 +112,7 @@ function findText(
 ): { source: string; text: string } | null {
   const text = variables.get(one.variable);
   const fileVariable = one.variable + fileSuffix;
-  const filePath = one.isSecret || one.hasFile ? variables.get(fileVariable) : undefined;
+  const filePath = takesFile(one) ? variables.get(fileVariable) : undefined;
   if (filePath === undefined) return text === undefined ? null : { source: one.variable, text };
   if (text !== undefined) {
     problems.push({ sentence: `${one.variable} and ${fileVariable} are both set. Keep one of them.` });

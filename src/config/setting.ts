@@ -15,7 +15,13 @@ export interface Setting<Value> {
   fallback: Value;
   /** The default as shown in `.env.example`; empty if unset is the default. */
   defaultText: string;
+  /** For `serve --help` and `.env.example`: what it does, and what holds without it. */
   about: string;
+}
+
+/** Whether it can also be given as the path of a file that contains it. */
+export function takesFile({ isSecret, hasFile }: Pick<Setting<unknown>, "isSecret" | "hasFile">): boolean {
+  return isSecret === true || hasFile === true;
 }
 
 export function setting<Value>(entry: Setting<Value>): Setting<Value> {

@@ -1,16 +1,34 @@
-/** Every setting in one place: its variable, flag, parser, default and purpose. */
+/** Every setting in one place, by section: its variable, flag, parser, default and purpose. */
 import { limitSettings } from "./limit-settings.ts";
-import { operationSettings } from "./operation-settings.ts";
-import { providerSettings } from "./provider-settings.ts";
-import { serverSettings } from "./server-settings.ts";
+import { accountSettings, operationSettings, sharedSettings } from "./operation-settings.ts";
+import { knowledgeSettings, modelSettings, voiceSettings } from "./provider-settings.ts";
+import { httpsSettings, serverSettings } from "./server-settings.ts";
 import type { Setting } from "./setting.ts";
+
+/** As people read them: `serve --help` and `.env.example` are made from this. */
+export const settingSections = {
+  Server: serverSettings,
+  HTTPS: httpsSettings,
+  "Language model: any OpenAI-compatible endpoint": modelSettings,
+  "Voice: ElevenLabs": voiceSettings,
+  Knowledge: knowledgeSettings,
+  Limits: limitSettings,
+  Accounts: accountSettings,
+  "Several instances: PostgreSQL and Redis": sharedSettings,
+  Operation: operationSettings,
+} satisfies Record<string, Record<string, Setting<unknown>>>;
 
 export const settings = {
   ...serverSettings,
-  ...providerSettings,
+  ...httpsSettings,
+  ...modelSettings,
+  ...voiceSettings,
+  ...knowledgeSettings,
   ...limitSettings,
+  ...accountSettings,
+  ...sharedSettings,
   ...operationSettings,
-} satisfies Record<string, Setting<unknown>>;
+};
 
 export type SettingName = keyof typeof settings;
 export type SettingValues = { [Name in SettingName]: (typeof settings)[Name]["fallback"] };

@@ -1,7 +1,7 @@
 /** Which names of variables are settings, and what is said of those that are not. */
 import { findNearest } from "../lib/edit-distance.ts";
 import { mayRepeat } from "./env-file.ts";
-import type { Setting } from "./setting.ts";
+import { type Setting, takesFile } from "./setting.ts";
 import { settings } from "./settings.ts";
 
 /** What a name that is no setting is: wrong, or of no effect here. */
@@ -14,7 +14,7 @@ export interface NameVerdict {
 const prefixes = ["COMPANIOND_", "OPENAI_", "ELEVENLABS_"];
 const allSettings: readonly Setting<unknown>[] = Object.values(settings);
 const knownNames: readonly string[] = allSettings.flatMap((one) =>
-  one.isSecret || one.hasFile ? [one.variable, `${one.variable}_FILE`] : [one.variable],
+  takesFile(one) ? [one.variable, `${one.variable}_FILE`] : [one.variable],
 );
 
 /**

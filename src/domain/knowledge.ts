@@ -41,6 +41,8 @@ export interface Source {
   /** How much of what is being read is done, in pages; null unless it is being read. */
   progress: SourceProgress | null;
   createdAt: number;
+  /** When its owner sent its content or settings last: another moment each time, which tells its versions apart. */
+  updatedAt: number;
 }
 
 export interface SourceProgress {

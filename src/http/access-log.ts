@@ -3,9 +3,9 @@
  * summarized.
  */
 
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { Measurements, RouteCounts } from "../core/metrics/measurements.ts";
 import { createRefusalLog } from "../lib/refusal-log.ts";
-import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
 import type { RequestContext } from "./request-context.ts";
 import { createRouteTable, type RoutePlace, type RouteTable } from "./route-table.ts";

@@ -4,8 +4,8 @@ import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
-import { linesOf, linesType } from "../schemas/lines.ts";
-import { namedObject } from "../schemas/named-object.ts";
+import { linesOf, linesType } from "./schemas/lines.ts";
+import { namedObject } from "./schemas/named-object.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the

@@ -1,6 +1,6 @@
 /** The `{base_url}`: for the caller, the address of the request; for everybody else, only a known address. */
 
-import type { Settings } from "../dependencies.ts";
+import type { Settings } from "../core/dependencies.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { forwardedBase, hasUsualHost } from "./client-ip.ts";
 

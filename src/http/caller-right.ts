@@ -1,9 +1,9 @@
 /** The right of a management call to go on: ends with its key or session, its account's suspension, and the companion. */
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { TurnRight } from "../core/turns/turn-start.ts";
 import type { KeyPrincipal, Principal } from "../domain/account.ts";
 import type { SpendingState } from "../domain/budget.ts";
 import { missing } from "../domain/resource-id.ts";
-import type { TurnRight } from "../turns/turn-start.ts";
 import { unauthorized } from "./principal-guard.ts";
 import type { OpenedSession } from "./session-cookie.ts";
 

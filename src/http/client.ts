@@ -1,6 +1,6 @@
 /** The client that a request comes from, as far as the configured proxies vouch for it. */
 
-import type { Settings } from "../dependencies.ts";
+import type { Settings } from "../core/dependencies.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type ClientIp, clientIp } from "./client-ip.ts";

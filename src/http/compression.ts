@@ -26,7 +26,11 @@ const encodings: readonly (readonly [name: string, compress: Compress])[] = [
  * The text as the client accepts it, with the headers that say so. Only for responses that hold no secret: none of them
  * returns a request's words beside one, whose length would tell it.
  */
-export async function compressFor(request: Request, set: ResponseHead, text: Text): Promise<Text> {
+export async function compressFor<Given extends Text>(
+  request: Request,
+  set: ResponseHead,
+  text: Given,
+): Promise<Given | Uint8Array> {
   varyBy(set.headers as Record<string, string | number>, "Accept-Encoding");
   if (text.length < leastBytes) return text;
   const encoding = chooseEncoding(request.headers.get("accept-encoding"));

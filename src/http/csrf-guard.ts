@@ -3,7 +3,7 @@
  * its cookie.
  */
 
-import type { Settings } from "../dependencies.ts";
+import type { Settings } from "../core/dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { forwardedBase } from "./client-ip.ts";
 

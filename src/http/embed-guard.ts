@@ -3,17 +3,17 @@
  * fixed by the contract.
  */
 
-import type { Services } from "../dependencies.ts";
+import type { Verdict } from "../contracts/limiter/limiter.ts";
+import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { TurnRight } from "../core/turns/turn-start.ts";
+import type { RepeatableUse, Solution } from "../core/visitors/challenges.ts";
+import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Companion } from "../domain/companion.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
-import type { Verdict } from "../limits/limiter.ts";
-import type { CompanionStore, EmbedTarget } from "../store/store.ts";
-import type { TurnRight } from "../turns/turn-start.ts";
-import type { RepeatableUse } from "../visitors/challenges.ts";
-import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
@@ -44,7 +44,10 @@ export interface Embedded {
 
 /** A solved challenge, which the request has. */
 export interface Work {
-  /** As `Challenges.spend`: called when something is about to begin that costs money. */
+  /**
+   * As `Challenges.spend`: called when something is about to begin that costs money. Also takes a place of the token where
+   * the request has none; rejects with `challenge_required` if there is none left.
+   */
   spend(use: RepeatableUse | null): Promise<void>;
 }
 
@@ -111,7 +114,8 @@ export async function openEmbed(
   // Page views that have windows of their own take no visitor's place; whoever is known need not work.
   if (companion.challenge !== "off" && tokenRule === rules.token[plan] && !(asks.use === "spending" && visitor)) {
     writeRateLimitHeaders(headers, policy, byIp);
-    taken = await takeGuarded(dependencies, request, token, target, asks);
+    const write = (byToken: Verdict) => writeRateLimitHeaders(headers, policy, byIp, byToken);
+    taken = await takeGuarded(dependencies, request, token, target, asks, write);
   }
   const byToken = taken?.byToken ?? (await limiter.admit(tokenRule, token));
   const verdict = taken?.byRead ?? byToken;
@@ -142,33 +146,45 @@ async function takeGuarded(
   token: string,
   { companion, plan }: EmbedTarget,
   { use }: Asked,
+  write: (byToken: Verdict) => void,
 ): Promise<Taken> {
-  const { limiter, rules } = dependencies;
+  const { limiter, rules, challenges } = dependencies;
   const rule = rules.token[plan];
   const isAlways = companion.challenge === "always";
-  let work: Work | null = null;
   if (!isAlways || use !== "spending") {
     // In one step: of a burst, all would see the window as it was before the first of them.
     const byToken = await limiter.admitUpTo(rule, token, isAlways ? 0 : Math.floor(rule.limit / 2) + 1);
-    if (byToken.isAdmitted) return { byToken, byRead: null, work };
-    if (use !== "spending") return { byToken, byRead: await limiter.admit(rules.read[plan], token), work };
+    if (byToken.isAdmitted) return { byToken, byRead: null, work: null };
+    if (use !== "spending") return { byToken, byRead: await limiter.admit(rules.read[plan], token), work: null };
   }
-  work = await openWork(dependencies, request, companion);
-  return { byToken: await limiter.admit(rule, token), byRead: null, work };
+  const { solution, isFirst } = await openSolution(dependencies, request, companion);
+  const work: Work = {
+    async spend(repeatable) {
+      await challenges.spend(companion.id, solution, repeatable);
+      if (isFirst) return;
+      const byToken = await limiter.admit(rule, token);
+      write(byToken);
+      // Others have taken the last place meanwhile. Taken before, it would be lost to each of many who send one solution.
+      if (!byToken.isAdmitted) throw await challenges.refusal(companion.id);
+    },
+  };
+  if (isFirst) return { byToken: await limiter.admit(rule, token), byRead: null, work };
+  // Worked once for one place: what is refused again and again takes no more of those that others need.
+  const seen = await limiter.admitUpTo(rule, token, 0);
+  return { byToken: { ...seen, isAdmitted: seen.remaining > 0 }, byRead: null, work };
 }
 
-async function openWork(
+/** The request's solution, and whether it comes for the first time. */
+async function openSolution(
   { limiter, rules, challenges }: EmbedDependencies,
   request: Request,
   { id }: Companion,
-): Promise<Work> {
+): Promise<{ solution: Solution; isFirst: boolean }> {
   const solution = await challenges.open(id, request.headers.get("x-challenge") ?? "");
-  const mayPass =
-    solution !== null &&
-    !(await challenges.isUsedUp(solution)) &&
-    (await limiter.admit(rules.solution, solution.signature)).isAdmitted;
-  if (!mayPass) throw await challenges.refusal(id);
-  return { spend: (use) => challenges.spend(id, solution, use) };
+  if (solution === null || (await challenges.isUsedUp(solution))) throw await challenges.refusal(id);
+  const { isAdmitted, remaining } = await limiter.admit(rules.solution, solution.signature);
+  if (!isAdmitted) throw await challenges.refusal(id);
+  return { solution, isFirst: remaining === rules.solution.limit - 1 };
 }
 
 /** The visitor of the request's token; null if it has none and needs none. */

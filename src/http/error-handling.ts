@@ -3,7 +3,7 @@
  * not see.
  */
 import { Elysia } from "elysia";
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
 import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";

@@ -1,5 +1,5 @@
 /** What a new server has to say to whoever opens it: whether anybody can sign in, and where its demo is. */
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
 import { demoEmail } from "../domain/account.ts";
 
 type Parts = Pick<Services, "settings" | "store">;

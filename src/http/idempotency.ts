@@ -1,9 +1,9 @@
 /** `Idempotency-Key`: a repeated management POST creates nothing again. */
 
-import type { Services } from "../dependencies.ts";
+import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
-import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
 import { type ArrivedBody, type JsonBody, takeBody } from "./json-body.ts";
 import { type ResponseHead, respondJsonText } from "./json-response.ts";
 import { writeContext } from "./principal-guard.ts";

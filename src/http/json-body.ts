@@ -1,15 +1,15 @@
 /** Reads a JSON body: checks content type, size, encoding and syntax, in that order, each with its own error. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { omitFields } from "../lib/omit-fields.ts";
 import { sha256Hex } from "../lib/sha256.ts";
-import { linesOf, linesType } from "../schemas/lines.ts";
-import type { Checker } from "../schemas/schema.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { readPieces } from "./body-pieces.ts";
+import { linesOf, linesType } from "./schemas/lines.ts";
+import type { Checker } from "./schemas/schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
 const managementBodyLimitBytes = 1024 * 1024;

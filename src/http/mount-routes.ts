@@ -1,6 +1,6 @@
 /** Adds the defined routes to Elysia's router. */
 import type { Elysia } from "elysia";
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { toCamelCase } from "../lib/field-names.ts";
 import { createIdempotency } from "./idempotency.ts";

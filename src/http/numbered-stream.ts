@@ -1,6 +1,6 @@
 /** The stream of a client that comes back: each event carries how much of the reply's text the client has after it. */
 
-import type { SourcesEvent } from "../turns/events.ts";
+import type { SourcesEvent } from "../core/turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { EventStream } from "./sse.ts";
 

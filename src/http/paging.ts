@@ -1,10 +1,10 @@
 /** Paged lists: `limit`, `cursor` and `order` in, `data` and `next_cursor` out. */
 
 import { Type as t } from "@sinclair/typebox";
+import { type ListOrder, type Page, type PageRequest, toPage } from "../contracts/store/page.ts";
 import { isUuid } from "../lib/ids.ts";
 import { parseInstant } from "../lib/instant.ts";
 import { pause } from "../lib/pause.ts";
-import { type ListOrder, type Page, type PageRequest, toPage } from "../store/contract/page.ts";
 import { JsonText } from "./json-response.ts";
 import type { QueryPart, QueryReader } from "./query.ts";
 

@@ -1,6 +1,6 @@
 /** Streams to a visitor what another instance streams to this one: its events as they are, the rest by this server's rules. */
+import type { FollowedTurn, TurnEnd, TurnReader } from "../core/turns/events.ts";
 import { type StreamErrorCode, streamErrorCodes } from "../domain/stream-end.ts";
-import type { FollowedTurn, TurnEnd, TurnReader } from "../turns/events.ts";
 import { EventStream } from "./sse.ts";
 
 /** A stream whose texts are events already. */

@@ -22,20 +22,42 @@ export function respondVersioned(request: Request, set: ResponseHead, wire: obje
   return new JsonText(text);
 }
 
-/** Adds the `ETag` of a response's text. */
+/** Adds the `ETag` of a response's text, or of what stands for it. */
 export function addTag(set: ResponseHead, text: string): string {
   const etag = tagOfJson(text);
   set.headers["etag"] = etag;
   return etag;
 }
 
-/** Throws `precondition_failed` unless the representation is one of those that the client knows. */
-export type Precondition = (wire: object) => void;
+interface Changed {
+  readonly id: string;
+  readonly updated_at: string;
+}
 
-/** What `If-Match` asks for, or null without one; throws `invalid_request` if it is malformed. */
-export function readPrecondition(request: Request): Precondition | null {
+/**
+ * Stands for the representation where that also tells what is read or counted meanwhile: with another tag after each reply,
+ * `If-Match` could not be met. `updated_at` must be another one after each change.
+ */
+export function versionOf({ id, updated_at }: Changed): object {
+  return { id, updated_at };
+}
+
+/** The representation, with the `ETag` of its version. */
+export function tagVersion<Wire extends Changed>(set: ResponseHead, wire: Wire): Wire {
+  addTag(set, JSON.stringify(versionOf(wire)));
+  return wire;
+}
+
+/**
+ * What `If-Match` asks of an object at the moment of its change: throws `precondition_failed` unless what `toVersion` makes
+ * of it has one of the tags. Undefined without `If-Match`; throws `invalid_request` if it is malformed.
+ */
+export function readCheck<Current>(
+  request: Request,
+  toVersion: (current: Current) => object,
+): ((current: Current) => void) | undefined {
   const header = request.headers.get(headerName);
-  if (header === null || header.trim() === "*") return null;
+  if (header === null || header.trim() === "*") return undefined;
   // No tag of ours has a comma, and one that has is none of ours.
   const tags = header.split(",").map((tag) => listedTag.exec(tag.trim()));
   if (tags.includes(null)) {
@@ -45,8 +67,8 @@ export function readPrecondition(request: Request): Precondition | null {
   }
   // A weak tag says that two representations mean the same, not that nothing was changed in between.
   const strong = tags.flatMap((tag) => (tag?.[1] === undefined ? [tag?.[2]] : []));
-  return (wire) => {
-    if (strong.includes(tagOfJson(JSON.stringify(wire)))) return;
+  return (current) => {
+    if (strong.includes(tagOfJson(JSON.stringify(toVersion(current))))) return;
     throw new AppError(
       "precondition_failed",
       `It was changed since the version that ${headerName} names. Read it again, and repeat the change.`,

@@ -1,12 +1,12 @@
 /** The guard of management routes: turns an API key or the dashboard's cookie into a principal with access. */
 
-import type { Services } from "../dependencies.ts";
+import type { WriteContext } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
 import { insufficientScope, type KeyPrincipal, type Principal } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
-import type { WriteContext } from "../store/store.ts";
 import type { Access, EmbedAccess } from "./api-description.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";

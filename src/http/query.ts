@@ -1,8 +1,8 @@
 /** Query parameters of the management API: only known ones, each once, with all faults in one response. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
+import type { MetadataFilter } from "../contracts/store/store.ts";
 import { type FieldError, invalidFields } from "../domain/errors.ts";
 import { toUuid } from "../lib/ids.ts";
-import type { MetadataFilter } from "../store/store.ts";
 
 const metadataPrefix = "metadata.";
 

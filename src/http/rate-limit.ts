@@ -2,10 +2,10 @@
  * Checks a client's request with the limiter, and turns the verdict into the `RateLimit` headers
  * (draft-ietf-httpapi-ratelimit-headers) and a 429 with `Retry-After`.
  */
+import type { Limiter, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
+import { type EmbedWindows, networkRulesOf } from "../contracts/limiter/rules.ts";
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
-import type { Limiter, RateRule, RuleName, Verdict } from "../limits/limiter.ts";
-import { type EmbedWindows, networkRulesOf } from "../limits/rules.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 

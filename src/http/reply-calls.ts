@@ -1,16 +1,12 @@
-/**
- * Answers what clients want with a named reply that runs at this instance: the same for a visitor's own request and for
- * one that another instance passes on.
- */
-import type { Services } from "../dependencies.ts";
+/** Writes the responses of named replies, running or stored: for clients, and for other instances that pass their calls on. */
+import type { StoredExchange } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { ReplyCall } from "../core/instances/instances.ts";
+import type { SourcesEvent } from "../core/turns/events.ts";
+import type { KeptReply } from "../core/turns/kept-reply.ts";
+import { findRunning, type Whereabouts } from "../core/turns/message-search.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import type { CitedSource } from "../domain/knowledge.ts";
-import type { ReplyCall } from "../instances/instances.ts";
-import type { StoredExchange } from "../store/store.ts";
-import { queueKeyOf } from "../turns/conversation-keeper.ts";
-import type { SourcesEvent } from "../turns/events.ts";
-import type { KeptReply } from "../turns/kept-reply.ts";
-import type { ReplyName } from "../turns/named-replies.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";
@@ -19,15 +15,9 @@ import { openResponse, sseHeaders, whileSilent } from "./stream-response.ts";
 
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
-export function nameOf({ key, messageId }: Pick<ReplyCall, "key" | "messageId">): ReplyName {
-  return { queueKey: queueKeyOf(key), messageId };
-}
-
 /**
- * Null if the reply does not run here, or has just ended: the store has what is left of it. `request` is the one to
- * respond to: its signal says when the client has left. The response has headers of its own only, which may be added to.
- * Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many
- * readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` does. `seal`: see `EventStream`.
+ * Answers a call that another instance passes on: null if the reply does not run here, or has just ended. Rejects as
+ * `respondWhereItIs` does. `seal`: see `EventStream`.
  */
 export async function answerReplyCall(
   services: ReplyServices,
@@ -35,13 +25,36 @@ export async function answerReplyCall(
   request: Request,
   seal?: (frames: string) => string,
 ): Promise<Response | null> {
-  const reply = services.replies.find(nameOf(call));
-  if (reply === null) return null;
-  if (reply.isLeft) await reply.whenEnded();
-  if (reply.hasEnded || reply.isLeft) return null;
+  const reply = await findRunning(services.replies, call);
+  return reply === null ? null : await joinReply(services, reply, call, request, seal);
+}
+
+/**
+ * The response of whoever has the reply. Null if it has moved meanwhile: search again. `request` is the one to respond to:
+ * its signal says when the client has left. The response has headers of its own only, which may be added to. Rejects with
+ * `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many readers),
+ * `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and `OtherInstances.pass` do.
+ */
+export async function respondWhereItIs(
+  services: ReplyServices & Pick<Services, "store" | "instances">,
+  where: Exclude<Whereabouts, { at: "nowhere" }>,
+  call: ReplyCall,
+  request: Request,
+): Promise<Response | null> {
+  if (where.at === "here") return await joinReply(services, where.reply, call, request);
+  if (where.at === "elsewhere") return await passOn(services, where.url, call, request);
+  return await answerStoredReply(services, where.exchange, call, request);
+}
+
+async function joinReply(
+  services: ReplyServices,
+  reply: KeptReply,
+  call: ReplyCall,
+  request: Request,
+  seal?: (frames: string) => string,
+): Promise<Response> {
   if (call.action === "cancel") {
-    reply.stop("cancelled", wasCancelled());
-    await reply.whenEnded();
+    await stopReply(reply);
     return new Response(null, { status: 204 });
   }
   if (call.action === "attach") requireSameMessage(call, reply.message);
@@ -51,8 +64,14 @@ export async function answerReplyCall(
   return await respondWithReply(services, reply, call, request, { seal });
 }
 
+/** For everyone who reads it. Resolves once it is stored; rejects with `unavailable` if that takes long. */
+export async function stopReply(reply: KeptReply): Promise<void> {
+  reply.stop("cancelled", wasCancelled());
+  await reply.whenEnded();
+}
+
 /** Answers from the store. */
-export async function answerStoredReply(
+async function answerStoredReply(
   services: ReplyServices & Pick<Services, "store">,
   exchange: StoredExchange,
   call: ReplyCall,
@@ -123,7 +142,7 @@ export async function respondWithReply(
 }
 
 /** The response of the instance at `url`; null and failures as `OtherInstances.pass` has them. */
-export async function passOn(
+async function passOn(
   { instances, heartbeats, ids }: Pick<Services, "instances" | "heartbeats" | "ids">,
   url: string | null,
   call: ReplyCall,

@@ -26,10 +26,10 @@
  * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
  * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: the `status`, 201 by default, or the replay.
  */
-import type { Services } from "../dependencies.ts";
+import type { EmbedTarget, WriteContext } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { KeyPrincipal, Principal } from "../domain/account.ts";
-import type { EmbedTarget, WriteContext } from "../store/store.ts";
-import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
 import { compressFor } from "./compression.ts";
 import { type Asked, openEmbed, pageView, type Work } from "./embed-guard.ts";

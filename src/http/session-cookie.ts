@@ -1,11 +1,11 @@
 /** The dashboard's cookie: its name and flags, and the principal it stands for. */
 
-import type { Services } from "../dependencies.ts";
+import type { Session } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
 import { type SessionPrincipal, scopes } from "../domain/account.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { sha256Hex } from "../lib/sha256.ts";
-import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
 import { type OwnAddress, requireSameOrigin } from "./csrf-guard.ts";
 

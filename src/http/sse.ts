@@ -2,9 +2,9 @@
  * Streams a reply to its visitor: the only file that writes the stream's bytes (spec 4.2). Decides when they are sent,
  * and handles visitors who stall or leave.
  */
+import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";
-import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 
 const doneFrame = "data: [DONE]\n\n";

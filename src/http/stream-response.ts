@@ -1,5 +1,5 @@
 /** Streams a turn's events without Elysia's response mapping, which would copy the body into another stream. */
-import type { Turn } from "../turns/turn.ts";
+import type { Turn } from "../core/turns/turn.ts";
 import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";

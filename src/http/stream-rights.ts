@@ -1,6 +1,6 @@
 /** Ends streams of replies whose token is taken away while the reply goes on: it may have begun with another token. */
-import type { Services } from "../dependencies.ts";
-import type { TurnRight } from "../turns/turn-start.ts";
+import type { Services } from "../core/dependencies.ts";
+import type { TurnRight } from "../core/turns/turn-start.ts";
 import { contextOf } from "./request-context.ts";
 
 /** Call it once the request has its response. */

@@ -1,6 +1,7 @@
 /** Reads a body that is JSON, or a form with a file: larger than other bodies, and so within a budget of memory. */
 import { AppError, invalidFields } from "../domain/errors.ts";
-import { decodeInSlices, digestInSlices, joinInSlices } from "../lib/byte-slices.ts";
+import { digestInSlices, joinInSlices } from "../lib/byte-slices.ts";
+import { parseLongJson } from "../lib/long-json.ts";
 import { type FormPart, findBoundary, MultipartFault, parseMultipart } from "../lib/multipart.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
 import { sha256Hex } from "../lib/sha256.ts";
@@ -47,12 +48,12 @@ export async function takeUpload(call: BodyRequest): Promise<ArrivedBody> {
   if (type !== "application/json" && announced !== "0" && request.body !== null) {
     throw new AppError("unsupported_media_type", `Send JSON, or a file as ${formType}.`);
   }
-  if (isSmall) return toJson(await readJsonText(request, smallBytes), () => undefined);
+  if (isSmall) {
+    const text = await readJsonText(request, smallBytes);
+    return { digest: async () => sha256Hex(text), parse: async () => parseJson(text), release: () => undefined };
+  }
   const { pieces, release } = await hold(call, false);
-  return await orRelease(release, async () => {
-    const text = await decode(pieces);
-    return { ...toJson(text, release), digest: () => digestInSlices(pieces) };
-  });
+  return { digest: () => digestInSlices(pieces), parse: () => parseLong(pieces), release };
 }
 
 async function hold({ request, bodies, accountId }: BodyRequest, isSmall: boolean): Promise<HeldBody> {
@@ -69,16 +70,16 @@ async function orRelease<Result>(release: () => void, work: () => Promise<Result
   }
 }
 
-async function decode(pieces: readonly Uint8Array[]): Promise<string> {
-  try {
-    return await decodeInSlices(pieces);
-  } catch (cause) {
-    throw new AppError("invalid_request", "The request body is not valid UTF-8.", { cause });
-  }
-}
-
-function toJson(text: string, release: () => void): ArrivedBody {
-  return { digest: async () => sha256Hex(text), parse: async () => parseJson(text), release };
+async function parseLong(pieces: readonly Uint8Array[]): Promise<unknown> {
+  const json = await joining.run(() => joinInSlices(pieces));
+  // Few bytes are refused as everywhere, with the same words.
+  if (json.length <= smallBytes) return parseJson(decodeText(json));
+  const value = await parseLongJson(json, smallBytes).catch((cause: unknown) => {
+    const format = cause instanceof TypeError ? "UTF-8" : "JSON";
+    throw new AppError("invalid_request", `The request body is not valid ${format}.`, { cause });
+  });
+  if (value !== null) return value;
+  throw new AppError("payload_too_large", `Without its text, the body is larger than ${smallBytes / 1024} KiB.`);
 }
 
 async function readParts(pieces: readonly Uint8Array[], boundary: string): Promise<FormPart[]> {

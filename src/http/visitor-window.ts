@@ -1,5 +1,5 @@
 /** The limit of one visitor's messages where a platform's server sends them: its own address says nothing of them. */
-import type { Services } from "../dependencies.ts";
+import type { Services } from "../core/dependencies.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { HeaderBag } from "./problem.ts";
 import { addRateLimitHeaders, refuse } from "./rate-limit.ts";

@@ -36,25 +36,3 @@ export async function joinInSlices(pieces: readonly Uint8Array[]): Promise<Uint8
   }
   return joined;
 }
-
-/** Throws a TypeError if it is not UTF-8. Without a byte-order mark. */
-export async function decodeInSlices(pieces: readonly Uint8Array[]): Promise<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  for await (const slice of slicesOf(pieces)) text += decoder.decode(slice, { stream: true });
-  return text + decoder.decode();
-}
-
-/** As UTF-8. The text must be well-formed. */
-export async function encodeInSlices(text: string): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for (let from = 0; from < text.length; ) {
-    let end = Math.min(text.length, from + sliceBytes);
-    // Between the halves of a pair, each would become a replacement character.
-    if (end < text.length && text.charCodeAt(end) >= 0xdc00 && text.charCodeAt(end) <= 0xdfff) end--;
-    parts.push(Buffer.from(text.slice(from, end)));
-    from = end;
-    if (from < text.length) await pause();
-  }
-  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
-}

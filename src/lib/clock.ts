@@ -32,6 +32,11 @@ export function watchSteps(clock: Clock): () => number {
   };
 }
 
+/** The moment of a change, later than that of the one before, whatever the clock says: no two of them are the same. */
+export function toLaterMs(nowMs: number, beforeMs: number): number {
+  return Math.max(nowMs, beforeMs + 1);
+}
+
 /** The UTC calendar day of an instant, `YYYY-MM-DD`. */
 export function toUtcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);

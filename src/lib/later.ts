@@ -1,18 +1,26 @@
 /** Objects that are created on first use. */
 
+interface Promised {
+  make: () => object;
+  made: object | null;
+}
+
 /** A proxy for the result of `make`, which is called once, on first use. Not for hot paths. */
 export function later<T extends object>(make: () => T): T {
-  let made: T | null = null;
-  const get = () => {
-    made ??= make();
-    return made;
-  };
-  return new Proxy({} as T, {
-    get: (_, key) => Reflect.get(get(), key),
-    has: (_, key) => Reflect.has(get(), key),
-    ownKeys: () => Reflect.ownKeys(get()),
-    getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(get(), key),
-    // The query builder checks its tables with `instanceof`.
-    getPrototypeOf: () => Reflect.getPrototypeOf(get()),
-  });
+  return new Proxy<Promised>({ make, made: null }, handler) as unknown as T;
 }
+
+function get(promised: Promised): object {
+  promised.made ??= promised.make();
+  return promised.made;
+}
+
+/** One for all: a start makes many proxies, and five functions for each would be noticed. */
+const handler: ProxyHandler<Promised> = {
+  get: (promised, key) => Reflect.get(get(promised), key),
+  has: (promised, key) => Reflect.has(get(promised), key),
+  ownKeys: (promised) => Reflect.ownKeys(get(promised)),
+  getOwnPropertyDescriptor: (promised, key) => Reflect.getOwnPropertyDescriptor(get(promised), key),
+  // Drizzle's generator of migrations checks tables with `instanceof`.
+  getPrototypeOf: (promised) => Reflect.getPrototypeOf(get(promised)),
+};

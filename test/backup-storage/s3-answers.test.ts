@@ -1,6 +1,6 @@
 /** Answers of S3 that are too long, late, lost or wrong, and how uploads in parts go on after them. */
 import { afterEach, expect, test } from "bun:test";
-import { createS3 } from "../../src/backup-storage/s3.ts";
+import { createS3 } from "../../src/engines/s3/s3.ts";
 import { pieces } from "../contracts/backup-storage.ts";
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 /** A storage that redirects: nothing goes to where it points, and the failure says what to set. */
 import { expect, test } from "bun:test";
-import { createS3 } from "../../src/backup-storage/s3.ts";
+import { createS3 } from "../../src/engines/s3/s3.ts";
 import { pieces } from "../contracts/backup-storage.ts";
 
 const mebibyte = 1024 * 1024;

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createS3, type S3Timing } from "../../src/backup-storage/s3.ts";
-import type { StoragePlace } from "../../src/backup-storage/storage.ts";
+import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
+import { createS3, type S3Timing } from "../../src/engines/s3/s3.ts";
 import { pieces, testBackupStorageContract } from "../contracts/backup-storage.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { startS3, type TestS3 } from "../support/s3.ts";

@@ -1,6 +1,6 @@
 /** Documents of S3, and what only looks like one. */
 import { expect, test } from "bun:test";
-import { findText, readXml } from "../../src/backup-storage/xml-reader.ts";
+import { findText, readXml } from "../../src/engines/s3/xml-reader.ts";
 
 test("reads elements, their text and their children, whatever stands around and between them", () => {
   const document = readXml(

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { fetchBackup } from "../../src/backups/fetching.ts";
+import { fetchBackup } from "../../src/core/backups/fetching.ts";
 import {
   type BackupsWorld,
   countAccounts,

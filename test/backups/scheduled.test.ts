@@ -2,12 +2,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { StoragePlace } from "../../src/backup-storage/storage.ts";
-import { storageProcessLimits } from "../../src/backups/storage-process.ts";
-import { type BackupPlan, startBackups } from "../../src/jobs/backups.ts";
+import { describeMeasurements } from "../../src/api/metrics/families.ts";
+import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
+import { storageProcessLimits } from "../../src/core/backups/storage-process.ts";
+import { Measurements } from "../../src/core/metrics/measurements.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { Measurements } from "../../src/metrics/measurements.ts";
-import { describeMeasurements } from "../../src/modules/metrics/families.ts";
+import { type BackupPlan, startBackups } from "../../src/server/jobs/backups.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { createAcmeAuthority } from "../../src/certificates/acme/acme-authority.ts";
-import { nameCertificate } from "../../src/certificates/acme/renewal-info.ts";
-import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/certificates/authority.ts";
+import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/contracts/certificates/authority.ts";
+import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
+import { nameCertificate } from "../../src/engines/acme/renewal-info.ts";
 import { readCertificateExpiry } from "../../src/lib/certificate.ts";
 import { inTime } from "../support/eventually.ts";
 import { type Pebble, startPebble } from "../support/pebble.ts";
@@ -176,7 +176,7 @@ test("a private authority is trusted by NODE_EXTRA_CA_CERTS, and by nothing else
   const ask = async (env: Record<string, string>) => {
     const child = Bun.spawn([process.execPath, "-e", program], {
       env: {
-        MODULE: join(import.meta.dir, "../../src/certificates/acme/acme-authority.ts"),
+        MODULE: join(import.meta.dir, "../../src/engines/acme/acme-authority.ts"),
         DIRECTORY: pebble.directory,
         CERT: cert,
         ...env,

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAcmeAuthority } from "../../src/certificates/acme/acme-authority.ts";
-import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/certificates/authority.ts";
-import { createFileShelf } from "../../src/certificates/file-shelf.ts";
-import { createNameCheck } from "../../src/certificates/name-check.ts";
+import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/contracts/certificates/authority.ts";
+import { createNameCheck } from "../../src/core/certificates/name-check.ts";
+import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
+import { createFileShelf } from "../../src/engines/certificate-stores/files.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { type Choices, hourMs, type KeptCertificate, keepCertificate } from "../support/kept-certificate.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";

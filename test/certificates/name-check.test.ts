@@ -1,6 +1,6 @@
 /** What a server sees of its own names. */
 import { expect, test } from "bun:test";
-import { createNameCheck } from "../../src/certificates/name-check.ts";
+import { createNameCheck } from "../../src/core/certificates/name-check.ts";
 
 const token = "a-token-of-this-server";
 

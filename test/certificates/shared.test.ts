@@ -1,9 +1,9 @@
 /** Several servers with one PostgreSQL: one orders, all answer and serve. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createSharedShelf } from "../../src/certificates/shared-shelf.ts";
+import { createSharedShelf } from "../../src/engines/certificate-stores/shared.ts";
+import { createCertificateTexts } from "../../src/engines/postgres/certificate-texts.ts";
 import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sealing.ts";
-import { createCertificateTexts } from "../../src/store/postgres/certificate-texts.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeptCertificate, keepCertificate } from "../support/kept-certificate.ts";
 import { type Pebble, startPebble } from "../support/pebble.ts";

@@ -1,7 +1,7 @@
 /** `companiond account`, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { AuditEntry } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import type { AuditEntry } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { openStoreBeside } from "../support/engine.ts";
@@ -141,6 +141,9 @@ test("makes reset links that keep their secret in the fragment, at the public ad
   });
   const { stdout } = await runCommand(["account", "reset-link", "first@shop.example", "--data-dir", dir.path], {});
   expect(stdout).toStartWith("http://127.0.0.1:3000/app/reset#");
+  expect(stdout).toContain(
+    `No server is running in ${dir.path}. The link leads to the address in this command's settings.`,
+  );
 });
 
 test("grants voice agents, lists them, and says which companions lose their voice with a grant", async () => {

@@ -2,11 +2,11 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { storageOf } from "../../src/app/services.ts";
+import { beforeFirstRelease } from "../../src/contracts/store/schema-number.ts";
+import { applicationId } from "../../src/engines/sqlite/released.ts";
+import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
-import { storageOf } from "../../src/services.ts";
-import { beforeFirstRelease } from "../../src/store/contract/schema-number.ts";
-import { copyStore, type Place } from "../../src/store/copy/copy.ts";
-import { applicationId } from "../../src/store/sqlite/released.ts";
 import { runCommand } from "../support/cli.ts";
 import { everyAction, nameOf, onData, wordsOf } from "../support/every-command.ts";
 import { queryRows } from "../support/postgres-databases.ts";

@@ -6,7 +6,7 @@ import {
   examineStoredCertificate,
   judgeCertificate,
 } from "../../src/cli/doctor/certificates.ts";
-import type { Config } from "../../src/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import { keepCertificate } from "../support/kept-certificate.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 

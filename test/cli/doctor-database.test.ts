@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { judgeDatabase } from "../../src/cli/doctor/database.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
+import type { DatabaseServerFacts } from "../../src/contracts/store/inspection.ts";
 import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sealing.ts";
-import type { DatabaseServerFacts } from "../../src/store/contract/inspection.ts";
 
 const verified = "postgres://app:pw@db.example/companiond?sslmode=verify-full";
 const instance = { version: "1.2.0", sharesWindows: true, url: "http://10.0.0.11:3000" };

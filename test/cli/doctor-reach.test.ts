@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { examinePublicUrl } from "../../src/cli/doctor/network.ts";
 import type { Ask } from "../../src/cli/doctor/reach.ts";
-import type { Config } from "../../src/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import { findFreePort } from "../support/free-port.ts";
 
 const fixtures = join(import.meta.dir, "../fixtures/tls");

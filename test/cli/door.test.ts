@@ -73,6 +73,25 @@ test("the socket is its owner's alone whatever the mask, and the mask is left as
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
+test.each([
+  ["at the port that the server has", { listening: ["http://0.0.0.0:4321"] }, "http://127.0.0.1:4321"],
+  ["at the server's public address", { public_url: "https://chat.example.com" }, "https://chat.example.com"],
+])("one-time links lead to the dashboard %s, and not to this command's", async (_, answer, address) => {
+  using dir = temporaryDirectory();
+  open(dir.path, { ...facts, ...answer });
+  const environment = { COMPANIOND_DATA_DIR: dir.path, PORT: "3999" };
+  await runCommand(["account", "create", "--email", "op@shop.example"], { environment });
+  for (const [words, page] of [
+    [["setup-link"], "setup"],
+    [["reset-link", "op@shop.example"], "reset"],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await runCommand(["account", ...words], { environment });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toStartWith(`${address}/app/${page}#`);
+    expect(stdout.split("\n")).toHaveLength(3);
+  }
+});
+
 test("doctor reports what the server runs with, and not its own settings", async () => {
   using dir = temporaryDirectory();
   open(dir.path);

@@ -31,8 +31,8 @@ function failed(exitCode: number, ...problems: unknown[]): Record<string, unknow
 describe("a failure to start", () => {
   const environment = { COMPANIOND_LOG: "loud", OPENAI_API_KEY: "sk two words" };
   const problems = [
-    "OPENAI_API_KEY must be one line of printable ASCII characters without spaces.",
     'COMPANIOND_LOG must be one of debug, info, warn, error, not "loud".',
+    "OPENAI_API_KEY must be one line of printable ASCII characters without spaces.",
   ];
 
   test("is one line of JSON where the log is JSON, and nothing else", async () => {

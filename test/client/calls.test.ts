@@ -39,8 +39,14 @@ test("files become sources, are replaced, found and deleted", async () => {
   await eventually(async () => (await client.sources.get(id, made.id)).status === "ready");
   const { data } = await client.knowledge.search(id, { query: "open" });
   expect(data).toMatchObject([{ source_id: made.id, text: "Open from nine to five." }]);
-  const replaced = await client.sources.replace(id, made.id, { file: new File(["Closed."], "closed.md") });
+  const { source, etag } = await client.sources.getVersion(id, made.id);
+  expect(source).toMatchObject({ id: made.id, status: "ready" });
+  const version = { ifMatch: etag ?? expect.unreachable() };
+  const closed = { file: new File(["Closed."], "closed.md") };
+  const replaced = await client.sources.replace(id, made.id, closed, version);
   expect(replaced).toMatchObject({ id: made.id, title: "closed.md" });
+  const late = [client.sources.replace(id, made.id, closed, version), client.sources.delete(id, made.id, version)];
+  for (const error of await Promise.all(late.map(refusal))) expect(error.code).toBe("precondition_failed");
   await client.sources.delete(id, made.id);
   expect(await collect(client.sources.listAll(id))).toEqual([]);
 });
@@ -75,6 +81,18 @@ describe("companions", () => {
     expect(await refusal(client.companions.delete(id, { ifMatch }))).toMatchObject({ code: "precondition_failed" });
     const { etag: now } = await client.companions.getVersion(id);
     await client.companions.delete(id, { ifMatch: now ?? "" });
+
+    const made = await client.budgets.create({ account: true, limit_micros: 1, period: "day", action: "notify" });
+    const budget = await client.budgets.getVersion(made.id);
+    expect(budget.budget).toEqual(made);
+    const ofBudget = { ifMatch: budget.etag ?? expect.unreachable() };
+    await client.budgets.update(made.id, { limit_micros: 2 }, ofBudget);
+    const calls = [
+      client.budgets.update(made.id, { limit_micros: 3 }, ofBudget),
+      client.budgets.delete(made.id, ofBudget),
+    ];
+    expect((await Promise.all(calls.map(refusal))).map(({ code }) => code)).toEqual(Array(2).fill(late.code));
+    await client.budgets.delete(made.id);
   });
 
   test("are made in batches, line by line, and once", async () => {
@@ -195,6 +213,8 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
 
 test("budgets are made, read, changed and deleted", async () => {
   const subject = { metadata: { tenant: "budgeted" } };
+  const preview = await client.budgets.preview({ ...subject, period: "day" });
+  expect(preview).toEqual({ spent_micros: 0, reply_micros: null });
   const made = await client.budgets.create({ ...subject, limit_micros: 1000, period: "day", action: "notify" });
   expect(await client.budgets.get(made.id)).toMatchObject({ ...subject, spent_micros: 0 });
   expect((await client.budgets.update(made.id, { limit_micros: 2000 })).limit_micros).toBe(2000);

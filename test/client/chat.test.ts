@@ -120,36 +120,6 @@ describe("a reply whose connection breaks", () => {
     expect(asked.length).toBe(lengths.length + 1);
     expect(waitsMs).toHaveLength(lengths.length);
   });
-
-  test("is asked for by its message where the server no longer has it in memory", async () => {
-    const gone = cutting(80);
-    const { client } = connect({
-      async fetch(url, init) {
-        if (init.method !== "GET") return gone.fetch(url, init);
-        return Response.json({ code: "not_found", detail: "No such reply." }, { status: 404 });
-      },
-    });
-    const words = "[[say:one two three four five six seven eight nine ten]]";
-    const { text, error } = await read(client.companions.chat(id, { message: words }));
-    expect(error).toBeNull();
-    expect(text).toBe("one two three four five six seven eight nine ten");
-    expect(requestsFor(words)).toHaveLength(1);
-  });
-
-  test("for good, says that it is not whole", async () => {
-    const { fetch } = cutting(60);
-    const { client, waitsMs } = connect({
-      maxRetries: 0,
-      fetch: async (url, init) => {
-        if (init.method === "GET") throw new TypeError("away");
-        return fetch(url, init);
-      },
-    });
-    const { text, error } = await read(client.companions.chat(id, { message: "[[delay:2]] [[words:30]]" }));
-    expect(text).not.toBe("");
-    expect(error).toMatchObject({ code: "incomplete", cause: { code: "network" } });
-    expect(waitsMs).toEqual([1000, 2000, 4000]);
-  });
 });
 
 test("a reply that the model broke off throws after its text, and says why", async () => {
@@ -189,27 +159,6 @@ test.each(["the loop is left", "the signal fires", "it is cancelled"])(
     await server.mockLlm.until(() => server.mockLlm.abortedRequests === aborted + 1);
   },
 );
-
-test("a reply that is left before the server has begun it is ended once it has", async () => {
-  const cancels: number[] = [];
-  const { promise: settled, resolve } = Promise.withResolvers<void>();
-  const { client, waitsMs } = connect({
-    fetch: async (_url, { method, signal }) => {
-      if (method === "POST") return await new Promise((_, reject) => signal?.addEventListener("abort", reject));
-      const status = cancels.length < 2 ? 404 : 204;
-      cancels.push(status);
-      if (status === 204) resolve();
-      return status === 204 ? new Response(null, { status }) : Response.json({ code: "not_found" }, { status });
-    },
-  });
-  const left = new AbortController();
-  const reading = client.companions.chat(id, { message: "Hello" }, { signal: left.signal }).text();
-  left.abort(new Error("left"));
-  await expect(reading).rejects.toThrow("left");
-  await settled;
-  expect(cancels).toEqual([404, 404, 204]);
-  expect(waitsMs).toEqual([1000, 3000]);
-});
 
 test("the same message id gets the same reply, and the model is asked once", async () => {
   const { client } = connect();

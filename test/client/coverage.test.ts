@@ -1,8 +1,8 @@
 /** The client for servers has a method for every call that an API key can make. */
 import { expect, test } from "bun:test";
+import { requiredScope } from "../../src/api/docs/security.ts";
+import { routes } from "../../src/app/routes.ts";
 import { Companiond } from "../../src/client/index.ts";
-import { requiredScope } from "../../src/modules/docs/security.ts";
-import { routes } from "../../src/routes.ts";
 
 const shape = (method: string, path: string) => `${method} ${path.replace(/\{\w+\}|\bANY\b/g, "{}")}`;
 

@@ -94,6 +94,13 @@ describe("an answer that is cut in the middle", () => {
     expect(waitsMs).toHaveLength(3);
   });
 
+  test("by its connection, as a refusal, is asked for again as well", async () => {
+    const whole = cutAfter('{"code":"invalid_req');
+    const refused = async () => new Response((await whole()).body, { status: 400 });
+    const { client } = scripted([refused, refuse(400, "invalid_request")]);
+    await expect(client.companions.get("c")).rejects.toMatchObject({ code: "invalid_request", status: 400 });
+  });
+
   test("of a change on a condition is not: the second time, it would no longer be that version", async () => {
     const { client, sent } = scripted([cutAfter("{")]);
     const call = client.companions.update("c", { name: "Ada" }, { ifMatch: '"v1"' });
@@ -196,9 +203,12 @@ test("ends with the reason of its signal, while it waits for an answer and betwe
   await expect(waiting).rejects.toThrow("left");
 });
 
-test("an export that is cut goes on behind its last line", async () => {
+test.each<[string, (text: string) => Answer]>([
+  ["broken", cutAfter],
+  ["ended by a proxy as if it were whole", (text) => () => new Response(text)],
+])("an export whose line is %s goes on behind its last object", async (_, cutBehind) => {
   const line = (cursor: string) => `${JSON.stringify({ identifier: cursor, cursor })}\n`;
-  const { client, sent } = scripted([cutAfter(`${line("1") + line("2")}{"identif`), () => new Response(line("3"))]);
+  const { client, sent } = scripted([cutBehind(`${line("1") + line("2")}{"identif`), () => new Response(line("3"))]);
   const identifiers: string[] = [];
   for await (const { identifier } of client.usage.events({ from: "2026-01-01" })) identifiers.push(identifier);
   expect(identifiers).toEqual(["1", "2", "3"]);

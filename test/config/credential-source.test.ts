@@ -1,8 +1,8 @@
 /** What messages call a file that systemd handed over as a credential. */
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
+import { ConfigError, loadConfig } from "../../src/config/config.ts";
 import { nameForOperator } from "../../src/config/credential-source.ts";
-import { ConfigError, loadConfig } from "../../src/config.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = temporaryDirectory();

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig } from "../../src/config.ts";
+import { type Config, ConfigError, loadConfig } from "../../src/config/config.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "companiond-providers-"));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -1,7 +1,7 @@
 /** The URLs of PostgreSQL and Redis: what is accepted, and that nothing of a password is ever repeated. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { ConfigError, loadConfig } from "../../src/config.ts";
+import { ConfigError, loadConfig } from "../../src/config/config.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
 const secretKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, loadConfig, loadReleases } from "../../src/config.ts";
+import { ConfigError, loadConfig, loadReleases } from "../../src/config/config.ts";
 import { runCommand } from "../support/cli.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "companiond-names-"));

@@ -1,6 +1,6 @@
 /** What every storage of backups must do. */
 import { describe, expect, test } from "bun:test";
-import type { BackupStorage } from "../../src/backup-storage/storage.ts";
+import type { BackupStorage } from "../../src/contracts/backup-storage.ts";
 import { eventually } from "../support/eventually.ts";
 
 export async function* pieces(bytes: number, pieceBytes = 65_536): AsyncIterable<Uint8Array> {

@@ -1,6 +1,6 @@
 /** What every coordination engine must do with the work that one instance does for all. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Duties } from "../../src/coordination/coordination.ts";
+import type { Duties } from "../../src/contracts/coordination.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export function testDutiesContract(

@@ -9,7 +9,7 @@ import {
   type QuotaRefusal,
   type Reservation,
   type TurnTicket,
-} from "../../src/coordination/coordination.ts";
+} from "../../src/contracts/coordination.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";

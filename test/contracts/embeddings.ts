@@ -1,7 +1,7 @@
 /** What every engine of embeddings owes its callers, whatever answers behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import type { EmbeddingProvider } from "../../src/llm/embeddings.ts";
+import type { EmbeddingProvider } from "../../src/contracts/llm/embeddings.ts";
 
 export interface EmbeddingsUnderTest {
   /** Its vectors must differ from text to text. */

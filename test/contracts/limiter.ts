@@ -1,7 +1,7 @@
 /** What every limiter engine must do; `open` gets the clock that the engine is to count by. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Limiter, RateRule } from "../../src/contracts/limiter/limiter.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import type { Limiter, RateRule } from "../../src/limits/limiter.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
 

@@ -1,8 +1,8 @@
 /** What every language-model engine owes its callers, whatever answers behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
+import type { LlmProvider, ReplyRequest } from "../../src/contracts/llm/provider.ts";
 import { textParts } from "../../src/domain/conversation.ts";
-import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 

@@ -1,6 +1,6 @@
 /** What every engine that counts failed sign-ins must do. */
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { SignInFailures } from "../../src/coordination/coordination.ts";
+import type { SignInFailures } from "../../src/contracts/coordination.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 /** What every storage engine must do with the audit trail. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { AuditEntry } from "../../src/contracts/store/store.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { AuditEntry } from "../../src/store/store.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const always = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };

@@ -1,11 +1,11 @@
 /** What every storage engine must do with exchanges that a client has named, and with the days of verified visitors. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { SettledTurn } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { type ConversationKey, freeRepeats, textOf } from "../../src/domain/conversation.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { SettledTurn } from "../../src/store/store.ts";
 import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 import type { TurnWords } from "../support/turn-messages.ts";
 

@@ -1,9 +1,9 @@
 /** What every storage engine must do with accounts that hold as much as they may. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { NewSource, WriteContext } from "../../src/contracts/store/store.ts";
 import type { Account, Holdings } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewSource, WriteContext } from "../../src/store/store.ts";
 import { newSource, newUpload, publishNext } from "../support/indexed-source.ts";
 import {
   firstPage,

@@ -1,7 +1,7 @@
 /** What every storage engine must do with retried calls. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { IdempotencySlot, IdempotentWrite } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import type { IdempotencySlot, IdempotentWrite } from "../../src/store/store.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const dayMs = 24 * 60 * 60_000;

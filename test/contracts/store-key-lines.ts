@@ -1,9 +1,9 @@
 /** What every storage engine must do with the keys that an API key made, and with rotations. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { NewApiKey } from "../../src/contracts/store/store.ts";
 import type { Account, ApiKey } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import type { NewApiKey } from "../../src/store/store.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 export function keyLineStoreContract(open: OpenStore): void {

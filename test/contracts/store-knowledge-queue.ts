@@ -1,7 +1,10 @@
 /** What every storage engine must do with the queue of sources that are to be read. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { SourceCheck } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -58,6 +61,17 @@ export function sourceQueueContract(open: OpenStore): void {
       expect(await knowledge.publish(claimed, begun, newFacts(), nowMs)).toBe("outdated");
       expect(await knowledge.fail(claimed, newFailure({}), nowMs)).toBe(false);
       expect(await knowledge.confirm(claimed, { notice: null, refreshAt: null, validators: [] }, nowMs)).toBe(false);
+    });
+
+    test("answers on where what was published is published again, or is said to have failed", async () => {
+      const { knowledge } = world.store;
+      await makeSource(world, companion);
+      const claimed = await claimNext(world);
+      const edition = await writeEdition(world, claimed, ["kept"]);
+      const publish = () => knowledge.publish(claimed, edition, newFacts(), world.clock.nowMs());
+      expect([await publish(), await publish()]).toEqual(["published", "outdated"]);
+      expect(await knowledge.fail(claimed, newFailure({ edition }), world.clock.nowMs())).toBe(false);
+      expect(await knowledge.readPassages(companion.id, [{ edition, ordinal: 0 }])).toMatchObject([{ text: "kept" }]);
     });
 
     test("given back is due again at once, and counts no failure", async () => {
@@ -124,6 +138,39 @@ export function sourceQueueContract(open: OpenStore): void {
       await eventually(async () => (await knowledge.readEdition(edition, 0)).length === 0);
       await eventually(async () => (await knowledge.findPostings([edition], [7])).length === 0);
       expect((await knowledge.findPostings([anew], [7])).length).toBe(1);
+    });
+
+    test("tells its versions apart, of one moment too, and not as it is read; a change is checked where it is made", async () => {
+      const { knowledge } = world.store;
+      const { source } = await indexSource(world, companion, ["words"]);
+      const change = (text: string, check?: SourceCheck) =>
+        knowledge.replace(account.id, companion.id, source.id, { upload: newUpload(text) }, world.context(), check);
+      const first = await change("one");
+      const second = await change("two");
+      expect(second?.updatedAt).toBeGreaterThan(first?.updatedAt ?? 0);
+      world.clock.advance(5_000);
+      const { id } = source;
+      const nowMs = world.clock.nowMs();
+      await knowledge.refresh(account.id, companion.id, id, world.context());
+      await knowledge.release(await claimNext(world), nowMs);
+      await knowledge.fail(await claimNext(world), newFailure({ again: true, dueAt: nowMs }), nowMs);
+      await publishNext(world, ["two"]);
+      await knowledge.refresh(account.id, companion.id, id, world.context());
+      await knowledge.confirm(await claimNext(world), { notice: null, refreshAt: null, validators: [] }, nowMs);
+      expect((await find(id))?.updatedAt).toBe(second?.updatedAt ?? 0);
+
+      const refuse = (current: Source) => {
+        expect(current.updatedAt).toBe(second?.updatedAt ?? 0);
+        throw new AppError("precondition_failed", "Another one.");
+      };
+      await expect(change("three", refuse)).rejects.toMatchObject({ code: "precondition_failed" });
+      const removal = knowledge.delete(account.id, companion.id, id, world.context(), refuse);
+      await expect(removal).rejects.toMatchObject({ code: "precondition_failed" });
+      expect(await find(id)).toMatchObject({ status: "ready", updatedAt: second?.updatedAt });
+      const { uploadId } = (await knowledge.findText(account.id, companion.id, id)) ?? { uploadId: "" };
+      expect(await readUpload(world, uploadId)).toBe("two");
+      expect(await change("three", () => {})).toMatchObject({ updatedAt: nowMs });
+      expect(await knowledge.delete(account.id, companion.id, id, world.context(), () => {})).toBe(true);
     });
 
     test("a text keeps what was written last, whether it was read, said nothing new or failed, and other types do not", async () => {

@@ -34,6 +34,7 @@ export function sourceContract(open: OpenStore): void {
         ...named,
         ...{ companionId: companion.id, status: "queued", error: null, chunks: 0, bytes: 0, contentHash: null },
         ...{ indexedAt: null, refreshAt: null, progress: null, createdAt: world.clock.nowMs() },
+        updatedAt: world.clock.nowMs(),
       });
       expect(await find(source.id)).toEqual(made);
       expect(await readUpload(world, upload?.id ?? "")).toBe(words);

@@ -1,8 +1,8 @@
 /** What every storage engine must do with metadata filters. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { MetadataFilter } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/companion.ts";
-import type { MetadataFilter } from "../../src/store/store.ts";
 import { createRandom } from "../support/random.ts";
 import { newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 

@@ -1,8 +1,8 @@
 /** What every storage engine must do with dashboard sessions and one-time links. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { NewAccount, OneTimeLink, Session } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewAccount, OneTimeLink, Session } from "../../src/store/store.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 export function sessionStoreContract(open: OpenStore): void {

@@ -1,10 +1,11 @@
 /** What every store promises of budgets: nothing is overspent, missed or counted twice, whatever comes at once. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { BudgetCheck, BudgetPatch, NewBudget, SpendingCall } from "../../src/contracts/store/store.ts";
 import { type Budget, type BudgetSubject, mostBudgets, spendingFactsOf } from "../../src/domain/budget.ts";
+import { AppError } from "../../src/domain/errors.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { noCost } from "../../src/domain/money.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewBudget, SpendingCall } from "../../src/store/store.ts";
 import { answeredBy, unanswered } from "../support/answered.ts";
 import {
   day,
@@ -16,6 +17,8 @@ import {
   type StoreWorld,
 } from "../support/store-world.ts";
 
+/** Of a companion that has nothing set. */
+const plain = { model: null, reasoningEffort: null, hasVoice: false, maxOutputTokens: null, promptBytes: 0 };
 const price = { micros: 100, picos: 400_000 };
 
 export function spendingStoreContract(open: OpenStore): void {
@@ -80,7 +83,7 @@ export function spendingStoreContract(open: OpenStore): void {
     const next = await spending().listBudgets(account.id, { limit: 1, afterId: second.id }, nowMs());
     expect(next).toEqual({ items: [first], nextAfterId: null });
     const changed = await spending().updateBudget(account.id, first.id, { limitMicros: 7 }, world.context());
-    expect(changed).toEqual({ ...first, limitMicros: 7, updatedAt: nowMs() });
+    expect(changed).toEqual({ ...first, limitMicros: 7, updatedAt: first.updatedAt + 1 });
     const other = await world.createAccount();
     expect(await spending().findBudget(other.id, first.id, nowMs())).toBeNull();
     expect(await spending().updateBudget(other.id, first.id, { limitMicros: 1 }, world.context())).toBeNull();
@@ -98,6 +101,28 @@ export function spendingStoreContract(open: OpenStore): void {
       ]),
     );
     expect(own).toHaveLength(4);
+  });
+
+  test("tell their versions apart, of one moment too, and a change is checked where it is made", async () => {
+    const budget = await create();
+    const change = (patch: BudgetPatch, check?: BudgetCheck) =>
+      spending().updateBudget(account.id, budget.id, patch, world.context(), check);
+    const first = await change({ limitMicros: 7 });
+    expect(first?.updatedAt).toBeGreaterThan(budget.updatedAt);
+    await settle(null);
+    const refuse = (current: Budget) => {
+      expect(current).toMatchObject({ limitMicros: 7, updatedAt: first?.updatedAt });
+      throw new AppError("precondition_failed", "Another one.");
+    };
+    for (const patch of [{ limitMicros: 8 }, { period: "month" }] as const) {
+      await expect(change(patch, refuse)).rejects.toMatchObject({ code: "precondition_failed" });
+    }
+    const removal = spending().deleteBudget(account.id, budget.id, world.context(), refuse);
+    await expect(removal).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await read(budget.id)).toMatchObject({ limitMicros: 7, period: "day", updatedAt: first?.updatedAt });
+    const second = await change({ period: "month" }, () => {});
+    expect(second?.updatedAt).toBeGreaterThan(first?.updatedAt ?? 0);
+    expect(await spending().deleteBudget(account.id, budget.id, world.context(), () => {})).toBe(true);
   });
 
   const subjects: [string, BudgetSubject, counts: boolean][] = [
@@ -172,7 +197,7 @@ export function spendingStoreContract(open: OpenStore): void {
     const ofOld = { ...newCompanion({ model: "by the old key" }), createdByKeyId: root.id };
     await companions.create(account.id, ofOld, world.context());
     expect(await spending().listChoices(account.id, { keyId: ofRoot.id })).toEqual([
-      { model: "by the old key", hasVoice: false },
+      { ...plain, model: "by the old key" },
     ]);
   });
 
@@ -182,9 +207,31 @@ export function spendingStoreContract(open: OpenStore): void {
     await settle(null);
     await settle(null, spendingFactsOf({ companionId: other.id, keyId: null, metadata: {} }));
     expect(await spentAndReserved(budget.id)).toEqual([100, 400_000, 0]);
-    expect(await spending().listChoices(account.id, { companionId: companion.id })).toEqual([
-      { model: null, hasVoice: false },
-    ]);
+    expect(await spending().listChoices(account.id, { companionId: companion.id })).toEqual([plain]);
+  });
+
+  test("are told what companions have whose calls they count, and the least that these ask for", async () => {
+    const [subject, tenant] = [{ metadata: { tenant: "many" } }, { metadata: { tenant: "many" } }];
+    const settings = [
+      { ...tenant, maxOutputTokens: 900, systemPrompt: "Müde" },
+      { ...tenant, maxOutputTokens: 700, systemPrompt: "Be kind." },
+      { ...tenant },
+      { ...tenant, model: "dear", systemPrompt: "Be brief." },
+      { ...tenant, model: "dear", systemPrompt: "Be polite.", reasoningEffort: "high", voiceId: "v" } as const,
+    ];
+    for (const one of settings) await world.createCompanion(account, one);
+    const choices = await spending().listChoices(account.id, subject);
+    expect(choices).toHaveLength(3);
+    expect(choices).toEqual(
+      expect.arrayContaining([
+        { ...plain, maxOutputTokens: 700 },
+        { ...plain, model: "dear", promptBytes: 9 },
+        { ...plain, model: "dear", promptBytes: 10, reasoningEffort: "high", hasVoice: true },
+      ]),
+    );
+    const prompted = await world.createCompanion(account, settings[0]);
+    const own = await spending().listChoices(account.id, { companionId: prompted.id });
+    expect(own).toEqual([{ ...plain, maxOutputTokens: 900, promptBytes: 5 }]);
   });
 
   test("are never overspent by 200 calls at once, each of which holds what it may cost until it ends", async () => {

@@ -1,8 +1,14 @@
 /** What every storage engine must do with usage as it was recorded: metadata, who replied, cost, pages and events. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type {
+  SettledTurn,
+  UsageEvent,
+  UsageGroup,
+  UsagePosition,
+  UsageQuery,
+} from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import type { SettledTurn, UsageEvent, UsageGroup, UsagePosition, UsageQuery } from "../../src/store/store.ts";
 import { answered } from "../support/answered.ts";
 import { eventually } from "../support/eventually.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";

@@ -1,9 +1,9 @@
 /** What every storage engine must do with usage. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { UsageGroup, UsageQuery } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import type { FailureKind } from "../../src/domain/reply-failure.ts";
-import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
 import { answered, noUsage, unanswered } from "../support/answered.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 

@@ -1,9 +1,9 @@
 /** What every storage engine must do with the keys that sign tokens for visitors. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { VisitorKey } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import { mostVisitorKeys, toVerifiedId, type VisitorKeyFilter, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { VisitorKey } from "../../src/store/store.ts";
 import { testInFull } from "../support/full.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 

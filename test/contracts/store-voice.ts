@@ -1,11 +1,11 @@
 /** What every storage engine must keep for voice. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/store/store.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const provider = "elevenlabs-convai";

@@ -1,7 +1,7 @@
 /** What every voice provider must do, whatever its wire: run with a remote that behaves and misbehaves on demand. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { AgentSettings, VoiceProvider } from "../../src/contracts/voice/provider.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import type { AgentSettings, VoiceProvider } from "../../src/voice/provider.ts";
 import type { MockAgent, MockFailure, MockOperation } from "../support/mock-elevenlabs.ts";
 
 /** The provider's other end. */

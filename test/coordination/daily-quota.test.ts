@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { QuotaRefusal, Reservation } from "../../src/coordination/coordination.ts";
-import { MemoryDailyQuota } from "../../src/coordination/daily-quota.ts";
+import type { QuotaRefusal, Reservation } from "../../src/contracts/coordination.ts";
 import { AppError } from "../../src/domain/errors.ts";
+import { MemoryDailyQuota } from "../../src/engines/memory/coordination/daily-quota.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { createRandom } from "../support/random.ts";
 

@@ -1,4 +1,4 @@
-import { createMemoryCoordination } from "../../src/coordination/memory.ts";
+import { createMemoryCoordination } from "../../src/engines/memory/coordination/memory.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { testDutiesContract } from "../contracts/coordination-duties.ts";
 import { countNothing } from "../support/turn-entry.ts";

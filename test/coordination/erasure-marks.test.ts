@@ -1,6 +1,6 @@
 /** What is remembered of erasures, so that no turn under way brings words back. */
 import { expect, test } from "bun:test";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
 
 const key = { companionId: "c", sessionId: "s", visitorId: "v" };
 

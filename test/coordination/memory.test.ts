@@ -1,7 +1,7 @@
 /** The coordination engine of one process, and what it does where the store cannot be asked. */
 import { expect, test } from "bun:test";
-import { createMemoryCoordination } from "../../src/coordination/memory.ts";
-import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
+import { createMemoryCoordination } from "../../src/engines/memory/coordination/memory.ts";
+import { createSignInFailures } from "../../src/engines/memory/coordination/sign-in-failures.ts";
 import { testCoordinationContract } from "../contracts/coordination.ts";
 import { testSignInFailuresContract } from "../contracts/sign-in-failures.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -1,13 +1,13 @@
 /** The API document: valid, whole, and true to the sitemap and the models. */
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { createApp } from "../../src/app.ts";
+import { describeRoute } from "../../src/api/docs/described-route.ts";
+import type { OpenApiDocument } from "../../src/api/docs/document.ts";
+import { stampDocument } from "../../src/api/docs/reference.ts";
+import { createApp } from "../../src/app/app.ts";
+import { routes } from "../../src/app/routes.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
-import { describeRoute } from "../../src/modules/docs/described-route.ts";
-import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
-import { stampDocument } from "../../src/modules/docs/reference.ts";
-import { routes } from "../../src/routes.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
@@ -78,7 +78,7 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
+  Budget BudgetList NewBudget BudgetPatch BudgetSubject BudgetPreview SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me SpendingFacts

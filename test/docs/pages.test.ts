@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { guideFiles, root, sampleFiles } from "../../scripts/guide-files.ts";
+import { describeRoute } from "../../src/api/docs/described-route.ts";
+import { routes } from "../../src/app/routes.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
-import { describeRoute } from "../../src/modules/docs/described-route.ts";
-import { routes } from "../../src/routes.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { apiDocument } from "../support/conformance.ts";
 import { connectRaw } from "../support/raw-visitor.ts";

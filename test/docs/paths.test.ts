@@ -11,7 +11,7 @@ const pages = ["*.md", "{docs,bench,faults,deploy,examples}/**/*.md"].flatMap((p
 /** What a page may leave out before a path: `http/route.ts` is a file of the server. */
 const startingPoints = ["", "src", "src/web", "src/web/dashboard"];
 /** Packages and media types look like paths; builds and runs make these folders. */
-const elsewhere = /^(@|application\/|dist\/|backups\/|certificates\/[\w-]+\.|\/|~|[\w-]+\.[a-z]+\/)/;
+const elsewhere = /^(@|application\/|dist\/|backups\/|certificates\/($|[\w-]+\.)|\/|~|[\w-]+\.[a-z]+\/)/;
 
 function exists(page: string, path: string): boolean {
   return [dirname(page), ...startingPoints].some((from) => existsSync(join(root, from, path)));

@@ -3,8 +3,8 @@
  * after the server has done its work. docs/decisions/2026-11-21-api-document.md says how they were found.
  */
 import { expect, test } from "bun:test";
-import type { OpenApiOperation, OpenApiResponse } from "../../src/modules/docs/document.ts";
-import type { JsonSchema } from "../../src/modules/docs/schema-text.ts";
+import type { OpenApiOperation, OpenApiResponse } from "../../src/api/docs/document.ts";
+import type { JsonSchema } from "../../src/api/docs/schema-text.ts";
 import { apiDocument } from "../support/conformance.ts";
 
 const operations = Object.values(apiDocument.paths).flatMap((methods) => Object.values(methods));

@@ -35,7 +35,6 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await site.stop(true);
   await server.close();
 });
@@ -63,5 +62,4 @@ test("a visitor reads the greeting, a whole reply, and why one failed; and can s
   await page.locator("#send:enabled").waitFor();
   expect(await page.locator(".problem").count()).toBe(1);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

@@ -42,7 +42,6 @@ beforeAll(async () => {
   browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   site.kill();
   await site.exited;
   await server.close();
@@ -78,7 +77,6 @@ test("each visitor finds their own conversation, and the next one at this browse
   expect(await bos.log.innerText()).not.toContain("I am the first");
   await bos.ask("I am the second");
   await bos.log.getByText("You said: I am the second").waitFor();
-  await page.context().close();
 
   const prompts = server.mockLlm.requests.map(({ body }) => Object(body["messages"])[0].content);
   expect(prompts).toEqual(["You talk to Ada, on pro.", "You talk to Bo, on free."]);

@@ -1,7 +1,7 @@
 /** The route that every widget asks first, found without the sitemap: nobody can tell which of the two answered. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { createApp } from "../../src/app.ts";
-import type { Services } from "../../src/dependencies.ts";
+import { createApp } from "../../src/app/app.ts";
+import type { Services } from "../../src/core/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { DirectRequest } from "../../src/http/direct-route.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";

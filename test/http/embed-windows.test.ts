@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
-import { createRedisLimiter } from "../../src/limits/redis/limiter.ts";
+import { createRedisLimiter } from "../../src/engines/redis/limiter.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { sendChat } from "../support/chat.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
@@ -54,23 +54,20 @@ async function openVisitors(server: TestServer, settings: Partial<CompanionSetti
   const address = (host: number) => ({ "x-forwarded-for": `${network}.${host}` });
   const base = `${server.url}/api/embed/${embedToken}`;
   const view = (host: number) => fetch(base, { headers: address(host) });
-  async function chat(host: number, solution?: string) {
+  async function chat(host: number, solution?: string, body: unknown = { message: "[[say:yes]]" }) {
     const headers = { "content-type": "application/json", ...address(host) };
     const proof = solution === undefined ? {} : { "x-challenge": solution };
-    const response = await sendChat(
-      server.url,
-      embedToken,
-      { message: "[[say:yes]]" },
-      { headers: { ...headers, ...proof } },
-    );
+    const response = await sendChat(server.url, embedToken, body, { headers: { ...headers, ...proof } });
     if (response.ok) await response.text();
     return response;
   }
+  const solveFor = async (host: number) => solve(await readChallenge(await chat(host)));
   return {
     view,
     chat,
+    solveFor,
     /** A message with the work that is asked for it. */
-    chatWithWork: async (host: number) => chat(host, solve(await readChallenge(await chat(host)))),
+    chatWithWork: async (host: number) => chat(host, await solveFor(host)),
     follow: (host: number) =>
       fetch(`${base}/chat/${crypto.randomUUID()}?session_id=${crypto.randomUUID()}`, { headers: address(host) }),
   };
@@ -143,6 +140,38 @@ describe.each(["memory", "redis"] as const)("counted in %s", (limiter) => {
     for (let host = 70; host < 79; host++) answered.push(await chatWithWork(host));
     expect(statusesOf(answered)).toEqual([...Array(8).fill(200), 429]);
     expect(limitsOf(answered[0] as Response)[1]).toMatch(/"token";r=7;t=60$/);
+  });
+
+  test("one solution takes one place, however often what comes with it is refused", async () => {
+    await using world = await openWorld(limiter);
+    const { chat, chatWithWork, solveFor } = await world.open({ challenge: "always" });
+    const solution = await solveFor(1);
+    for (let host = 10; host < 18; host++) {
+      const refused = await chat(host, solution, "{");
+      expect([refused.status, limitsOf(refused)[1]]).toEqual([400, expect.stringContaining('"token";r=7;')]);
+    }
+    // It still begins a message, which has a place as every message.
+    const answered = await chat(20, solution);
+    expect([answered.status, limitsOf(answered)[1]]).toEqual([200, expect.stringContaining('"token";r=6;')]);
+    const others = [];
+    for (let host = 30; host < 37; host++) others.push(await chatWithWork(host));
+    expect(statusesOf(others)).toEqual([...Array(6).fill(200), 429]);
+  });
+
+  test("solutions whose first message was refused begin no more messages than there are places", async () => {
+    await using world = await openWorld(limiter);
+    const { chat, chatWithWork, solveFor } = await world.open({ challenge: "always" });
+    const solutions = await Promise.all([1, 2, 3].map(solveFor));
+    expect(statusesOf(await times(3, (at) => chat(at, solutions[at], "{")))).toEqual([400, 400, 400]);
+    for (let host = 10; host < 14; host++) expect((await chatWithWork(host)).status).toBe(200);
+    const begun = await times(3, (at) => chat(at, solutions[at]));
+    expect(statusesOf(begun).filter((status) => status === 200)).toHaveLength(1);
+    for (const refused of begun.filter(({ status }) => status !== 200)) {
+      // Of two that saw the last place, one is told to work anew.
+      expect(refused.status).toBeOneOf([403, 429]);
+      expect(limitsOf(refused)[1]).toContain('"token";r=0;');
+    }
+    expect((await chatWithWork(20)).status).toBe(429);
   });
 
   test("where work is asked in a flood, a burst without it gets half of the places and one, and no more", async () => {

@@ -1,6 +1,6 @@
 /** The first request of all, whichever it is: half of the sitemap is not made before somebody calls it. */
 import { expect, test } from "bun:test";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import { startTestServer } from "../support/app.ts";
 
 const firstRequests = [

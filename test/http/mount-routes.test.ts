@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { mountRoutes } from "../../src/http/mount-routes.ts";
 import { route } from "../../src/http/route.ts";
-import { Text } from "../../src/schemas/schema.ts";
+import { Text } from "../../src/http/schemas/schema.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 
 const shared = { method: "GET", tag: "Service", summary: "Echo", access: "public" } as const;

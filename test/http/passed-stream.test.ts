@@ -1,7 +1,7 @@
 /** What is made of another instance's stream, however the network cuts it. */
 import { expect, test } from "bun:test";
+import type { TurnEvent } from "../../src/core/turns/events.ts";
 import { PassedReply } from "../../src/http/passed-stream.ts";
-import type { TurnEvent } from "../../src/turns/events.ts";
 import { eventually } from "../support/eventually.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 

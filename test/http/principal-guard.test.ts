@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { routes } from "../../src/app/routes.ts";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import { routes } from "../../src/routes.ts";
 import { type ApiResponse, apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { openDashboard } from "../support/dashboard.ts";

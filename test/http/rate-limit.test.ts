@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { createRateRules } from "../../src/contracts/limiter/rules.ts";
+import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 import { clientIp } from "../../src/http/client-ip.ts";
 import {
   admitClient,
@@ -7,8 +9,6 @@ import {
   retryAfterSeconds,
   writeRateLimitHeaders,
 } from "../../src/http/rate-limit.ts";
-import { createMemoryLimiter } from "../../src/limits/memory.ts";
-import { createRateRules } from "../../src/limits/rules.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const rules = createRateRules();

@@ -1,9 +1,9 @@
 /** The exact bytes of a chat stream, and what happens to it when its reader stalls or leaves. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
+import type { TurnReader } from "../../src/core/turns/events.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
 import { EventStream, frameDeltas } from "../../src/http/sse.ts";
-import type { TurnReader } from "../../src/turns/events.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());

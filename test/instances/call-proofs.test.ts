@@ -1,6 +1,6 @@
 /** Only who has the secret key is taken for an instance, once, in time, and for the request that the proof is for. */
 import { beforeEach, expect, test } from "bun:test";
-import { type CallProofs, createCallProofs } from "../../src/instances/call-proofs.ts";
+import { type CallProofs, createCallProofs } from "../../src/core/instances/call-proofs.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { createSealing } from "../../src/lib/sealing.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ownUrlOf } from "../../src/instances/own-url.ts";
+import { ownUrlOf } from "../../src/core/instances/own-url.ts";
 
 const machine = [
   { address: "127.0.0.1", family: "IPv4", internal: true },

@@ -1,7 +1,7 @@
 /** A call goes to the instance that runs the reply, and what that one says comes back. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { endedStatus, proofHeader, type ReplyCall } from "../../src/core/instances/instances.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import { endedStatus, proofHeader, type ReplyCall } from "../../src/instances/instances.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { type InstancePair, oneKey, openInstancePair, openLoneInstance, replyCall } from "../support/instance-pair.ts";

@@ -1,6 +1,6 @@
 /** When memory is released: after a busy period, never during one, and only if it is worth it. */
 import { expect, test } from "bun:test";
-import { startIdleMemory, systemGauges, watchIdleMemory } from "../../src/jobs/idle-memory.ts";
+import { startIdleMemory, systemGauges, watchIdleMemory } from "../../src/server/jobs/idle-memory.ts";
 
 const mebibyte = 1024 * 1024;
 

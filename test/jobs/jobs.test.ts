@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
-import { type JobServices, runJobs, startJobs } from "../../src/jobs/jobs.ts";
+import { type JobServices, runJobs, startJobs } from "../../src/server/jobs/jobs.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";

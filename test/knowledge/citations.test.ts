@@ -1,9 +1,9 @@
 /** Citations of a reply: true markers stay, made-up ones go, over any split of the text. */
 import { describe, expect, test } from "bun:test";
+import type { ReplySink } from "../../src/contracts/llm/provider.ts";
+import { CitationFilter } from "../../src/core/knowledge/citations/citation-filter.ts";
+import { CitedReply } from "../../src/core/knowledge/citations/cited-reply.ts";
 import type { CitationMode, NumberedPassage } from "../../src/domain/knowledge.ts";
-import { CitationFilter } from "../../src/knowledge/citations/citation-filter.ts";
-import { CitedReply } from "../../src/knowledge/citations/cited-reply.ts";
-import type { ReplySink } from "../../src/llm/provider.ts";
 import { createRandom } from "../support/random.ts";
 
 const passages = 12;

@@ -1,7 +1,7 @@
 /** Writing an edition of many passages. */
 import { expect, test } from "bun:test";
-import { EditionBuilder } from "../../src/knowledge/indexing/edition-builder.ts";
-import type { EditionSlice } from "../../src/store/store.ts";
+import type { EditionSlice } from "../../src/contracts/store/store.ts";
+import { EditionBuilder } from "../../src/core/knowledge/indexing/edition-builder.ts";
 
 test("a server that stops does not first write all that is left of a long text", async () => {
   const stop = new AbortController();

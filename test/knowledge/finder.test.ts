@@ -1,14 +1,20 @@
 /** What goes to the model: all of a small knowledge, else the best passages by words and, if there are any, by vectors. */
 import { beforeEach, expect, test } from "bun:test";
+import type {
+  IndexedPassage,
+  KnowledgeStore,
+  LiveEdition,
+  Posting,
+  ServerSecretStore,
+} from "../../src/contracts/store/store.ts";
+import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";
+import type { NearPassages } from "../../src/core/knowledge/retrieval/found.ts";
+import { nameQuestion } from "../../src/core/knowledge/retrieval/question-group.ts";
+import { queryTermsOf } from "../../src/core/knowledge/words/query-terms.ts";
+import { numberTermsBy } from "../../src/core/knowledge/words/term-number.ts";
+import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";
+import { Measurements } from "../../src/core/metrics/measurements.ts";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
-import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
-import type { NearPassages } from "../../src/knowledge/retrieval/found.ts";
-import { nameQuestion } from "../../src/knowledge/retrieval/question-group.ts";
-import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
-import { numberTermsBy } from "../../src/knowledge/words/term-number.ts";
-import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
-import { Measurements } from "../../src/metrics/measurements.ts";
-import type { IndexedPassage, KnowledgeStore, LiveEdition, Posting, ServerSecretStore } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { buildPostings } from "../support/postings.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";

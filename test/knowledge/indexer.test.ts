@@ -1,8 +1,8 @@
 /** Whose sources are read while others wait for slow websites. */
 import { expect, test } from "bun:test";
-import { createIndexer } from "../../src/knowledge/indexing/indexer.ts";
-import type { IndexerParts } from "../../src/knowledge/indexing/parts.ts";
-import type { Claim, ClaimedSource } from "../../src/store/store.ts";
+import type { Claim, ClaimedSource } from "../../src/contracts/store/store.ts";
+import { createIndexer } from "../../src/core/knowledge/indexing/indexer.ts";
+import type { IndexerParts } from "../../src/core/knowledge/indexing/parts.ts";
 import { eventually } from "../support/eventually.ts";
 
 test("websites that take long leave room for others' sources", async () => {

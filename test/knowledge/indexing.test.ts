@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Source, SourcePassages } from "../../src/modules/knowledge/responses.ts";
+import type { Source, SourcePassages } from "../../src/api/knowledge/responses.ts";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { dropEngineDatabase } from "../support/engine.ts";

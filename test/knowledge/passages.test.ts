@@ -1,8 +1,8 @@
 /** Documents are cut into passages between their parts, and nothing is lost. */
 import { expect, test } from "bun:test";
+import { hashDocument } from "../../src/core/knowledge/indexing/hashes.ts";
+import { cutIntoChunks } from "../../src/core/knowledge/passages/chunks.ts";
 import type { Chunk } from "../../src/domain/knowledge.ts";
-import { hashDocument } from "../../src/knowledge/indexing/hashes.ts";
-import { cutIntoChunks } from "../../src/knowledge/passages/chunks.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 
 function cut(...pages: string[]): Chunk[] {

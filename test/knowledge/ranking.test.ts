@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { readCorpus } from "../../bench/knowledge/corpus.ts";
 import { evaluate, indexCorpus } from "../../bench/knowledge/evaluate.ts";
-import { isFound, rankByWords, type TermPostings } from "../../src/knowledge/retrieval/bm25.ts";
-import { fuseRankings } from "../../src/knowledge/retrieval/fusion.ts";
-import { PostingsReader } from "../../src/knowledge/retrieval/postings.ts";
-import type { Terms } from "../../src/knowledge/words/terms.ts";
+import { isFound, rankByWords, type TermPostings } from "../../src/core/knowledge/retrieval/bm25.ts";
+import { fuseRankings } from "../../src/core/knowledge/retrieval/fusion.ts";
+import { PostingsReader } from "../../src/core/knowledge/retrieval/postings.ts";
+import type { Terms } from "../../src/core/knowledge/words/terms.ts";
 import { buildPostings } from "../support/postings.ts";
 
 const passage = (counts: Record<string, number>, length = 100): Terms => ({

@@ -1,11 +1,11 @@
 /** Websites that are away, change between refreshes, or take too long: what answers, what is said, and what comes next. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createFetcher } from "../../src/core/knowledge/fetching/fetcher.ts";
+import { createIndexer } from "../../src/core/knowledge/indexing/indexer.ts";
+import type { IndexerParts } from "../../src/core/knowledge/indexing/parts.ts";
+import { loadParser } from "../../src/core/knowledge/reading/parse.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
-import { createFetcher } from "../../src/knowledge/fetching/fetcher.ts";
-import { createIndexer } from "../../src/knowledge/indexing/indexer.ts";
-import type { IndexerParts } from "../../src/knowledge/indexing/parts.ts";
-import { loadParser } from "../../src/knowledge/reading/parse.ts";
 import { parseAllowedHost } from "../../src/lib/allowed-hosts.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeSource } from "../support/indexed-source.ts";

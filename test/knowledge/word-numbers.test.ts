@@ -1,10 +1,10 @@
 /** Words are numbers in the index: nobody can choose two that share one, and two that do cost no source. */
 import { expect, test } from "bun:test";
 import { index, onSqlite, openBenchWorld } from "../../bench/knowledge/stores.ts";
-import { BlockPostings } from "../../src/knowledge/retrieval/block-postings.ts";
-import { PostingsReader } from "../../src/knowledge/retrieval/postings.ts";
-import { rankWords } from "../../src/knowledge/retrieval/word-index.ts";
-import { openTermNumbers } from "../../src/knowledge/words/term-number.ts";
+import { BlockPostings } from "../../src/core/knowledge/retrieval/block-postings.ts";
+import { PostingsReader } from "../../src/core/knowledge/retrieval/postings.ts";
+import { rankWords } from "../../src/core/knowledge/retrieval/word-index.ts";
+import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";
 
 test("words that are one in a hash without a key can be read in one source, and are found apart", async () => {
   const world = await openBenchWorld(onSqlite);

@@ -1,9 +1,9 @@
 /** What the index takes for words: the same in passages and in questions, in any language. */
 import { expect, test } from "bun:test";
-import { guessLanguage } from "../../src/knowledge/words/language.ts";
-import { noAnswerTextFor } from "../../src/knowledge/words/no-answer-texts.ts";
-import { queryTermsOf } from "../../src/knowledge/words/query-terms.ts";
-import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
+import { guessLanguage } from "../../src/core/knowledge/words/language.ts";
+import { noAnswerTextFor } from "../../src/core/knowledge/words/no-answer-texts.ts";
+import { queryTermsOf } from "../../src/core/knowledge/words/query-terms.ts";
+import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";
 
 const termsOf = (text: string) => termsOfPassage({ title: null, heading: null, text }).counts;
 

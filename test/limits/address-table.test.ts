@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AddressTable } from "../../src/limits/address-table.ts";
+import { AddressTable } from "../../src/engines/memory/limiter/address-table.ts";
 import { createRandom } from "../support/random.ts";
 
 describe("the address table", () => {

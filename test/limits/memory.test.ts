@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import type { RateRule } from "../../src/contracts/limiter/limiter.ts";
+import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { RateRule } from "../../src/limits/limiter.ts";
-import { createMemoryLimiter } from "../../src/limits/memory.ts";
 import { subjects, testLimiterContract } from "../contracts/limiter.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 

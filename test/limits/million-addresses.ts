@@ -1,6 +1,6 @@
 /** Prints how much memory the limiter takes for a million addresses; runs as a separate process. */
-import { createMemoryLimiter } from "../../src/limits/memory.ts";
-import { createRateRules } from "../../src/limits/rules.ts";
+import { createRateRules } from "../../src/contracts/limiter/rules.ts";
+import { createMemoryLimiter } from "../../src/engines/memory/limiter/memory.ts";
 
 const { ip } = createRateRules();
 let nowMs = 0;

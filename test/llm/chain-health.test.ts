@@ -1,10 +1,10 @@
 /** What lets a provider of a chain be passed over: its own failures, and not what requests bring about. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { LlmProvider, ReplyRequest } from "../../src/contracts/llm/provider.ts";
+import { createChains } from "../../src/core/llm/chain.ts";
+import { Circuit } from "../../src/core/llm/circuit.ts";
 import type { LlmApi } from "../../src/domain/llm-api.ts";
-import { createChains } from "../../src/llm/chain.ts";
-import { Circuit } from "../../src/llm/circuit.ts";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

@@ -1,13 +1,13 @@
 /** Which provider of a chain is asked, for how long, and who is asked next. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { AttemptingProvider, ReplyAttempt } from "../../src/contracts/llm/attempt.ts";
+import type { LlmProvider, NextCall, ReplyOutcome, ReplySink } from "../../src/contracts/llm/provider.ts";
+import { ProviderFailure, type ProviderFailureOptions } from "../../src/contracts/llm/provider-failure.ts";
+import { type ChainEntry, createChains } from "../../src/core/llm/chain.ts";
+import { Circuit } from "../../src/core/llm/circuit.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { Answerer } from "../../src/domain/usage.ts";
-import type { AttemptingProvider, ReplyAttempt } from "../../src/llm/attempt.ts";
-import { type ChainEntry, createChains } from "../../src/llm/chain.ts";
-import { Circuit } from "../../src/llm/circuit.ts";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import type { LlmProvider, NextCall, ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
-import { ProviderFailure, type ProviderFailureOptions } from "../../src/llm/provider-failure.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

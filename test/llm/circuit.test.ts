@@ -1,6 +1,6 @@
 /** When a provider is passed over, and who finds out that it is back. */
 import { expect, test } from "bun:test";
-import { Circuit } from "../../src/llm/circuit.ts";
+import { Circuit } from "../../src/core/llm/circuit.ts";
 
 const one = "account-1";
 const another = "account-2";

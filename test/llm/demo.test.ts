@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { toPassagesMessage } from "../../src/core/knowledge/retrieval/passages-message.ts";
 import { textParts } from "../../src/domain/conversation.ts";
-import { toPassagesMessage } from "../../src/knowledge/retrieval/passages-message.ts";
-import { createDemoProvider } from "../../src/llm/demo.ts";
-import { findQuotation } from "../../src/llm/demo-passages.ts";
+import { createDemoProvider } from "../../src/engines/demo/demo.ts";
+import { findQuotation } from "../../src/engines/demo/passages.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
 

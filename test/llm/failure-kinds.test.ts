@@ -1,7 +1,7 @@
 /** Each way in which a provider can fail has the kind that owners and operators are told. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type FailureKind, findFailureKind } from "../../src/domain/reply-failure.ts";
-import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/engines/openai/openai.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

@@ -1,8 +1,8 @@
 /** What a model thinks, and what follows a stop text, reaches nobody, however it is cut into deltas. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
-import type { ReplyRequest } from "../../src/llm/provider.ts";
-import { ReplyText } from "../../src/llm/reply-text.ts";
+import type { ReplyRequest } from "../../src/contracts/llm/provider.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/engines/openai/openai.ts";
+import { ReplyText } from "../../src/engines/openai/reply-text.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

@@ -1,9 +1,9 @@
 /** What models refuse is left out in one more request, and remembered; a visitor can teach nothing. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { LlmProvider, NextCall, ReplyRequest } from "../../src/contracts/llm/provider.ts";
 import { textParts } from "../../src/domain/conversation.ts";
 import { findFailureKind, ReplyFailure } from "../../src/domain/reply-failure.ts";
-import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
-import type { LlmProvider, NextCall, ReplyRequest } from "../../src/llm/provider.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/engines/openai/openai.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import type { LlmProvider } from "../../src/llm/provider.ts";
+import type { LlmProvider } from "../../src/contracts/llm/provider.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -28,7 +28,7 @@ const left = { complete: false, usage: null, failure: null };
 describe("a visitor who leaves closes the provider's connection", () => {
   test("while it is being made", async () => {
     // The first reply would otherwise wait for the file.
-    await import("../../src/llm/openai-client.ts");
+    await import("../../src/engines/openai/client.ts");
     const leaving = new AbortController();
     const streaming = provider.streamReply(replyRequest("Hi"), collectReply(), leaving.signal);
     // Within one turn of the loop the engine gets as far as asking for the connection, and no further.

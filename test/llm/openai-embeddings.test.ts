@@ -1,8 +1,8 @@
 /** The engine for embeddings: what it sends, what it takes for vectors, and what it refuses. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { EmbeddingProvider } from "../../src/contracts/llm/embeddings.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import type { EmbeddingProvider } from "../../src/llm/embeddings.ts";
-import { createOpenAiEmbeddings } from "../../src/llm/openai-embeddings.ts";
+import { createOpenAiEmbeddings } from "../../src/engines/openai/embeddings.ts";
 import { testEmbeddings } from "../contracts/embeddings.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { mockVector, respondWithEmbeddings } from "../support/mock-embeddings.ts";

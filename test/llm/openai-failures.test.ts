@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
+import type { LlmProvider } from "../../src/contracts/llm/provider.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
-import type { LlmProvider } from "../../src/llm/provider.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/engines/openai/openai.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

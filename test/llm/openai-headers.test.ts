@@ -1,9 +1,9 @@
 /** Which headers a provider gets: the operator's, and none that the environment sets for OpenAI's own libraries. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config.ts";
+import { checkEmbeddings, checkModels, openLlm } from "../../src/app/llm.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { LlmProvider } from "../../src/contracts/llm/provider.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { LlmProvider } from "../../src/llm/provider.ts";
-import { checkEmbeddings, checkModels, openLlm } from "../../src/llm/registry.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

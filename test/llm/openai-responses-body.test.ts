@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/domain/companion.ts";
 import { textParts } from "../../src/domain/conversation.ts";
-import { listChatOnlyNames } from "../../src/llm/openai-responses-body.ts";
-import { createResponsesWire } from "../../src/llm/openai-responses-wire.ts";
-import type { CallPlan } from "../../src/llm/wire.ts";
+import { listChatOnlyNames } from "../../src/engines/openai/responses-body.ts";
+import { createResponsesWire } from "../../src/engines/openai/responses-wire.ts";
+import type { CallPlan } from "../../src/engines/openai/wire.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { refuseAsResponse } from "../support/mock-responses-rules.ts";
 

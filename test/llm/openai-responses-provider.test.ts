@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import { kindOfOutcome, type LlmProvider } from "../../src/llm/provider.ts";
+import { kindOfOutcome, type LlmProvider } from "../../src/contracts/llm/provider.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

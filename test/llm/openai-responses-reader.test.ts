@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createParser } from "eventsource-parser";
 import type { CountedTokens } from "../../src/domain/usage.ts";
-import { createResponsesReader } from "../../src/llm/openai-responses-reader.ts";
-import type { EventError } from "../../src/llm/wire.ts";
+import { createResponsesReader } from "../../src/engines/openai/responses-reader.ts";
+import type { EventError } from "../../src/engines/openai/wire.ts";
 import { readFixture, responsesDialects } from "../support/llm-dialects.ts";
 
 interface Sent {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chooseWire } from "../../src/llm/openai-wire-choice.ts";
+import { chooseWire } from "../../src/engines/openai/wire-choice.ts";
 
 test.each<[string | null, "chat" | "responses"]>([
   [null, "responses"],

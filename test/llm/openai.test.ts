@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { LlmProvider, ReplyRequest } from "../../src/contracts/llm/provider.ts";
 import type { JsonObject } from "../../src/domain/companion.ts";
 import { textParts } from "../../src/domain/conversation.ts";
-import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
-import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
+import { createOpenAiProvider, type OpenAiOptions } from "../../src/engines/openai/openai.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

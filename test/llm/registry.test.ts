@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openLlm, openLlmProvider } from "../../src/app/llm.ts";
+import { checkEntries, checkLlm } from "../../src/core/llm/check.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { checkEntries, checkLlm } from "../../src/llm/check.ts";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import { openLlm, openLlmProvider } from "../../src/llm/registry.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

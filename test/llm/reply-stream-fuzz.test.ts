@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createParser } from "eventsource-parser";
-import { chatReader } from "../../src/llm/chat-reader.ts";
-import { ReplyStream } from "../../src/llm/reply-stream.ts";
+import { chatReader } from "../../src/engines/openai/chat-reader.ts";
+import { ReplyStream } from "../../src/engines/openai/reply-stream.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { createRandom } from "../support/random.ts";
 

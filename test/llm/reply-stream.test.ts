@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { chatReader } from "../../src/llm/chat-reader.ts";
-import { ReplyStream } from "../../src/llm/reply-stream.ts";
-import { streamLimits } from "../../src/llm/stream-limits.ts";
+import { chatReader } from "../../src/engines/openai/chat-reader.ts";
+import { ReplyStream } from "../../src/engines/openai/reply-stream.ts";
+import { streamLimits } from "../../src/engines/openai/stream-limits.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
 

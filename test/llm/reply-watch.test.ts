@@ -1,8 +1,9 @@
 /** Which deadline holds while a model thinks. */
 import { expect, test } from "bun:test";
+import { type ReplyDeadlines, replyDeadlines } from "../../src/contracts/llm/attempt.ts";
+import { ReplyWatch } from "../../src/engines/openai/reply-watch.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Stop } from "../../src/lib/stop-signal.ts";
-import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "../../src/llm/reply-watch.ts";
 
 async function expiryOf(deadlines: Partial<ReplyDeadlines>, note: (watch: ReplyWatch) => void) {
   const watch = new ReplyWatch({ ...replyDeadlines, ...deadlines }, new AbortController().signal);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chooseRetryDelayMs } from "../../src/llm/retry.ts";
+import { chooseRetryDelayMs } from "../../src/engines/openai/retry.ts";
 
 test("waits longer before each retry, as long as the provider asks, and never long", () => {
   for (let round = 0; round < 100; round++) {

@@ -1,11 +1,11 @@
 /** How much a provider may send without a word: before the first text, and between two. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chatReader } from "../../src/llm/chat-reader.ts";
-import { createOpenAiProvider } from "../../src/llm/openai.ts";
-import { createResponsesReader } from "../../src/llm/openai-responses-reader.ts";
-import type { LlmProvider } from "../../src/llm/provider.ts";
-import { ReplyStream } from "../../src/llm/reply-stream.ts";
-import { streamLimits } from "../../src/llm/stream-limits.ts";
+import type { LlmProvider } from "../../src/contracts/llm/provider.ts";
+import { chatReader } from "../../src/engines/openai/chat-reader.ts";
+import { createOpenAiProvider } from "../../src/engines/openai/openai.ts";
+import { ReplyStream } from "../../src/engines/openai/reply-stream.ts";
+import { createResponsesReader } from "../../src/engines/openai/responses-reader.ts";
+import { streamLimits } from "../../src/engines/openai/stream-limits.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

@@ -1,11 +1,11 @@
 /** What a call of the store is counted as. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createMemoryCoordination } from "../../src/coordination/memory.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
+import { measureCoordination, measureStore } from "../../src/core/metrics/measured-sockets.ts";
+import { Measurements } from "../../src/core/metrics/measurements.ts";
+import { storeCalls } from "../../src/core/metrics/store-calls.ts";
+import { createMemoryCoordination } from "../../src/engines/memory/coordination/memory.ts";
 import type { Histogram } from "../../src/lib/histogram.ts";
-import { measureCoordination, measureStore } from "../../src/metrics/measured-sockets.ts";
-import { Measurements } from "../../src/metrics/measurements.ts";
-import { storeCalls } from "../../src/metrics/store-calls.ts";
-import type { Store } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createUseRecorder } from "../../src/metrics/use-recorder.ts";
-import type { KeyUse } from "../../src/store/store.ts";
+import type { KeyUse } from "../../src/contracts/store/store.ts";
+import { createUseRecorder } from "../../src/core/metrics/use-recorder.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/config.ts";
 import { settings } from "../../src/config/settings.ts";
-import { loadConfig } from "../../src/config.ts";
 import { findFreePort } from "../support/free-port.ts";
 import type { RunningProxy } from "../support/nginx.ts";
 import { startClusterNginx } from "../support/proxy.ts";

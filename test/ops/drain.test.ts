@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config.ts";
-import { startServer } from "../../src/server.ts";
-import { openServices } from "../../src/services.ts";
+import { openServices } from "../../src/app/services.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { startServer } from "../../src/server/server.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../src/domain/errors.ts";
-import { compileChecker, Nullable, Text } from "../../src/schemas/schema.ts";
+import { compileChecker, Nullable, Text } from "../../src/http/schemas/schema.ts";
 
 test("a start makes no schema: the first request that needs one does", async () => {
   const script = join(import.meta.dir, "../support/schema-count-process.ts");

@@ -4,7 +4,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { onEachEngine } from "../../scripts/engine-tests.ts";
 import { installMissing, type Machine } from "../../scripts/system-packages.ts";
-import { findTestFiles, isParallel, isQuick, type SystemProgram } from "../../scripts/test-files.ts";
+import {
+  findTestFiles,
+  isParallel,
+  isQuick,
+  missingPrograms,
+  type SystemProgram,
+  uninstalledPrograms,
+} from "../../scripts/test-files.ts";
 
 const root = join(import.meta.dir, "../..");
 const files = new Map(findTestFiles().map((file) => [file.path, file]));
@@ -28,7 +35,7 @@ test.each([
 });
 
 test.each([
-  ["test/modules/chat.test.ts", true],
+  ["test/api/chat.test.ts", true],
   ["test/cli/key.test.ts", true],
   ["test/voice/voice-token.test.ts", false],
   ["test/ops/backup.test.ts", false],
@@ -36,6 +43,15 @@ test.each([
   ["test/store/sqlite.test.ts", false],
 ])("%s runs on each storage engine: %j", (path, isOnEachEngine) => {
   expect(files.get(path)?.isOnEachEngine).toBe(isOnEachEngine);
+});
+
+test.each([
+  ["test/store/sqlite-writer.test.ts", true],
+  ["test/limits/memory.test.ts", true],
+  ["test/api/chat.test.ts", false],
+  ["test/lib/http/client.test.ts", false],
+])("%s has a process of its own: %j", (path, isAlone) => {
+  expect(files.get(path)?.isAlone).toBe(isAlone);
 });
 
 test("each of the store's contracts meets PostgreSQL in whole requests as well", () => {
@@ -65,6 +81,14 @@ const missing: SystemProgram[] = [
   { package: "nginx", path: "/opt/nginx", purpose: "streams through a proxy" },
   { package: "caddy", path: "/opt/caddy", purpose: "streams through a proxy" },
 ];
+
+test("installs what tests cost less with, and runs them without it where something else does", () => {
+  const shell = { package: "shell", path: "/opt/shell", substitute: import.meta.path, purpose: "pages" };
+  const [file] = [...files.values()].map((file) => ({ ...file, programs: [...missing, shell] }));
+  if (file === undefined) throw new Error("there is no test file");
+  expect(uninstalledPrograms([file])).toEqual([...missing, shell]);
+  expect(missingPrograms([file])).toEqual(missing);
+});
 
 function machineThat(canInstall: boolean): Machine & { events: string[] } {
   const events: string[] = [];

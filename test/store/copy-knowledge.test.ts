@@ -1,10 +1,10 @@
 /** Copies of knowledge between the engines: what one has indexed answers in the other, and long rows fit into memory. */
 import { expect, test } from "bun:test";
-import { createKnowledgeFinder } from "../../src/knowledge/retrieval/finder.ts";
-import { Measurements } from "../../src/metrics/measurements.ts";
-import { copyStore, type Place } from "../../src/store/copy/copy.ts";
-import { openPostgresStore } from "../../src/store/postgres/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
+import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";
+import { Measurements } from "../../src/core/metrics/measurements.ts";
+import { openPostgresStore } from "../../src/engines/postgres/open.ts";
+import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCopyPlaces } from "../support/copy-world.ts";
 import { indexText } from "../support/index-text.ts";

@@ -8,7 +8,7 @@ import {
   readMembers,
   readMembersBelow,
   removeMember,
-} from "../../src/store/rows/member-sets.ts";
+} from "../../src/engines/store-shared/rows/member-sets.ts";
 import { createRandom } from "../support/random.ts";
 
 const sorted = (members: Iterable<number>) => [...members].sort((one, other) => one - other);

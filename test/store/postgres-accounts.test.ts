@@ -1,7 +1,7 @@
 /** Accounts, links and sessions while two servers change them on one PostgreSQL database. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { NewAccount, Session, Store } from "../../src/contracts/store/store.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewAccount, Session, Store } from "../../src/store/store.ts";
 import { firstPage, newApiKey, type StoreWorld } from "../support/store-world.ts";
 import { openTwoServers, type TwoServers } from "../support/two-postgres-servers.ts";
 

@@ -1,7 +1,7 @@
 /** How long the store tries: at its end, and where connections are taken and closed again. */
 import { expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { createEngine, openPostgresStore } from "../../src/store/postgres/open.ts";
+import { createEngine, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { inTime } from "../support/eventually.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";

@@ -1,8 +1,8 @@
 /** Companions of several servers on one PostgreSQL database: what one commits, the others know. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
+import type { OpenedPostgres } from "../../src/engines/postgres/open.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { OpenedPostgres } from "../../src/store/postgres/open.ts";
 import { day, newCompanion, type StoreWorld } from "../support/store-world.ts";
 import { openTwoServers, type TwoServers } from "../support/two-postgres-servers.ts";
 

@@ -1,9 +1,9 @@
 /** What servers that agree through PostgreSQL do while it, or the line to it, is disturbed. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { TurnTicket } from "../../src/coordination/coordination.ts";
+import type { TurnTicket } from "../../src/contracts/coordination.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import { migratePostgres } from "../../src/store/postgres/migrator.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
+import { migratePostgres } from "../../src/engines/postgres/migrator.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";

@@ -1,8 +1,8 @@
 /** Servers that agree through PostgreSQL: the contract, and what several of them promise one another. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { TurnGate, TurnTicket } from "../../src/coordination/coordination.ts";
-import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
-import type { Queries } from "../../src/store/postgres/queries.ts";
+import type { TurnGate, TurnTicket } from "../../src/contracts/coordination.ts";
+import { createSignInFailures } from "../../src/engines/memory/coordination/sign-in-failures.ts";
+import type { Queries } from "../../src/engines/postgres/queries.ts";
 import { testCoordinationContract } from "../contracts/coordination.ts";
 import { testDutiesContract } from "../contracts/coordination-duties.ts";
 import { eventually, inTime } from "../support/eventually.ts";

@@ -1,9 +1,9 @@
 /** Counters of usage and quota in PostgreSQL: many rows at once, by several transactions at once. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
-import { createQuotaCounts } from "../../src/store/postgres/quota.ts";
-import { createUsageWriter } from "../../src/store/postgres/usage-writer.ts";
+import type { PostgresEngine } from "../../src/engines/postgres/engine.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
+import { createQuotaCounts } from "../../src/engines/postgres/quota.ts";
+import { createUsageWriter } from "../../src/engines/postgres/usage-writer.ts";
 import { answeredBy } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";

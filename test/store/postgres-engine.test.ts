@@ -1,12 +1,14 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
-import { connect } from "../../src/store/postgres/connection.ts";
-import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
-import { Pool } from "../../src/store/postgres/pool.ts";
-import { transact } from "../../src/store/postgres/transaction.ts";
+import { createChangeOrder } from "../../src/engines/postgres/change-order.ts";
+import { connect } from "../../src/engines/postgres/connection.ts";
+import type { PostgresEngine } from "../../src/engines/postgres/engine.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
+import { Pool } from "../../src/engines/postgres/pool.ts";
+import { bindScripts } from "../../src/engines/postgres/scripts.ts";
+import { transact } from "../../src/engines/postgres/transaction.ts";
+import { insertAll } from "../../src/engines/store-shared/scripts/script.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { reuseDatabases } from "../support/postgres-store.ts";
 
@@ -193,6 +195,32 @@ test("a process that was not run for longer than the deadline does not take Post
   } finally {
     await pool.close();
   }
+});
+
+test("many rows are one statement, however many they are and whatever is null in them", async () => {
+  const scripts = bindScripts({ insertAll });
+  const documentAt = (at: number) => ({
+    edition: at,
+    place: 0,
+    title: "",
+    contentHash: "",
+    firstOrdinal: 0,
+    chunks: 0,
+  });
+  const prepared = await engine.write(async (transaction) => {
+    for (const isNull of [() => true, () => false, (at: number) => at % 2 === 0]) {
+      const rows = Array.from({ length: isNull(0) ? 60 : 3 }, (_, at) => ({
+        ...documentAt(at),
+        url: isNull(at) ? null : "u",
+      }));
+      await scripts.insertAll(transaction, "knowledge_documents", rows);
+      await transaction.run("DELETE FROM knowledge_documents");
+    }
+    return await transaction.get(
+      "SELECT count(*)::int AS count FROM pg_prepared_statements WHERE statement LIKE 'INSERT%'",
+    );
+  });
+  expect(prepared).toEqual({ count: 1 });
 });
 
 test("a transaction whose time is up writes nothing any more, and its connection comes back clean", async () => {

@@ -1,8 +1,8 @@
 /** What is erased at one server stays erased, whatever another one is settling meanwhile. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
+import type { SettledTurn } from "../../src/contracts/store/store.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { SettledTurn } from "../../src/store/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";

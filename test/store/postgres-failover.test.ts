@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { SQL } from "bun";
-import { migratePostgres } from "../../src/store/postgres/migrator.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
+import { migratePostgres } from "../../src/engines/postgres/migrator.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { openPostgresInstance, type PostgresInstance } from "../support/postgres-instance.ts";

@@ -1,7 +1,7 @@
 /** What `doctor` is told of a PostgreSQL server, and the sentences where there is nothing to tell. */
 import { afterAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { inspectPostgres } from "../../src/store/postgres/inspection.ts";
+import { inspectPostgres } from "../../src/engines/postgres/inspection.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";

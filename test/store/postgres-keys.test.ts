@@ -1,9 +1,9 @@
 /** API keys and recorded uses while two servers change them on one PostgreSQL database. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Store, WriteContext } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import type { Store, WriteContext } from "../../src/store/store.ts";
 import { day, newApiKey, type StoreWorld } from "../support/store-world.ts";
 import { openTwoServers, type TwoServers } from "../support/two-postgres-servers.ts";
 

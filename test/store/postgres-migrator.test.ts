@@ -1,9 +1,9 @@
 /** The migrator of PostgreSQL, with a migration of a later version: beside servers that go on, and for readers that may. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { schemaAfter } from "../../src/store/contract/schema-number.ts";
-import { migrations } from "../../src/store/postgres/migrations.ts";
-import { migratePostgres, requireReadable } from "../../src/store/postgres/migrator.ts";
-import { createEngine } from "../../src/store/postgres/open.ts";
+import { schemaAfter } from "../../src/contracts/store/schema-number.ts";
+import { migrations } from "../../src/engines/postgres/migrations.ts";
+import { migratePostgres, requireReadable } from "../../src/engines/postgres/migrator.ts";
+import { createEngine } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMigratedDatabase, type MigratedDatabase } from "../support/postgres-store.ts";

@@ -1,6 +1,6 @@
 /** Turns that clients have named, and visitors with a day of their own, at several servers of one PostgreSQL database. */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import type { TurnEntry, TurnTicket } from "../../src/coordination/coordination.ts";
+import type { TurnEntry, TurnTicket } from "../../src/contracts/coordination.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { openPostgresInstance, type PostgresInstance } from "../support/postgres-instance.ts";

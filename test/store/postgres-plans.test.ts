@@ -1,22 +1,23 @@
 /** How PostgreSQL answers the queries of hot paths, on tables of which it knows nothing yet: by index, never by scan. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { companionListQueries } from "../../src/store/postgres/companion-lists.ts";
-import { companionWalkQueries } from "../../src/store/postgres/companion-reader.ts";
-import { companionQueries } from "../../src/store/postgres/companions.ts";
-import { conversationWalkQueries } from "../../src/store/postgres/conversation-reader.ts";
-import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
-import { editionQueries } from "../../src/store/postgres/knowledge-editions.ts";
-import { queueQueries } from "../../src/store/postgres/knowledge-queue.ts";
-import { vectorQueries } from "../../src/store/postgres/knowledge-vectors.ts";
-import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
-import { turnQueries } from "../../src/store/postgres/turns.ts";
-import { unansweredQueries } from "../../src/store/postgres/unanswered.ts";
-import { usageQueries } from "../../src/store/postgres/usage.ts";
-import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
-import { visitorKeyLookupQueries } from "../../src/store/postgres/visitor-keys.ts";
-import { sourceQueries } from "../../src/store/scripts/knowledge-sources.ts";
-import { uploadQueries } from "../../src/store/scripts/knowledge-uploads.ts";
-import { visitorKeyQueries } from "../../src/store/scripts/visitor-keys.ts";
+import { companionListQueries } from "../../src/engines/postgres/companion-lists.ts";
+import { companionWalkQueries } from "../../src/engines/postgres/companion-reader.ts";
+import { companionQueries } from "../../src/engines/postgres/companions.ts";
+import { conversationWalkQueries } from "../../src/engines/postgres/conversation-reader.ts";
+import { elsewhereStatement } from "../../src/engines/postgres/coordination/tickets.ts";
+import { editionQueries } from "../../src/engines/postgres/knowledge-editions.ts";
+import { queueQueries } from "../../src/engines/postgres/knowledge-queue.ts";
+import { vectorQueries } from "../../src/engines/postgres/knowledge-vectors.ts";
+import { metadataQueriesOf } from "../../src/engines/postgres/metadata-index.ts";
+import { turnQueries } from "../../src/engines/postgres/turns.ts";
+import { unansweredQueries } from "../../src/engines/postgres/unanswered.ts";
+import { usageQueries } from "../../src/engines/postgres/usage.ts";
+import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
+import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
+import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
+import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
+import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;
@@ -47,7 +48,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["whether a token holds", companionQueries.checkToken, "embed_tokens_pkey"],
   ["whether a companion is owned", companionQueries.checkOwner, "companions_id_unique"],
   ["a companion by its id", companionQueries.byId, "companions_id_unique"],
-  ["a companion to change", companionQueries.owned, "companions_id_unique"],
+  ["a companion to change", selectOwned, "companions_id_unique"],
   ["the newest companions", companionListQueries.newest, newest],
   ["companions by name", companionListQueries.names, newest],
   ["where a page starts", companionListQueries.start, "Index Scan Backward using companions_id_unique"],

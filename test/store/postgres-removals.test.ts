@@ -65,7 +65,7 @@ test("what a server left is removed by the next one that starts, and two share t
   expect(await count("removals")).toBe(30);
   expect(await count("messages")).toBe(60);
 
-  const { createRemovals } = await import("../../src/store/postgres/removals.ts");
+  const { createRemovals } = await import("../../src/engines/postgres/removals.ts");
   const started = [here, there].map(({ opened: { engine, parts } }) => createRemovals(engine, parts));
   for (const removals of started) removals.start();
   await eventually(async () => (await count("removals")) === 0, { what: "all removals" });

@@ -1,8 +1,8 @@
 /** Searches of conversations in PostgreSQL, which read in bounded pieces. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { textParts } from "../../src/domain/conversation.ts";
+import { createMessageSearch } from "../../src/engines/postgres/message-search.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { createMessageSearch } from "../../src/store/postgres/message-search.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 
 let servers: PostgresServers;

@@ -1,9 +1,9 @@
 /** Where operators put the database: what it and its user are called, and what settings they bring along. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { createPostgres } from "../../src/engines/postgres/postgres.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createPostgres } from "../../src/store/postgres/postgres.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { sharedPostgres } from "../support/postgres-server.ts";
 
@@ -33,10 +33,10 @@ afterEach(async () => {
   await admin.close();
 });
 
-const open = () =>
-  createPostgres({ url, pool: 4, poolHeavy: 2 }).open({
+const open = ({ isCommand = false } = {}) =>
+  createPostgres({ url, pool: 4, poolHeavy: 3 }).open({
     ...{ log: createCapturedLog(), clock: systemClock, version: "1.2.3", backupDir: "/nowhere" },
-    erasures: createErasureMarks(),
+    ...{ erasures: createErasureMarks(), isCommand },
   });
 
 const setForUser = (setting: string) => admin.unsafe(`ALTER ROLE "${user}" SET ${setting}`);
@@ -69,4 +69,16 @@ test("the time is told to the millisecond, however few digits the user's setting
   // On one machine: any difference would be one of digits.
   expect(shared?.clockOffsetMs).toBe(0);
   await store.close();
+});
+
+test("a command takes few of the server's connections, whatever an instance may open", async () => {
+  const { store } = await open({ isCommand: true });
+  await store.accounts.list();
+  await store.check();
+  const connections = await runAsUser(
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'companiond'",
+  );
+  await store.close();
+  expect(connections.length).toBeGreaterThan(0);
+  expect(connections.length).toBeLessThanOrEqual(4);
 });

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { databaseUrl } from "../../src/config/server-urls.ts";
-import { explainStartFailure } from "../../src/store/postgres/connect-failure.ts";
-import { connect } from "../../src/store/postgres/connection.ts";
+import { explainStartFailure } from "../../src/engines/postgres/connect-failure.ts";
+import { connect } from "../../src/engines/postgres/connection.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 

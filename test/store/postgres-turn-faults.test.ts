@@ -1,9 +1,9 @@
 /** Connections and servers that are lost while turns are settled: nothing twice, and nothing acknowledged is lost. */
 import { afterEach, expect, test } from "bun:test";
+import type { SettledTurn } from "../../src/contracts/store/store.ts";
+import { createOpenTickets } from "../../src/engines/postgres/open-tickets.ts";
+import { createSettling } from "../../src/engines/postgres/settling.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { createOpenTickets } from "../../src/store/postgres/open-tickets.ts";
-import { createSettling } from "../../src/store/postgres/settling.ts";
-import type { SettledTurn } from "../../src/store/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { sharedPostgres, startPostgresServer } from "../support/postgres-server.ts";

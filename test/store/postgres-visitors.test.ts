@@ -1,9 +1,9 @@
 /** Verified visitors at several servers of one PostgreSQL database: what they take over, what is sealed, their days. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
+import type { ConversationAddition } from "../../src/engines/postgres/conversation-writer.ts";
+import { settleTurns, toParameters } from "../../src/engines/postgres/settling.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { ConversationAddition } from "../../src/store/postgres/conversation-writer.ts";
-import { settleTurns, toParameters } from "../../src/store/postgres/settling.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 import { day } from "../support/store-world.ts";
 

@@ -1,14 +1,15 @@
 /** How a database tells that its tables are not those of this version: changed by hand, or made by another build. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { inspectPostgres } from "../../src/engines/postgres/inspection.ts";
+import { schemaPrints } from "../../src/engines/postgres/schema-prints.ts";
+import { makeSchema } from "../../src/engines/sqlite/made-schema.ts";
+import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
+import { findDifferences } from "../../src/engines/sqlite/schema-differences.ts";
+import { readPrints, readWholePrint } from "../../src/engines/sqlite/schema-objects.ts";
+import { createSqlite } from "../../src/engines/sqlite/sqlite.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { inspectPostgres } from "../../src/store/postgres/inspection.ts";
-import * as postgresPrints from "../../src/store/postgres/schema-prints.ts";
-import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
-import { findDifferences } from "../../src/store/sqlite/schema-objects.ts";
-import * as sqlitePrints from "../../src/store/sqlite/schema-prints.ts";
-import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand } from "../support/cli.ts";
 import { becomeNextVersion } from "../support/next-migration.ts";
@@ -33,11 +34,15 @@ async function examine(environment: Record<string, string>): Promise<string[]> {
   return checks.filter(({ name }) => name === "tables").map(({ status, detail }) => `${status} ${detail}`);
 }
 
-test("what is written down is what the migrations make: otherwise run `bun scripts/schema-prints.ts`", async () => {
-  expect(await readMadePrints()).toEqual({
-    sqlite: { ...sqlitePrints },
-    postgres: { ...postgresPrints },
-  });
+test("what is written down is what PostgreSQL's migrations make: otherwise run `bun scripts/schema-prints.ts`", async () => {
+  expect(await readMadePrints()).toEqual(schemaPrints);
+});
+
+test("what the build makes of SQLite's migrations is what migrating a file makes", async () => {
+  using directory = temporaryDirectory();
+  await migrateSqlite({ dataDir: directory.path });
+  using database = new Database(directory.file("companiond.db"));
+  expect({ prints: readPrints(database), wholePrint: readWholePrint(database) }).toEqual(makeSchema());
 });
 
 test("a new file is told nothing, nor is one that is not migrated yet", async () => {

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { maxAskings } from "../../src/domain/knowledge.ts";
+import { knowledgeIndexQueries } from "../../src/engines/sqlite/knowledge-index.ts";
+import { sourceQueueQueries } from "../../src/engines/sqlite/knowledge-queue.ts";
+import { unembeddedQueries } from "../../src/engines/sqlite/knowledge-unembedded.ts";
+import { unansweredQueries } from "../../src/engines/sqlite/unanswered.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { knowledgeIndexQueries } from "../../src/store/sqlite/knowledge-index.ts";
-import { sourceQueueQueries } from "../../src/store/sqlite/knowledge-queue.ts";
-import { unembeddedQueries } from "../../src/store/sqlite/knowledge-unembedded.ts";
-import { unansweredQueries } from "../../src/store/sqlite/unanswered.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   claimNext,

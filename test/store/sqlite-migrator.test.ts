@@ -2,11 +2,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
-import { schemaAfter } from "../../src/store/contract/schema-number.ts";
-import { migrations } from "../../src/store/sqlite/migrations.ts";
-import { migrateSqlite, type PendingMigration } from "../../src/store/sqlite/migrator.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { schemaAfter } from "../../src/contracts/store/schema-number.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { migrations } from "../../src/engines/sqlite/migrations.ts";
+import { migrateSqlite, type PendingMigration } from "../../src/engines/sqlite/migrator.ts";
+import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 

@@ -1,16 +1,16 @@
 /** What a deletion leaves is removed behind everything else, also by a later process. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
-import { voiceAgents } from "../../src/store/scripts/voice-agents.ts";
-import { openConnection } from "../../src/store/sqlite/connection.ts";
-import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { createKnowledgeRemover } from "../../src/store/sqlite/knowledge-removal.ts";
-import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
-import { createRemovals } from "../../src/store/sqlite/removals.ts";
-import { createSqliteScripts } from "../../src/store/sqlite/scripts.ts";
-import { createVisitorDays } from "../../src/store/sqlite/visitor-days.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { openConnection } from "../../src/engines/sqlite/connection.ts";
+import { SqliteEngine } from "../../src/engines/sqlite/engine.ts";
+import { createKnowledgeRemover } from "../../src/engines/sqlite/knowledge-removal.ts";
+import { createMessageEraser } from "../../src/engines/sqlite/message-eraser.ts";
+import { createRemovals } from "../../src/engines/sqlite/removals.ts";
+import { createSqliteScripts } from "../../src/engines/sqlite/scripts.ts";
+import { createVisitorDays } from "../../src/engines/sqlite/visitor-days.ts";
+import { voiceAgents } from "../../src/engines/store-shared/scripts/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";

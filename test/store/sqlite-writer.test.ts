@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openConnection } from "../../src/engines/sqlite/connection.ts";
+import type { StoreDatabase } from "../../src/engines/sqlite/database.ts";
+import { SqliteEngine } from "../../src/engines/sqlite/engine.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import { openConnection } from "../../src/store/sqlite/connection.ts";
-import type { StoreDatabase } from "../../src/store/sqlite/database.ts";
-import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";

@@ -1,9 +1,9 @@
 /** Pages of usage where a filter matches many companions: read in order, and no more than the page needs. */
 import { expect, test } from "bun:test";
+import type { UsageGroup, UsagePosition, UsageQuery } from "../../src/contracts/store/store.ts";
 import { noCost } from "../../src/domain/money.ts";
-import { createUsageReader, type UsageSource } from "../../src/store/rows/usage-reader.ts";
-import type { SumRow } from "../../src/store/rows/usage-sums.ts";
-import type { UsageGroup, UsagePosition, UsageQuery } from "../../src/store/store.ts";
+import { createUsageReader, type UsageSource } from "../../src/engines/store-shared/rows/usage-reader.ts";
+import type { SumRow } from "../../src/engines/store-shared/rows/usage-sums.ts";
 import { noUsage } from "../support/answered.ts";
 
 const companions = 8_000;

@@ -5,21 +5,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/app/services.ts";
 import { loadCertificate } from "../../src/cli/certificate.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Account, Plan, Role, Scope } from "../../src/domain/account.ts";
 import { scopes as allScopes } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { apiKeyEnds, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import { type ServerOptions, startServer } from "../../src/server.ts";
-import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
-import type { WriteContext } from "../../src/store/store.ts";
+import { type ServerOptions, startServer } from "../../src/server/server.ts";
 import { assertSilent, createCapturedLog } from "./captured-log.ts";
 import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "./engine.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { provideSqlite } from "./sqlite-template.ts";
+import { testContext } from "./test-context.ts";
+
+export { testContext } from "./test-context.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
   /** Environment variables in addition to the test's own. */
@@ -66,14 +68,6 @@ const roomyLimits = {
   COMPANIOND_CHAT_RATE_PER_KEY: "1000000",
   COMPANIOND_STREAMS_PER_IP: "1000000",
 };
-
-export function testContext(nowMs = Date.now()): WriteContext {
-  return {
-    actor: { kind: "system", id: null, ipPrefix: null, requestId: null },
-    nowMs,
-    auditId: systemIds.uuid(),
-  };
-}
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "companiond-test-"));

@@ -6,73 +6,58 @@ export type SourceTree = ReadonlyMap<string, string>;
 
 const maxLines = 250;
 
-/** What rooms may know of the sockets; anything else in these folders is an engine's business. */
-const contracts = new Set([
-  "src/store/store.ts",
-  "src/store/engine.ts",
-  "src/coordination/coordination.ts",
-  "src/limits/limiter.ts",
-  "src/limits/rules.ts",
-  "src/llm/provider.ts",
-  "src/llm/embeddings.ts",
-  "src/voice/provider.ts",
-  "src/voice/voice.ts",
-  "src/voice/voice-fields.ts",
-  "src/backup-storage/storage.ts",
-  "src/certificates/certificate-keeper.ts",
-  "src/certificates/authority.ts",
-  "src/certificates/shelf.ts",
-]);
-const contractFolder = "src/store/contract/";
-const sockets = ["store", "coordination", "limits", "llm", "voice", "backup-storage", "certificates"];
-const engines = [
-  "store/sqlite",
-  "store/postgres",
-  "coordination/memory",
-  "limits/memory",
-  "limits/redis",
-  "llm/openai",
-  "llm/demo",
-  "voice/elevenlabs",
-  "backup-storage/s3",
-  "certificates/acme",
-  "certificates/file-shelf",
-  "certificates/shared-shelf",
-];
+/** Folders at the top of `src`, from the leaves to the wiring. Those that stand apart have none. */
+const floors: Readonly<Record<string, number>> = {
+  lib: 0,
+  domain: 1,
+  contracts: 2,
+  engines: 3,
+  core: 4,
+  http: 4,
+  api: 4,
+  app: 5,
+  server: 5,
+  cli: 5,
+  config: 5,
+};
 
-/** What opens engines, for the server and for `doctor`. */
-const fuseBoxes = new Set(["src/services.ts", "src/provider-checks.ts", "src/certificate-checks.ts"]);
+/** Moves data between engines: wiring, and so far above them that it may know the tables of each. */
+const copyFolder = "src/engines/store-copy/";
 
-/** Moves data between engines: wiring, and so far above them that it may know the schema of each. */
-const copyFolder = "src/store/copy/";
+/** What both databases say alike. */
+const sharedEngine = "store-shared";
 
-/** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "backups", "metrics", "schemas"]);
+/** Lists what rooms may use, as types, so that it may look at all of them. */
+const dependencies = "src/core/dependencies.ts";
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   {
     name: /^(elysia|@elysiajs\/.*)$/,
-    places: /^src\/(app\.ts|http\/.*)$/,
-    rule: "elysia belongs in app.ts and http/",
+    places: /^src\/(app|http)\//,
+    rule: "elysia belongs in app/ and http/",
   },
   {
     name: /^@sinclair\/typebox/,
-    places: /^src\/(schemas|http|modules)\//,
-    rule: "schemas belong in schemas/, http/ and modules/",
+    places: /^src\/(http|api)\//,
+    rule: "schemas belong in http/ and api/",
   },
-  { name: /^(drizzle-orm|bun:sqlite)/, places: /^src\/store\//, rule: "SQL belongs in store/" },
-  { name: /^openai/, places: /^src\/llm\/openai[^/]*\.ts$/, rule: "openai belongs in llm/openai*.ts" },
+  {
+    name: /^(drizzle-orm|bun:sqlite)/,
+    places: /^src\/engines\/(sqlite|postgres|store-shared|store-copy)\//,
+    rule: "SQL belongs in the databases' engines",
+  },
+  { name: /^openai/, places: /^src\/engines\/openai\//, rule: "openai belongs in engines/openai/" },
   {
     name: /^(unpdf|mammoth|linkedom|@mozilla\/readability)$/,
-    places: /^src\/knowledge\/reading\/parsers\//,
-    rule: "parsers belong in knowledge/reading/parsers/, which only the reading process loads",
+    places: /^src\/core\/knowledge\/reading\/parsers\//,
+    rule: "parsers belong in core/knowledge/reading/parsers/, which only the reading process loads",
   },
-  { name: /^age-encryption$/, places: /^src\/backups\/age\.ts$/, rule: "age belongs in backups/age.ts" },
+  { name: /^age-encryption$/, places: /^src\/core\/backups\/age\.ts$/, rule: "age belongs in core/backups/age.ts" },
   {
     name: /^acme-client/,
-    places: /^src\/certificates\/acme\//,
-    rule: "acme-client belongs in certificates/acme/, which is loaded for a domain",
+    places: /^src\/engines\/acme\//,
+    rule: "acme-client belongs in engines/acme/, which is loaded for a domain",
   },
   { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
@@ -83,19 +68,19 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
   {
     text: /\b(process|Bun|import\.meta)\.env\b/,
     // The snippets are programs of other servers.
-    places: /^src\/(config|web\/dashboard\/visitor-keys\/snippets)\.ts$/,
-    rule: "the environment is read in config.ts",
+    places: /^src\/(config\/config|web\/dashboard\/visitor-keys\/snippets)\.ts$/,
+    rule: "the environment is read in config/config.ts",
   },
   {
     text: /\bRedisClient\b/,
-    places: /^src\/limits\/redis\/connection\.ts$/,
-    rule: "the client of Redis is known in limits/redis/connection.ts alone",
+    places: /^src\/engines\/redis\/connection\.ts$/,
+    rule: "the client of Redis is known in engines/redis/connection.ts alone",
   },
   { text: /\bprocess\.exit\b/, places: /^src\/main\.ts$/, rule: "the process is ended in main.ts" },
   {
     // Imports have rules of their own.
     text: /(?<!bun:)\bsqlite\b(?!\/)|companiond\.db\b|\b(wal|shm)\b/i,
-    places: /^src\/(services\.ts|cli\/copy\.ts|store\/(sqlite|copy)\/.*)$/,
+    places: /^src\/(app\/services\.ts|cli\/copy\.ts|engines\/(sqlite|store-copy)\/.*)$/,
     rule: "an engine's files are known in its folder alone",
   },
 ];
@@ -124,7 +109,7 @@ export function findViolations(tree: SourceTree, clientEntries: readonly string[
     }
   }
   // The migration generator reads the schemas.
-  const schemas = [...tree.keys()].filter((path) => /^src\/store\/\w+\/schema\//.test(path));
+  const schemas = [...tree.keys()].filter((path) => /^src\/engines\/\w+\/schema\//.test(path));
   for (const path of findUnreachable(tree, ["src/main.ts", ...clientEntries, ...schemas])) {
     violations.push(`${path}: nothing that runs imports it`);
   }
@@ -154,81 +139,60 @@ export function findImports(text: string): Import[] {
 /** Floors of the house: 0 lib, 1 domain, 2 contracts, 3 engines, 4 rooms, 5 wiring. Null: the import is fine. */
 function judgeImport(from: string, to: string, isTypeOnly: boolean): string | null {
   if (!to.startsWith("src/") || from === to) return null;
-  const [fromArea = "", toArea = ""] = [areaOf(from), areaOf(to)];
+  const [fromArea, toArea] = [areaOf(from), areaOf(to)];
+  if (toArea === "reply-stream" && (fromArea === "web" || fromArea === "client")) return null;
   if (fromArea === "web") {
-    const isWireType = isTypeOnly && /^src\/modules\/[^/]+\/(model|responses)\.ts$/.test(to);
-    return toArea === "web" || isWireType ? null : `imports ${to}: browser code sees itself and wire types alone`;
+    const isWireType = isTypeOnly && /^src\/api\/[^/]+\/(model|responses)\.ts$/.test(to);
+    return toArea === "web" || isWireType
+      ? null
+      : `imports ${to}: browser code sees itself, reply-stream and wire types alone`;
   }
-  // It runs on other machines.
-  if (fromArea === "client" || toArea === "client") {
-    return fromArea === toArea ? null : `imports ${to}: the client for servers and the server never meet`;
+  // They run on other machines.
+  const isApart = (area: string) => area === "client" || area === "reply-stream";
+  if (isApart(fromArea) || isApart(toArea)) {
+    return fromArea === toArea ? null : `imports ${to}: clients and the server never meet`;
   }
   if (toArea === "web") {
     const isBundle = to.startsWith("src/web/generated/");
     return isBundle ? null : `imports ${to}: the server embeds the generated bundles, not browser code`;
   }
   const [fromFloor, toFloor] = [floorOf(from), floorOf(to)];
-  if (toFloor > fromFloor) {
-    return isContractOverItsOwnParts(from, to)
-      ? null
-      : `imports ${to}, which is above it (floor ${fromFloor} to ${toFloor})`;
-  }
-  if (fromFloor === 4 && toFloor === 3) return `imports ${to}: rooms see contracts, not engines`;
-  if (fromFloor === 3 && toFloor === 3) return judgeEngineImport(from, to);
-  if (fromFloor === 5 && toFloor === 3 && !fuseBoxes.has(from) && !from.startsWith(copyFolder)) {
-    return `imports ${to}: only services.ts, the checks for doctor and the copy between engines know engines`;
-  }
-  if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
-  if (toArea === "http" && !mayKnowHttp(from))
-    return `imports ${to}: turns, visitors, metrics and services know no HTTP`;
-  if (fromArea === "modules" && toArea === "modules" && roomOf(from) !== roomOf(to)) {
-    return `imports ${to}: rooms never import one another`;
-  }
-  return null;
+  if (toFloor > fromFloor) return `imports ${to}, which is above it (floor ${fromFloor} to ${toFloor})`;
+  if (toFloor === 3) return judgeEngineImport(from, to);
+  return fromFloor === 4 && toFloor === 4 ? judgeRoomImport(from, to, isTypeOnly) : null;
 }
 
 function judgeEngineImport(from: string, to: string): string | null {
-  if (areaOf(from) !== areaOf(to)) return `imports ${to}: engines of different sockets never meet`;
-  const isRegistry = from.endsWith("/registry.ts");
-  const [fromEngine, toEngine] = [engineOf(from), engineOf(to)];
-  if (isRegistry || toEngine === null || fromEngine === toEngine) return null;
+  if (areaOf(from) !== "engines") {
+    return areaOf(from) === "app" ? null : `imports ${to}: only app/ and the copy between engines know engines`;
+  }
+  if (from.startsWith(copyFolder) || partOf(from) === partOf(to) || partOf(to) === sharedEngine) return null;
   return `imports ${to}: engines never import one another`;
 }
 
+function judgeRoomImport(from: string, to: string, isTypeOnly: boolean): string | null {
+  const [fromArea, toArea] = [areaOf(from), areaOf(to)];
+  if (toArea === "api" && fromArea !== "api") return `imports ${to}: what resources share knows none of them`;
+  if (toArea === "api" && partOf(from) !== partOf(to)) return `imports ${to}: resources never import one another`;
+  const isRule = fromArea === "core" || /^src\/api\/[^/]+\/service\.ts$/.test(from);
+  const mayListTypes = from === dependencies && isTypeOnly;
+  const isHttp = toArea === "http" && !to.startsWith("src/http/schemas/");
+  if (isHttp && isRule && !mayListTypes) return `imports ${to}: core/ and services know no HTTP`;
+  return null;
+}
+
+/** What is at the top of `src` itself is wiring. */
 function floorOf(path: string): number {
-  const area = areaOf(path);
-  if (area === "lib") return 0;
-  if (area === "domain") return 1;
-  if (contracts.has(path) || path.startsWith(contractFolder)) return 2;
-  if (path.startsWith(copyFolder)) return 5;
-  if (sockets.includes(area)) return 3;
-  if (area === "modules" || shared.has(area) || path === "src/dependencies.ts") return 4;
-  return 5;
-}
-
-/** Rules, as against what turns requests into calls of them and what they give back into bytes. */
-function mayKnowHttp(path: string): boolean {
-  return (
-    !/^src\/(turns|visitors|instances|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path)
-  );
-}
-
-/** A contract that comes with logic of its own keeps it in files beside it. */
-function isContractOverItsOwnParts(from: string, to: string): boolean {
-  return floorOf(from) === 2 && floorOf(to) === 3 && areaOf(from) === areaOf(to) && engineOf(to) === null;
+  return path.startsWith(copyFolder) ? 5 : (floors[areaOf(path)] ?? 5);
 }
 
 function areaOf(path: string): string {
-  return path.split("/").length > 2 ? (path.split("/")[1] ?? "") : "wiring";
+  return path.split("/")[1] ?? "";
 }
 
-function roomOf(path: string): string {
+/** The resource, or the engine. */
+function partOf(path: string): string {
   return path.split("/")[2] ?? "";
-}
-
-/** The engine that a file belongs to, or null for what the engines of a socket share. */
-function engineOf(path: string): string | null {
-  return engines.find((engine) => new RegExp(`^src/${engine}([-./]|$)`).test(path)) ?? null;
 }
 
 function findUnreachable(tree: SourceTree, entries: readonly string[]): string[] {

@@ -20,7 +20,8 @@ export async function findViolationsInState(page: Page, rules = standards): Prom
 
 /** Violations of WCAG 2.2 AA and good practice, or of the given rules; empty if there are none. */
 export async function findViolations(page: Page, rules = standards): Promise<string[]> {
-  await page.evaluate(source);
+  // It takes as long to bring as to run on a small page, and stays until the document goes.
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(source);
   // Only what is wrong: to describe and to send what is right takes more than half of the time.
   const options = JSON.stringify({ runOnly: rules, resultTypes: ["violations"] });
   const { violations } = await page.evaluate<AxeResult>(

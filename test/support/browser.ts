@@ -6,10 +6,28 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { atEnd } from "./at-end.ts";
 import { eventually, patienceMs } from "./eventually.ts";
+import { borrowContext, openContext } from "./kept-context.ts";
 
-/** `flags` are additional command line arguments, such as for a fake microphone. */
+/** By flags: they end with the process. */
+const launched = new Map<string, Promise<Browser>>();
+
+/** One for all files of a process. `flags` are additional command line arguments, such as for a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
+  const key = flags.join(" ");
+  const known = launched.get(key);
+  if (known !== undefined) return known;
+  const browser = launch(flags);
+  launched.set(key, browser);
+  atEnd(async () => {
+    launched.delete(key);
+    await (await browser).close();
+  });
+  return browser;
+}
+
+function launch(flags: readonly string[]): Promise<Browser> {
   const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find(existsSync);
   if (executablePath === undefined) throw new Error("There is no Chromium: install chromium-headless-shell.");
   return chromium.launch({
@@ -27,6 +45,8 @@ export function launchBrowser(flags: string[] = []): Promise<Browser> {
       "--no-first-run",
       // No test is about how the browser keeps sites apart, and a process for each takes a twentieth of the time.
       "--disable-site-isolation-trials",
+      // For each context one process, which is there already when its next page comes.
+      "--renderer-process-limit=1",
       ...flags,
     ],
   });
@@ -36,15 +56,23 @@ export interface OpenedPage {
   page: Page;
   /** Uncaught errors, console errors and policy violations of the page, as they happen. */
   complaints: string[];
+  /** Before its test ends, so that the next page of the test can take its place. */
+  close(): Promise<void>;
 }
 
-/** A page in its own browser context. It moves only if asked to: to draw each frame takes a quarter of the time of a test. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
-  const context = await browser.newContext({
-    viewport: { width: 1100, height: 820 },
-    reducedMotion: "reduce",
-    ...options,
-  });
+export interface PageOptions extends BrowserContextOptions {
+  /** True: a context that no other test has, for what it loads on its first visit. */
+  isAlone?: boolean;
+}
+
+/**
+ * A page in a browser context without anything of other tests, until the test ends. It moves only if asked to: to draw
+ * each frame takes a quarter of the time of a test.
+ */
+export async function openPage(browser: Browser, options: PageOptions = {}): Promise<OpenedPage> {
+  const { isAlone = false, ...more } = options;
+  const all: BrowserContextOptions = { viewport: { width: 1100, height: 820 }, reducedMotion: "reduce", ...more };
+  const { context, giveBack } = await (isAlone ? openContext : borrowContext)(browser, all);
   // Also for pages that a test opens beside this one.
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
@@ -53,7 +81,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
-  return { page, complaints };
+  return { page, complaints, close: giveBack };
 }
 
 const artefacts = join(import.meta.dir, "..", "artefacts");

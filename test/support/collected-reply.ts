@@ -1,5 +1,5 @@
 /** A sink for a reply that collects what is written to it. */
-import type { ReplySink } from "../../src/llm/provider.ts";
+import type { ReplySink } from "../../src/contracts/llm/provider.ts";
 
 export interface CollectedReply extends ReplySink {
   /** In order, one entry per event of text. */

@@ -1,7 +1,7 @@
 /** Confines itself, and prints as JSON what it can still do. */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { confineProcess } from "../../src/knowledge/reading/confinement.ts";
+import { confineProcess } from "../../src/core/knowledge/reading/confinement.ts";
 
 const isConfined = confineProcess();
 const can = (attempt: () => unknown) => {

@@ -1,8 +1,8 @@
 /** Places to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
-import type { Place } from "../../src/store/copy/copy.ts";
-import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/store/copy/tables.ts";
+import type { Place } from "../../src/engines/store-copy/copy.ts";
+import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/engines/store-copy/tables.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { createRandom } from "./random.ts";

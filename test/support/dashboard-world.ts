@@ -4,12 +4,17 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import type { Account } from "../../src/domain/account.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
-import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
-import { cookieOf } from "./dashboard.ts";
+import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
+import { openStoreAt } from "./sqlite-store.ts";
+import { storeSession } from "./stored-session.ts";
+import { testContext } from "./test-context.ts";
 
 export const password = "correct horse battery staple";
 
@@ -26,11 +31,12 @@ export interface DashboardWorld extends AsyncDisposable {
   readSetUpLink(): string;
   /** Runs a command of the executable on the server's data. */
   run(...args: string[]): Promise<Record<string, string>>;
-  createAccount(email: string, role?: "owner" | "operator"): Promise<void>;
+  /** With the password, past the server, as `companiond account create` does. */
+  createAccount(email: string, role?: "owner" | "operator"): Promise<Account>;
   /** A separate browser context, with nobody signed in. */
-  open(options?: BrowserContextOptions): Promise<OpenedPage>;
+  open(options?: PageOptions): Promise<OpenedPage>;
   /** A separate browser context, signed in with a new account, at the given page. */
-  openAs(role: "owner" | "operator", path: string, options?: BrowserContextOptions): Promise<SignedInPage>;
+  openAs(role: "owner" | "operator", path: string, options?: PageOptions): Promise<SignedInPage>;
   /** A visitor writes to a companion. */
   say(embedToken: string, message: string, visitorId?: string): Promise<void>;
 }
@@ -52,6 +58,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       },
     }),
   ]);
+  const [store, passwordHash] = await Promise.all([openStoreAt(server.dataDir), hashPassword(password)]);
   let accounts = 0;
 
   async function run(...args: string[]) {
@@ -62,25 +69,22 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
     return JSON.parse(stdout);
   }
 
-  async function open(options?: BrowserContextOptions): Promise<OpenedPage> {
+  async function open(options?: PageOptions): Promise<OpenedPage> {
     const opened = await openPage(browser, { viewport: { width: 1280, height: 860 }, ...options });
-    const { page, complaints } = opened;
+    const { page, complaints, close } = opened;
     // Without a session, the request for the signed-in account gets 401, which the console reports as an error.
     const isExpected = (text: string) => /the server responded with a status of 4\d\d/.test(text);
     return {
       page,
+      close,
       get complaints() {
         return complaints.filter((text) => !isExpected(text));
       },
     };
   }
 
-  async function createAccount(email: string, role = "owner"): Promise<void> {
-    await run("account", "create", "--email", email, "--role", role, "--password-stdin");
-  }
-
-  async function signIn(email: string) {
-    return apiClient(server.url, null).call("POST", "/api/session", { email, password });
+  function createAccount(email: string, role: Account["role"] = "owner"): Promise<Account> {
+    return store.accounts.create({ id: systemIds.uuid(), email, plan: "free", role, passwordHash }, testContext());
   }
 
   return {
@@ -92,18 +96,20 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
     readSetUpLink: () => readFileSync(join(server.dataDir, "setup-link"), "utf8").trim(),
     async openAs(role, path, options) {
       const email = `${role}-${++accounts}@example.com`;
-      await createAccount(email, role);
-      const [forPage, forApi] = [cookieOf((await signIn(email)).headers), cookieOf((await signIn(email)).headers)];
+      const { id } = await createAccount(email, role);
+      const [forPage, forApi] = [await storeSession(store, id), await storeSession(store, id)];
       const opened = await open(options);
-      const [name = "", value = ""] = forPage.split("=");
+      const [name = "", value = ""] = forPage.cookie.split("=");
       await opened.page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: "Lax" }]);
       await opened.page.goto(server.url + path);
       const client = apiClient(server.url, null);
       const api: ApiClient = {
-        call: (method, path, body, headers = {}) => client.call(method, path, body, { cookie: forApi, ...headers }),
+        call: (method, path, body, headers = {}) =>
+          client.call(method, path, body, { cookie: forApi.cookie, ...headers }),
       };
       return {
         page: opened.page,
+        close: opened.close,
         get complaints() {
           return opened.complaints;
         },
@@ -119,7 +125,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       if (response.status !== 200) throw new Error(response.text);
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await store.close();
       await server[Symbol.asyncDispose]();
       await mockLlm.close();
     },
@@ -129,4 +135,15 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
 /** Resolves once the page has this heading. */
 export async function atPage(page: Page, title: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+}
+
+/** To a page of the dashboard as a link leads there: without loading the dashboard again, which takes three times as long. */
+export function follow(page: Page, path: string): Promise<void> {
+  return page.evaluate((href) => {
+    const { document } = Object(globalThis);
+    const link = Object.assign(document.createElement("a"), { href });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, path);
 }

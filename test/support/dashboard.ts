@@ -1,12 +1,9 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
+import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
-import { lifetimeMs } from "../../src/domain/session.ts";
-import { systemIds } from "../../src/lib/ids.ts";
-import { hashPassword } from "../../src/lib/password-hash.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
-import type { SignInPace } from "../../src/modules/session/attempts.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
+import { storeSession } from "./stored-session.ts";
 
 /** For tests that prove something else than how long sign-ins take; `attempts.test.ts` proves that. */
 export const quickSignIns: SignInPace = { shortestGapMs: 1, refusalMs: 1 };
@@ -19,7 +16,7 @@ interface AccountFields {
   role?: Role;
 }
 
-/** Made once for all accounts of the tests: hashing is slow by design. */
+/** Of the same kind, but cheap: hashing, and so each sign-in, is slow by design. `password-hash.test.ts` has the real one. */
 let testHash: Promise<string> | null = null;
 
 export async function createAccountWithPassword(
@@ -27,7 +24,7 @@ export async function createAccountWithPassword(
   fields: AccountFields = {},
 ): Promise<Account> {
   const account = await createAccount(fields);
-  testHash ??= hashPassword(testPassword);
+  testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
   return account;
 }
@@ -46,20 +43,8 @@ export async function openDashboard(
   account?: Account,
 ): Promise<Dashboard> {
   const owner = account ?? (await server.createAccount(fields));
-  const token = systemIds.secret(43);
-  const nowMs = server.services.clock.nowMs();
-  const session = {
-    id: systemIds.uuid(),
-    accountId: owner.id,
-    userAgent: "test",
-    ipPrefix: null,
-    createdAt: nowMs,
-    lastUsedAt: nowMs,
-    expiresAt: nowMs + lifetimeMs,
-  };
-  await server.services.store.sessions.create(session, sha256Hex(token), testContext());
-  const cookie = `companiond_session=${token}`;
-  return { account: owner, sessionId: session.id, cookie, ...withCookie(server.url, cookie) };
+  const { sessionId, cookie } = await storeSession(server.services.store, owner.id, server.services.clock.nowMs());
+  return { account: owner, sessionId, cookie, ...withCookie(server.url, cookie) };
 }
 
 /** A client that sends the cookie, but nothing else that a browser would send. */

@@ -5,10 +5,10 @@
  * files the gate runs on both.
  */
 import { test } from "bun:test";
-import { loadConfig } from "../../src/config.ts";
+import { openStore } from "../../src/app/services.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
-import { openStore } from "../../src/services.ts";
-import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { databasesOf, type PostgresDatabases } from "./postgres-databases.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";
@@ -20,6 +20,8 @@ export function onlyOnSqlite(_reason: string): (name: string, run: () => Promise
   return isOnPostgres ? () => {} : test;
 }
 
+/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+const pools = { COMPANIOND_DATABASE_POOL: "4", COMPANIOND_DATABASE_POOL_HEAVY: "2" };
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 
 /**
@@ -76,7 +78,7 @@ function databaseOf(dataDir: string): string {
 }
 
 function environmentOf(url: string): Record<string, string> {
-  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey };
+  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey, ...pools };
 }
 
 let template: Promise<string> | undefined;

@@ -1,11 +1,11 @@
 /** Knowledge of a companion in tests, indexed at once by the words that the program itself would find. */
+import type { Store, StoredChunk } from "../../src/contracts/store/store.ts";
+import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";
+import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { passagesPerBlock } from "../../src/domain/knowledge.ts";
-import { openTermNumbers } from "../../src/knowledge/words/term-number.ts";
-import { termsOfPassage } from "../../src/knowledge/words/terms.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { Store, StoredChunk } from "../../src/store/store.ts";
 import { testContext } from "./app.ts";
 import { newSource } from "./indexed-source.ts";
 import { buildPostings } from "./postings.ts";

@@ -1,9 +1,9 @@
 /** Sources as the reader makes them, for the contract suites of storage engines. */
+import type { EditionFacts } from "../../src/contracts/store/editions.ts";
+import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../../src/contracts/store/knowledge.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { EditionFacts } from "../../src/store/contract/editions.ts";
-import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../../src/store/contract/knowledge.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {

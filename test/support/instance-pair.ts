@@ -1,13 +1,13 @@
 /** Two instances without anything else: one passes calls on, and at the other a function of the test answers. */
 
-import type { Instances, ReplyCall } from "../../src/instances/instances.ts";
-import { type InstancesOptions, openInstances } from "../../src/instances/open-instances.ts";
-import type { PassingDeadlines } from "../../src/instances/passing.ts";
+import type { OpenedCall } from "../../src/api/instances/index.ts";
+import { type AnswerCall, createInstanceDoor } from "../../src/api/instances/index.ts";
+import type { Instances, ReplyCall } from "../../src/core/instances/instances.ts";
+import { type InstancesOptions, openInstances } from "../../src/core/instances/open-instances.ts";
+import type { PassingDeadlines } from "../../src/core/instances/passing.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { createSealing } from "../../src/lib/sealing.ts";
-import type { OpenedCall } from "../../src/modules/instances/index.ts";
-import { type AnswerCall, createInstanceDoor } from "../../src/modules/instances/index.ts";
 import { createCapturedLog } from "./captured-log.ts";
 
 export interface InstancePair extends AsyncDisposable {

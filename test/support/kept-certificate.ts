@@ -1,10 +1,10 @@
 /** Keepers of certificates on files of a directory, with a clock and timers that tests move. */
-import { createAcmeAuthority } from "../../src/certificates/acme/acme-authority.ts";
-import type { Authority } from "../../src/certificates/authority.ts";
-import type { CertificateKeeper } from "../../src/certificates/certificate-keeper.ts";
-import { createFileShelf } from "../../src/certificates/file-shelf.ts";
-import { openCertificateKeeper } from "../../src/certificates/keeper.ts";
-import type { KeeperOptions } from "../../src/certificates/keeper-options.ts";
+import type { Authority } from "../../src/contracts/certificates/authority.ts";
+import type { CertificateKeeper } from "../../src/contracts/certificates/certificates.ts";
+import { openCertificateKeeper } from "../../src/core/certificates/keeper.ts";
+import type { KeeperOptions } from "../../src/core/certificates/keeper-options.ts";
+import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
+import { createFileShelf } from "../../src/engines/certificate-stores/files.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { eventually } from "./eventually.ts";
 import { createManualClock } from "./manual-clock.ts";

@@ -1,9 +1,9 @@
 /** Stores turns as the chat settles them, at times that a test chooses. */
-import type { Arrivals } from "../../src/coordination/coordination.ts";
+import type { Arrivals } from "../../src/contracts/coordination.ts";
+import type { SettledTurn } from "../../src/contracts/store/store.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { SettledTurn } from "../../src/store/store.ts";
 import { answered } from "./answered.ts";
 import type { TestServer } from "./app.ts";
 import { turnMessages } from "./turn-messages.ts";

@@ -1,7 +1,7 @@
 /** A page of a real browser that renders Markdown as the widget does, whole or streamed, and measures the work. */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { launchBrowser, openPage } from "./browser.ts";
+import { launchBrowser } from "./browser.ts";
 
 export interface MarkdownWork {
   /** Characters read, by any method of strings. */
@@ -23,7 +23,6 @@ export interface MarkdownPage {
   speak(pieces: readonly string[]): Promise<string[]>;
   /** Like `measure`, for reading aloud; its patterns continue from where they ended. */
   measureSpeech(pieces: readonly string[]): Promise<MarkdownWork[]>;
-  /** Ends the browser, too. */
   close(): Promise<void>;
 }
 
@@ -79,7 +78,7 @@ const countWork = `(maxTried) => {
 
 export async function openMarkdownPage(): Promise<MarkdownPage> {
   const browser = await launchBrowser();
-  const { page } = await openPage(browser);
+  const page = await browser.newPage();
   const modules = await Promise.all(["markdown", "markdown-speech"].map(bundle));
   await page.evaluate(`(async () => {
     const { createMarkdownView } = await import("${modules[0]}");
@@ -127,7 +126,7 @@ export async function openMarkdownPage(): Promise<MarkdownPage> {
   })()`);
   return {
     page,
-    close: () => browser.close(),
+    close: () => page.close(),
     render: (pieces, isOpen = false) => page.evaluate(`render(${JSON.stringify(pieces)}, ${isOpen})`),
     measure: (pieces) => page.evaluate(`measure(${JSON.stringify(pieces)})`),
     speak: (pieces) => page.evaluate(`speak(${JSON.stringify(pieces)})`),

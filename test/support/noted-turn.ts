@@ -1,7 +1,7 @@
 /** Turns whose question had no answer and whose model saw a passage, for tests of storage engines. */
+import type { SettledTurn } from "../../src/contracts/store/store.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { SettledTurn } from "../../src/store/store.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 /** Stores both of a new visitor's turn. */

@@ -3,7 +3,7 @@
  * It dies with the test process.
  */
 import { join } from "node:path";
-import type { AuthorityFetch } from "../../src/certificates/acme/calls.ts";
+import type { AuthorityFetch } from "../../src/engines/acme/calls.ts";
 import { eventually, inTime } from "./eventually.ts";
 import { findFreePort } from "./free-port.ts";
 import { temporaryDirectory } from "./temporary.ts";

@@ -1,7 +1,7 @@
 /** Servers' shares in the coordination of one PostgreSQL database: several in one process, as several servers have it. */
+import { openCoordination, type PostgresCoordination } from "../../src/engines/postgres/coordination/coordination.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { openCoordination, type PostgresCoordination } from "../../src/store/postgres/coordination/coordination.ts";
-import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 
 export interface PostgresInstance extends OpenedPostgres {
@@ -19,7 +19,7 @@ export interface InstanceChoices {
 
 export async function openPostgresInstance(url: string, choices: InstanceChoices = {}): Promise<PostgresInstance> {
   const { log = createCapturedLog() } = choices;
-  const opened = await openPostgresStore({ url, pool: 10, poolHeavy: 2, log });
+  const opened = await openPostgresStore({ url, pool: 4, poolHeavy: 2, log });
   const options = { url, version: "1.2.3", clock: systemClock, sharesWindows: true, ...choices, log };
   try {
     const coordination = await openCoordination(opened, options);

@@ -4,8 +4,8 @@ import { afterAll } from "bun:test";
 import { SQL } from "bun";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
-import type { PoolObserver } from "../../src/store/postgres/pool.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/engines/postgres/open.ts";
+import type { PoolObserver } from "../../src/engines/postgres/pool.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { reuseDatabases } from "./postgres-store.ts";
 import { day, openWorld, type StoreWorld } from "./store-world.ts";
@@ -56,7 +56,7 @@ export async function openPostgresServers(options: ServersOptions = {}): Promise
   const sql = new SQL(url, { max: 2 });
 
   async function openServer(): Promise<PostgresServerWorld> {
-    const pools = { pool: 10, poolHeavy: 4, ...(observer === undefined ? {} : { observer }) };
+    const pools = { pool: 6, poolHeavy: 2, ...(observer === undefined ? {} : { observer }) };
     const opened = await openPostgresStore({ url: reachAt(url), log: createCapturedLog(), ...pools });
     const { store, parts } = opened;
     const world = await openWorld(async () => ({ store, arrivals: parts.arrivals, close: () => store.close() }));

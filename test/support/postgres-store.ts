@@ -1,13 +1,14 @@
 /** PostgreSQL stores, each in a database of its own that is copied from a migrated template. */
 
-import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/open.ts";
+import { type OpenedPostgres, openPostgresStore, type PostgresStoreOptions } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { eventually } from "./eventually.ts";
 import { queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";
 
-const pools = { pool: 10, poolHeavy: 4 };
+/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+const pools = { pool: 4, poolHeavy: 2 };
 let template: Promise<string> | null = null;
 
 export interface MigratedDatabase {

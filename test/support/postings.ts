@@ -1,6 +1,6 @@
 /** The lists of the index for some passages, all at once, by terms: in tests these may be told apart. */
-import { BlockPostings } from "../../src/knowledge/retrieval/block-postings.ts";
-import type { Terms } from "../../src/knowledge/words/terms.ts";
+import { BlockPostings } from "../../src/core/knowledge/retrieval/block-postings.ts";
+import type { Terms } from "../../src/core/knowledge/words/terms.ts";
 
 export function buildPostings(passages: readonly Terms[]): Map<string, Uint8Array> {
   const terms: string[] = [];

@@ -2,9 +2,10 @@
  * Loaded before every test file: a test without an expectation fails, and so does a run with an unhandled rejection or
  * exception. Every response of our own server is checked against the API document.
  */
-import { beforeEach, expect } from "bun:test";
+import { afterAll, beforeEach, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { endAll } from "./at-end.ts";
 
 if (
   ["assets.ts", "guides/index.ts"].some((file) => !existsSync(join(import.meta.dir, "../../src/web/generated", file)))
@@ -14,6 +15,7 @@ if (
 }
 
 beforeEach(() => expect.hasAssertions());
+afterAll(endAll);
 
 if (process.env["COMPANIOND_TEST_ENGINE"] === "postgres") {
   const { startTestServers } = await import("./test-servers.ts");

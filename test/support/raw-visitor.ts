@@ -100,18 +100,3 @@ export async function startRawChat(url: string, token: string, message: string):
   visitor.write(chatRequest(token, { message }));
   return visitor;
 }
-
-export interface DeafVisitor {
-  /** Disconnects with a reset. */
-  vanish(): void;
-}
-
-/** Sends the request and never reads a byte of the response, not even into a buffer of its own. */
-export async function connectDeaf(url: string, request: string): Promise<DeafVisitor> {
-  const { hostname, port } = new URL(url);
-  const ignore = () => {};
-  const handlers = { open: (opened: Bun.Socket) => void opened.pause(), data: ignore, error: ignore };
-  const socket = await Bun.connect({ hostname, port: Number(port), socket: handlers });
-  socket.write(request);
-  return { vanish: () => socket.terminate() };
-}

@@ -1,11 +1,11 @@
 /**
- * The embed routes that the SDK uses, as a `fetch` function: replies to named messages that can be read again, with
- * connections that end where a test says. Speaks the wire of the contract; knows nothing of the server's code.
+ * The routes of chat, for visitors and for API keys, as a `fetch` function: replies to named messages that can be read
+ * again, with connections that end where a test says. Speaks the wire of the contract; knows nothing of the server's code.
  */
 
 export interface SentRequest {
   method: string;
-  /** Beneath `/api/embed/{token}`, without the query. */
+  /** Beneath `/api/embed/{token}` or `/api/companions/{id}`, without the query. */
   path: string;
   query: URLSearchParams;
   headers: Headers;
@@ -80,7 +80,7 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
       const { pathname, searchParams } = new URL(url);
       const request: SentRequest = {
         method: init.method ?? "GET",
-        path: pathname.replace(/^\/api\/embed\/[^/]+/, ""),
+        path: pathname.replace(/^\/api\/(embed|companions)\/[^/]+/, ""),
         query: searchParams,
         headers: new Headers(init.headers),
         body: JSON.parse(String(init.body ?? "{}")),

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import S3rver from "s3rver";
-import type { StoragePlace } from "../../src/backup-storage/storage.ts";
+import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
 import { eventually } from "./eventually.ts";
 import { findSignatureFault } from "./s3-signatures.ts";
 import { temporaryDirectory } from "./temporary.ts";

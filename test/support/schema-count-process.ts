@@ -18,10 +18,10 @@ async function countSchemas(load: () => Promise<unknown>): Promise<number> {
 
 // The framework creates some of its own.
 await import("elysia");
-const bySitemap = await countSchemas(() => import("../../src/app.ts"));
+const bySitemap = await countSchemas(() => import("../../src/app/app.ts"));
 const byDescriptions = await countSchemas(async () => {
-  const { buildDocument } = await import("../../src/modules/docs/document.ts");
-  const { routes } = await import("../../src/routes.ts");
+  const { buildDocument } = await import("../../src/api/docs/document.ts");
+  const { routes } = await import("../../src/app/routes.ts");
   buildDocument(routes, { baseUrl: "", version: "0.0.0" });
 });
 console.log(JSON.stringify({ bySitemap, byDescriptions }));

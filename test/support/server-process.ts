@@ -1,7 +1,7 @@
 /** A server in a separate process, configured only by the environment: prints its URL, ends with its standard input. */
-import { loadConfig } from "../../src/config.ts";
-import { startServer } from "../../src/server.ts";
-import { openServices } from "../../src/services.ts";
+import { openServices } from "../../src/app/services.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { startServer } from "../../src/server/server.ts";
 
 const config = loadConfig();
 const server = startServer(await openServices(config), { host: "127.0.0.1", port: 0 });

@@ -1,8 +1,8 @@
 /** Redis as an instance of the server uses it, for tests in which it must answer. */
-import type { SignInFailures } from "../../src/coordination/coordination.ts";
-import type { Limiter } from "../../src/limits/limiter.ts";
-import type { SharedRedis } from "../../src/limits/redis/breaker.ts";
-import { openRedis } from "../../src/limits/redis/open.ts";
+import type { SignInFailures } from "../../src/contracts/coordination.ts";
+import type { Limiter } from "../../src/contracts/limiter/limiter.ts";
+import type { SharedRedis } from "../../src/engines/redis/breaker.ts";
+import { openRedis } from "../../src/engines/redis/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 
 /** Waits longer for an answer than any test takes: a busy machine must not look like a lost server. */

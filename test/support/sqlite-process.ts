@@ -3,9 +3,9 @@
  * continue.
  */
 import { Database } from "bun:sqlite";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { openStoreAt } from "./sqlite-store.ts";
 import { openWorld } from "./store-world.ts";
 

@@ -1,7 +1,7 @@
 /** SQLite stores in temporary directories. */
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../src/engines/sqlite/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { provideSqlite } from "./sqlite-template.ts";
 import { temporaryDirectory } from "./temporary.ts";

@@ -2,10 +2,10 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { databasePath } from "../../src/engines/sqlite/connection.ts";
+import { migrations } from "../../src/engines/sqlite/migrations.ts";
+import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
-import { databasePath } from "../../src/store/sqlite/connection.ts";
-import { migrations } from "../../src/store/sqlite/migrations.ts";
-import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 /** A migrated database in the directory, which is made if it is missing. Whatever is there already stays. */

@@ -1,11 +1,11 @@
 /** A store with accounts and companions, for the contract suites of storage engines. */
-import type { Arrivals } from "../../src/coordination/coordination.ts";
+import type { Arrivals } from "../../src/contracts/coordination.ts";
+import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/contracts/store/store.ts";
 import type { Account, Role } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
 import { answered } from "./answered.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import { type TurnWords, turnMessages } from "./turn-messages.ts";

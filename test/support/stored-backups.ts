@@ -1,8 +1,8 @@
 /** A data directory with one account, a storage for its backups, and commands that use both. */
 import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
-import { createS3 } from "../../src/backup-storage/s3.ts";
-import type { BackupStorage } from "../../src/backup-storage/storage.ts";
+import type { BackupStorage } from "../../src/contracts/backup-storage.ts";
+import { createS3 } from "../../src/engines/s3/s3.ts";
 import { type CliOutcome, runCommand, runJson } from "./cli.ts";
 import { startS3, type TestS3 } from "./s3.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary.ts";

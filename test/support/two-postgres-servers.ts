@@ -1,8 +1,8 @@
 /** Two stores on one PostgreSQL database, as two servers have them. */
 import { afterAll } from "bun:test";
-import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/contracts/store/store.ts";
+import type { PostgresEngine } from "../../src/engines/postgres/engine.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { openTemporaryPostgresStore, reuseDatabases } from "./postgres-store.ts";
 import { openWorld, type StoreWorld } from "./store-world.ts";

@@ -2,8 +2,8 @@
  * The setup for browser tests of the widget: the executable with a mock language model, companions, a browser, and
  * websites of another origin that embed the widget.
  */
-import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
+import type { Locator, Page } from "playwright-core";
+import { launchBrowser, type OpenedPage, openPage, type PageOptions } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
@@ -28,7 +28,7 @@ export interface WidgetWorld extends AsyncDisposable {
   call(method: string, path: string, body?: unknown): Promise<Response>;
   /** Creates a website with its own origin; returns the URL of a page with this body. */
   host(body: string, options?: HostOptions): string;
-  open(options?: BrowserContextOptions): Promise<OpenedPage>;
+  open(options?: PageOptions): Promise<OpenedPage>;
 }
 
 export interface HostOptions {
@@ -104,7 +104,6 @@ export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions =
     },
     open: (options) => openPage(browser, options),
     async [Symbol.asyncDispose]() {
-      await browser.close();
       await website.stop(true);
       await server[Symbol.asyncDispose]();
       await mockLlm.close();

@@ -1,11 +1,11 @@
 /** The registry of named replies by itself: what it holds, whom it keeps apart, and what it gives up first. */
 import { expect, test } from "bun:test";
+import type { TurnEnd, TurnEvent, TurnReader } from "../../src/core/turns/events.ts";
+import type { KeptReply } from "../../src/core/turns/kept-reply.ts";
+import { KeptText, keptReplyBytes, maxKeptBytes } from "../../src/core/turns/kept-text.ts";
+import { createNamedReplies, unreadMs } from "../../src/core/turns/named-replies.ts";
+import { ownBytes, replyMemory, sharedBytes } from "../../src/core/turns/reply-memory.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import type { TurnEnd, TurnEvent, TurnReader } from "../../src/turns/events.ts";
-import type { KeptReply } from "../../src/turns/kept-reply.ts";
-import { KeptText, keptReplyBytes, maxKeptBytes } from "../../src/turns/kept-text.ts";
-import { createNamedReplies, unreadMs } from "../../src/turns/named-replies.ts";
-import { ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";
 import { createRandom } from "../support/random.ts";
 import { createVirtualTime } from "../support/virtual-time.ts";
 

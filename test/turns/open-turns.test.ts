@@ -1,6 +1,6 @@
 /** What the look at all turns under way costs: a question each when something has changed, and nothing else. */
 import { expect, test } from "bun:test";
-import { createOpenTurns, type OpenTurn } from "../../src/turns/open-turns.ts";
+import { createOpenTurns, type OpenTurn } from "../../src/core/turns/open-turns.ts";
 import { eventually } from "../support/eventually.ts";
 
 function createWorld() {

@@ -1,10 +1,10 @@
 /** Holds how long something waits for the turns of its conversation, and what it is told then. */
 import { expect, test } from "bun:test";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
-import { createMemoryCoordination } from "../../src/coordination/memory.ts";
+import { queueKeyOf } from "../../src/core/turns/conversation-keeper.ts";
+import { whileQuiet } from "../../src/core/turns/quiet-conversation.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { createMemoryCoordination } from "../../src/engines/memory/coordination/memory.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { queueKeyOf } from "../../src/turns/conversation-keeper.ts";
-import { whileQuiet } from "../../src/turns/quiet-conversation.ts";
 
 const key = { companionId: "companion", sessionId: "session", visitorId: null };
 const nobodyLeaves = new AbortController().signal;

@@ -1,6 +1,6 @@
 /** The signature of the post-call webhook, and what is read from its body. */
 import { expect, test } from "bun:test";
-import { createElevenLabsReader } from "../../src/voice/elevenlabs-webhook.ts";
+import { createElevenLabsReader } from "../../src/engines/elevenlabs/webhook.ts";
 import { postCallEvent, signDelivery } from "../support/elevenlabs-delivery.ts";
 
 const secret = "wsec_test";

@@ -1,6 +1,6 @@
 /** ElevenLabs as a voice provider: the contract, and the requests it makes. */
 import { expect, test } from "bun:test";
-import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
+import { createElevenLabs } from "../../src/engines/elevenlabs/elevenlabs.ts";
 import { testVoiceProvider } from "../contracts/voice-provider.ts";
 import { startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 

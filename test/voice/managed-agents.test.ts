@@ -1,6 +1,6 @@
 /** The agents that the server keeps at the provider: one per companion, in sync with it, deleted with it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { checkVoiceFields } from "../../src/voice/voice-fields.ts";
+import { checkVoiceFields } from "../../src/core/voice/voice-fields.ts";
 import { testContext } from "../support/app.ts";
 import { engineEnvironment } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";

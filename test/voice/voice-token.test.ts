@@ -1,10 +1,10 @@
 /** `POST /api/embed/{token}/voice-token`, with whole requests. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
+import { createVoice } from "../../src/core/voice/voice.ts";
+import { createElevenLabs } from "../../src/engines/elevenlabs/elevenlabs.ts";
 import { contextOf, noteContext } from "../../src/http/request-context.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
-import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
-import { createVoice } from "../../src/voice/voice.ts";
 import { startTestServer, testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { leakMarker } from "../support/mock-elevenlabs.ts";

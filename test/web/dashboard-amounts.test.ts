@@ -8,7 +8,7 @@ import {
   percentOf,
   pickAlarming,
 } from "../../src/web/dashboard/budgets/budget-state.ts";
-import { findStop, readSpent, spendingQuery } from "../../src/web/dashboard/budgets/stop-warning.ts";
+import { findStop, previewBody } from "../../src/web/dashboard/budgets/stop-warning.ts";
 import {
   formatCompactMoney,
   formatExactMoney,
@@ -16,7 +16,7 @@ import {
   readMicros,
   writeDollars,
 } from "../../src/web/dashboard/lib/money.ts";
-import type { Budget, UsageRow } from "../../src/web/dashboard/lib/types.ts";
+import type { Budget } from "../../src/web/dashboard/lib/types.ts";
 
 test("dollars become micro-dollars exactly, also where a floating point number would not", () => {
   const amounts: [string, number][] = [
@@ -93,34 +93,28 @@ test("a budget alarms from four fifths on, and most when it is reached", () => {
   expect(describeAlarms([near, refused, spent])).toBe("2 budgets reached, 1 budget nearly used up");
 });
 
-test("a budget that would stop replies at once is told, by its own count or by the usage of the same period", () => {
-  const nowMs = Date.parse("2026-11-23T23:59:59.000Z");
-  const kept = budgetWith({ limit_micros: 5_000_000, spent_micros: 3_000_000 });
-  const draft = toBudgetDraft(kept);
+test("a budget that would stop replies at once is told: by what is spent, or by what a reply must be able to cost", () => {
+  const draft = toBudgetDraft(budgetWith({ limit_micros: 5_000_000 }));
   const lower = { ...draft, amount: "3" };
-  expect(spendingQuery(lower, kept, nowMs)).toBeNull();
-  const stop = findStop(lower, readSpent(lower, kept, null));
-  expect(stop).toStartWith("$3.00 was spent this month already, and the limit is $3.00: once this is saved, visitors");
-  expect(findStop({ ...draft, amount: "3.000001" }, 3_000_000)).toBeNull();
-  expect(findStop({ ...lower, action: "notify" }, 3_000_000)).toBeNull();
+  const preview = { spent_micros: 3_000_000, reply_micros: 20_000 };
+  const spent = "$3.00 was spent this month already, and the limit is $3.00: once this is saved, visitors";
+  expect(findStop(lower, preview)).toStartWith(spent);
+  expect(findStop({ ...lower, action: "notify" }, preview)).toBeNull();
   expect(findStop({ ...lower, amount: "0" }, null)).toStartWith("A limit of nothing stops every reply");
+  expect(findStop(lower, null)).toBeNull();
 
-  const ofMonth = { from: "2026-11-01", to: "2026-11-23", group_by: "model", companion_id: null };
-  expect(spendingQuery(draft, null, nowMs)).toEqual(ofMonth);
-  expect(spendingQuery({ ...draft, period: "day" }, kept, nowMs)).toEqual({ ...ofMonth, from: "2026-11-23" });
+  expect(findStop({ ...lower, amount: "3.019999", period: "day" }, preview)).toBe(
+    "What a reply may cost is held before it is made: here at least $0.02, and this limit leaves $0.02 today: once this " +
+      "is saved, visitors get no more replies until the next day begins (UTC). To let them go on, set a limit well above " +
+      "$3.02 or only notify.",
+  );
+  expect(findStop({ ...lower, amount: "3.02" }, preview)).toBeNull();
+  expect(findStop({ ...lower, amount: "3.000001" }, { ...preview, reply_micros: null })).toBeNull();
+
+  expect(previewBody(draft)).toEqual({ account: true, period: "month" });
   const byMetadata = { ...draft, kind: "metadata" as const, pairs: [{ field: " tenant ", value: "42" }] };
-  expect(spendingQuery(byMetadata, kept, nowMs)).toEqual({ ...ofMonth, "metadata.tenant": "42" });
-  const ofKey = { ...draft, kind: "key_id" as const, key_id: "k" };
-  expect(spendingQuery(ofKey, null, nowMs)).toMatchObject({ group_by: "key,model" });
-  expect(spendingQuery({ ...ofKey, key_id: "" }, null, nowMs)).toBeNull();
-  const rows = [
-    { key_id: "k", cost_micros: 2 },
-    { key_id: "k", cost_micros: null },
-    { key_id: "l", cost_micros: 3 },
-  ] as UsageRow[];
-  expect([readSpent(ofKey, null, rows), readSpent(draft, null, rows), readSpent(draft, null, null)]).toEqual([
-    2,
-    5,
-    null,
-  ]);
+  expect(previewBody(byMetadata)).toMatchObject({ metadata: { tenant: expect.anything() } });
+  expect(previewBody({ ...draft, amount: "", kind: "key_id", key_id: "k" })).toEqual({ key_id: "k", period: "month" });
+  expect(previewBody({ ...draft, kind: "key_id", key_id: "" })).toBeNull();
+  expect(previewBody({ ...draft, action: "notify" })).toBeNull();
 });

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { processLog } from "../../src/lib/log.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { keepTurn } from "../support/kept-turn.ts";

@@ -175,6 +175,12 @@ test("a budget that runs out is marked in the navigation and on the first page, 
   await page.getByLabel("Period").selectOption("day");
   await page.getByText("$0.0162 was spent today already, and the limit is $0.01:").waitFor();
   await page.getByRole("button", { name: "Save and stop replies" }).waitFor();
+  // Not used up, and one reply could cost more than is left: no visitor would get one.
+  await page.getByLabel("US dollars").fill("0.5");
+  await page
+    .getByText(/here at least \$\d.*, and this limit leaves \$0\.48 today: once this is saved, visitors/)
+    .waitFor();
+  await page.getByRole("button", { name: "Save and stop replies" }).waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-at-once");
   await page.getByLabel("Period").selectOption("month");

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
-import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
+import { atPage, type DashboardWorld, follow, openDashboardWorld, password } from "../support/dashboard-world.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
 
 let world: DashboardWorld;
@@ -90,8 +90,11 @@ test("hostile words run nowhere: names, prompts, metadata, tokens, keys, message
     ["conversations", short[4] ?? ""],
     [`companions?q=${encodeURIComponent(firstKey)}&metadata.${encodeURIComponent(firstKey)}=${firstKey}`, "Remove"],
   ];
+  // The scripts of before come with the load.
+  await page.goto(`${world.server.url}/app/audit`);
+  await page.getByText("Created an API key").first().waitFor();
   for (const [path, shown] of visits) {
-    await page.goto(`${world.server.url}/app/${path}`);
+    await follow(page, `/app/${path}`);
     const place =
       shown === "Remove"
         ? page.getByRole("button", { name: /^Remove/ })
@@ -201,7 +204,9 @@ test("shows nothing of another account, whatever the address", async () => {
       ["audit", "Signed in"],
     ];
     for (const [path, shown] of visits) {
-      await page.goto(`${world.server.url}/app/${path}`);
+      // By its address, and as if a link led there.
+      if (role === "owner") await page.goto(`${world.server.url}/app/${path}`);
+      else await follow(page, `/app/${path}`);
       await page.getByText(shown).first().waitFor();
       expect(await page.content()).not.toContain(secret);
     }

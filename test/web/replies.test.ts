@@ -136,7 +136,7 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       if (language === "english") await expectLooks(page.locator(".prose").last());
       await keepScreenshot(page, `reply-transcript-${language}-${colorScheme}`);
 
-      const { page: visitor } = await world.open({
+      const { page: visitor, close } = await world.open({
         colorScheme,
         viewport: { width: 460, height: 1500 },
         ...(language === "arabic" ? { locale: "ar" } : {}),
@@ -149,7 +149,7 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       if (language === "english") await expectLooks(shown);
       expect(await findViolations(visitor)).toEqual([]);
       await keepScreenshot(visitor, `reply-widget-${language}-${colorScheme}`);
-      await visitor.context().close();
+      await close();
     }
     expect(complaints).toEqual([]);
   });

@@ -30,7 +30,7 @@ test("the package stands alone: two modules, their types, no dependencies", asyn
   writeFileSync(
     join(directory.path, "program.ts"),
     `import { CompanionError, createCompanion } from "./companiond-sdk/index.js";
-    import type { CompanionConfig } from "./companiond-sdk/types/index.js";
+    import type { CompanionConfig } from "./companiond-sdk/types/web/sdk/index.js";
     const companion = createCompanion({ baseUrl: "https://chat.example.com", token: "emb_x" });
     const config: CompanionConfig = await companion.config();
     for await (const text of companion.chat(config.greeting)) console.log(text.toUpperCase());
@@ -38,7 +38,7 @@ test("the package stands alone: two modules, their types, no dependencies", asyn
       if (error instanceof CompanionError && error.code === "rate_limited") console.log(error.retryAfterMs);
     }`,
   );
-  writeFileSync(join(folder, "index.d.ts"), 'export * from "./types/index.js";\n');
+  writeFileSync(join(folder, "index.d.ts"), 'export * from "./types/web/sdk/index.js";\n');
   const flags = [
     "--noEmit",
     "--strict",

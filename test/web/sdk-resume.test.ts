@@ -1,14 +1,14 @@
-/** Replies that survive: the SDK against lines that are cut at every byte, and what it tells the server meanwhile. */
+/** Replies that survive in the SDK: what every client does, and what pages add: reloads, lost networks, visitors' tokens. */
 import { expect, test } from "bun:test";
 import { type ChatOptions, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
-import { eventually } from "../support/eventually.ts";
-import { createReplyServer, type Fate, type ReplyServer, refuse } from "../support/reply-server.ts";
+import { testReplyClient } from "../contracts/reply-client.ts";
+import { createReplyServer, type ReplyServer } from "../support/reply-server.ts";
 import { collect, openMemory } from "../support/sdk-world.ts";
 
 const fragments = ["Grüße, ", "漢字 ", "👩‍👩‍👧 ", "\ud83d\udc4d", ' "quoted"\n', "data: [DONE]", " end."];
 const whole = fragments.join("");
 
-function open(server: ReplyServer, options: { storage?: TextStorage; reconnectDelaysMs?: number[] } = {}) {
+function open(server: ReplyServer, options: { storage?: TextStorage; reconnectDelaysMs?: undefined } = {}) {
   return createCompanion({
     ...{ baseUrl: "http://server.invalid", token: "t", storage: openMemory(), reconnectDelaysMs: [0, 0, 0] },
     ...options,
@@ -19,111 +19,21 @@ function open(server: ReplyServer, options: { storage?: TextStorage; reconnectDe
 const summary = ({ requests }: ReplyServer) =>
   requests.map(({ method, query }) => [method, query.get("offset")].filter(Boolean).join(" "));
 
-/** How long the first response to a message is, in bytes. */
-async function sizeOf(server: ReplyServer): Promise<number> {
-  const body = JSON.stringify({ message_id: crypto.randomUUID() });
-  const response = await server.fetch("http://server.invalid/api/embed/t/chat", { method: "POST", body });
-  return (await response.bytes()).length;
-}
+testReplyClient("the SDK", (server, { hasWaits = false } = {}) =>
+  open(server, hasWaits ? { reconnectDelaysMs: undefined } : {}),
+);
 
-for (const lineBreak of ["\n", "\r\n"]) {
-  for (const by of ["end", "reset"] as const) {
-    for (const [way, fateOfGet] of [
-      ["from where it was", () => null],
-      ["by the same message, where the server has forgotten the stream", () => refuse(404, "not_found")],
-    ] as const) {
-      test(`a line cut at any byte goes on ${way}: ${by}, ${JSON.stringify(lineBreak)}`, async () => {
-        const make = () => Object.assign(createReplyServer(fragments), { lineBreak });
-        const size = await sizeOf(make());
-        const runs = Array.from({ length: size }, async (_, cutAt) => {
-          const server = make();
-          server.fate = ({ method }, index): Fate =>
-            index === 0 ? { cutAt, by } : method === "GET" ? fateOfGet() : null;
-          const result = await collect(open(server).chat("hi"));
-          const ids = new Set(server.requests.map(({ path, body }) => body.message_id ?? path.split("/")[2]));
-          return { cutAt, ...result, ids: ids.size };
-        });
-        for (const [cutAt, run] of (await Promise.all(runs)).entries()) {
-          expect(run).toEqual({ cutAt, text: whole, error: null, ids: 1 });
-        }
-      });
-    }
-  }
-}
-
-test("what a reply cites is told once and behind its text, wherever the line is cut, and to nobody who did not ask", async () => {
-  const cited = [{ n: 1, title: "Käse [DONE]", url: "https://example.com/", page: null }];
-  const make = () => Object.assign(createReplyServer(fragments), { sources: cited });
-  const size = await sizeOf(make());
-  // The event and all its lines come on top.
-  const runs = Array.from({ length: size + 120 }, async (_, cutAt) => {
-    const server = make();
-    server.fate = (_, index) => (index === 0 ? { cutAt, by: "end" } : null);
-    const told: unknown[] = [];
-    let text = "";
-    const onSources = (sources: unknown) => void told.push(text, sources);
-    for await (const fragment of open(server).chat("hi", { onSources })) text += fragment;
-    return { cutAt, text, told };
-  });
-  for (const [cutAt, run] of (await Promise.all(runs)).entries()) {
-    expect(run).toEqual({ cutAt, text: whole, told: [whole, cited] });
-  }
-  const unasked = make();
-  unasked.fate = (_, index) => (index === 0 ? { cutAt: 40, by: "end" } : null);
-  expect(await collect(open(unasked).chat("hi"))).toEqual({ text: whole, error: null });
-  expect(unasked.requests.some(({ body, query }) => "events" in body || query.has("events"))).toBe(false);
-  const malformed = Object.assign(make(), { sources: "none" });
-  const onSources = () => expect.unreachable();
-  expect(await collect(open(malformed).chat("hi", { onSources }))).toEqual({ text: whole, error: null });
-});
-
-test("lines that are cut again and again, each a little later, give each character once", async () => {
-  for (const step of [40, 61, 97]) {
-    const server = createReplyServer(fragments);
-    server.fate = (_, index) => ({ cutAt: step + index, by: index % 2 ? "end" : "reset" });
-    expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
-    expect(server.requests.length).toBeGreaterThan(3);
-  }
-});
-
-test("a message whose answer never began is sent again, under the same name", async () => {
-  const server = createReplyServer(fragments);
-  server.fate = (_, index) => (index < 3 ? "no-head" : null);
-  expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
-  expect(summary(server)).toEqual(["POST", "POST", "POST", "POST"]);
-  expect(new Set(server.requests.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-  expect(server.requests[0]?.body).toMatchObject({ message: "hi", resume: true });
-});
-
-test("it gives up after three tries without text, says that the reply may still be had, and takes it up later", async () => {
+test("a reply that was given up may still be had, and is taken up later", async () => {
   const server = createReplyServer(fragments);
   const companion = open(server);
   server.fate = (_, index) => (index === 0 ? { cutAt: 60, by: "reset" } : "no-head");
   const { text, error } = await collect(companion.chat("hi"));
   expect(error).toMatchObject({ code: "incomplete", isCut: true });
-  expect(summary(server)).toEqual(["POST", ...Array(3).fill(`GET ${text.length}`)]);
   expect(companion.pending).toMatchObject({ message: "hi", sessionId: companion.sessionId });
   server.fate = () => null;
   const rest = await collect(companion.resume({ received: text }));
   expect([text + rest.text, rest.error]).toEqual([whole, null]);
   expect(companion.pending).toBeNull();
-});
-
-test("the count of tries begins again once text has arrived", async () => {
-  const server = createReplyServer(fragments);
-  // Two in vain, then one event more, five times over.
-  server.fate = (_, index) => (index % 3 ? "no-head" : { cutAt: 50, by: "end" });
-  expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
-});
-
-test.each([
-  [() => new Response("<h1>Bad gateway</h1>", { status: 502 })],
-  [() => refuse(503, "unavailable", { "Retry-After": "0" })],
-  [() => refuse(429, "rate_limited", { "Retry-After": "0" })],
-])("on the way back it waits for what passes", async (refusal) => {
-  const server = createReplyServer(fragments);
-  server.fate = (_, index) => (index === 0 ? { cutAt: 60, by: "reset" } : index === 1 ? refusal() : null);
-  expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
 });
 
 test("a line that says nothing more is left when the browser is back on the network", async () => {
@@ -170,97 +80,23 @@ test("a website that cannot give a token on the way back is asked again", async 
   expect(asked).toBeGreaterThan(3);
 });
 
-test("it comes back when Retry-After says so, and not by its own count", async () => {
+test("a reply that was stopped, or that the server ended, is not pending any more", async () => {
   const server = createReplyServer(fragments);
-  server.fate = (_, index) => {
-    if (index === 1) return refuse(503, "unavailable", { "Retry-After": "1" });
-    return index === 0 ? { cutAt: 60, by: "end" } : null;
-  };
-  const companion = open(server, { reconnectDelaysMs: [0, 60_000] });
-  expect(await collect(companion.chat("hi"))).toEqual({ text: whole, error: null });
-});
-
-test.each(["cancelled", "abandoned", "too_long", "upstream_error"] as const)(
-  "a reply that the server ends with %s is incomplete, with that cause, and not asked for again",
-  async (code) => {
-    const server = Object.assign(createReplyServer(["Half a"]), { comment: `: error ${code}` });
-    const companion = open(server);
-    const { text, error } = await collect(companion.chat("hi"));
-    expect(text).toBe("Half a");
-    expect(error).toMatchObject({ code: "incomplete", isCut: false, cause: { code } });
-    expect([server.requests.length, companion.pending]).toEqual([1, null]);
-  },
-);
-
-test("a reply whose server goes away is continued at the next one", async () => {
-  const server = createReplyServer(fragments);
-  server.fate = (_, index) => {
-    server.comment = index === 0 ? ": error unavailable" : null;
-    return null;
-  };
-  server.fragments = fragments.slice(0, 3);
-  const reply = open(server).chat("hi");
-  let text = "";
-  for await (const fragment of reply) {
-    text += fragment;
-    server.fragments = fragments;
-  }
-  expect(text).toBe(whole);
-});
-
-test("a reply that is unavailable twice without a word in between has ended so", async () => {
-  const server = createReplyServer(fragments);
-  server.comment = ": error unavailable";
-  server.fragments = fragments.slice(0, 2);
   const companion = open(server);
-  const { text, error } = await collect(companion.chat("hi"));
-  expect(error).toMatchObject({ code: "incomplete", isCut: false, cause: { code: "unavailable" } });
-  expect(summary(server)).toEqual(["POST", `GET ${text.length}`]);
+  for await (const _ of companion.chat("hi")) break;
   expect(companion.pending).toBeNull();
-});
-
-test("a reply that the server lost and wrote anew is never mixed with the first one", async () => {
-  for (const other of [["Grüße an alle."], ["Gr"], ["ü"]]) {
-    const server = createReplyServer(fragments);
-    const companion = open(server);
-    server.fate = ({ method }, index) => {
-      if (index > 0) server.fragments = other;
-      return method === "GET" ? refuse(404, "not_found") : index === 0 ? { cutAt: 80, by: "end" } : null;
-    };
-    const { text, error } = await collect(companion.chat("hi"));
-    expect(whole.startsWith(text)).toBe(true);
-    expect(error).toMatchObject({ code: "incomplete", cause: { code: "replaced" } });
-  }
-});
-
-test("the stop button, by signal or by leaving the loop, ends the reply at the server", async () => {
-  for (const stop of ["signal", "loop"]) {
-    const server = createReplyServer(fragments);
-    const companion = open(server);
-    const controller = new AbortController();
-    const run = async () => {
-      for await (const _ of companion.chat("hi", { signal: controller.signal })) {
-        if (stop === "loop") break;
-        controller.abort();
-      }
-    };
-    if (stop === "loop") await run();
-    else await expect(run()).rejects.toHaveProperty("name", "AbortError");
-    await Promise.resolve();
-    const [sent, cancelled] = server.requests;
-    expect(cancelled).toMatchObject({ method: "DELETE", path: `/chat/${sent?.body.message_id}` });
-    expect(cancelled?.query.get("session_id")).toBe(companion.sessionId);
-    expect(cancelled?.query.get("visitor_id")).toBe(companion.visitorId);
-    expect(companion.pending).toBeNull();
-  }
-});
-
-test("a stop that the server did not hear is said once more", async () => {
-  const server = createReplyServer(fragments);
-  server.fate = ({ method }) => (method === "DELETE" ? "no-head" : null);
-  for await (const _ of open(server).chat("hi")) break;
-  await eventually(() => server.requests.length === 3);
-  expect(summary(server)).toEqual(["POST", "DELETE", "DELETE"]);
+  const stop = new AbortController();
+  const stopped = companion.chat("hi", { signal: stop.signal });
+  await stopped.next();
+  expect(companion.pending).not.toBeNull();
+  stop.abort();
+  await expect(stopped.next()).rejects.toHaveProperty("name", "AbortError");
+  // Also by a page that goes away in the same moment.
+  expect(summary(server)).toEqual(["POST", "DELETE", "POST", "DELETE"]);
+  expect(companion.pending).toBeNull();
+  server.comment = ": error upstream_error";
+  await collect(companion.chat("hi"));
+  expect(companion.pending).toBeNull();
 });
 
 test("a reply that is left, or whose page goes away, is continued from its first character or from where it was", async () => {

@@ -1,9 +1,9 @@
 /** The SDK against a real server, and against servers that misbehave. */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, spyOn, test } from "bun:test";
 import type { Static } from "@sinclair/typebox";
+import type { OwnConversationWithMessages } from "../../src/api/conversations/responses.ts";
+import type { EmbedConfig } from "../../src/api/embed/responses.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
-import type { OwnConversationWithMessages } from "../../src/modules/conversations/responses.ts";
-import type { EmbedConfig } from "../../src/modules/embed/responses.ts";
 import {
   type CompanionConfig,
   type ConversationWithMessages,

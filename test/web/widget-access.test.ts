@@ -71,12 +71,12 @@ test("every theme colour gives text that can be read", async () => {
   ])) {
     const { embed_token } = await world.createCompanion({ theme_color: color, starters: ["One?"] });
     for (const colorScheme of ["light", "dark"] as const) {
-      const { page } = await world.open({ colorScheme, reducedMotion: "reduce" });
+      const { page, close } = await world.open({ colorScheme });
       await page.goto(world.host(tag(world.server, embed_token)));
       const widget = widgetOn(page);
       await widget.open();
       expect(await findViolations(page, ["color-contrast"])).toEqual([]);
-      await page.context().close();
+      await close();
     }
   }
 });

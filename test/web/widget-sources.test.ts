@@ -18,7 +18,6 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer(), launchBrowser()]);
 });
 afterAll(async () => {
-  await browser.close();
   await server.close();
 });
 
@@ -43,13 +42,19 @@ async function makeLibrarian(settings: Parameters<TestServer["createCompanion"]>
 }
 
 async function openHosted(token: string, options: Parameters<typeof openPage>[1] = {}) {
-  const { page, complaints } = await openPage(browser, options);
+  const { page, complaints, close } = await openPage(browser, options);
   const files: string[] = [];
   page.on("request", (request) => files.push(new URL(request.url()).pathname));
   await page.goto(`${server.url}/c/${token}`);
   const widget = widgetOn(page);
   await widget.input.waitFor();
-  return { page, complaints, widget, loads: () => files.filter((path) => path.startsWith("/assets/sources.")).length };
+  return {
+    page,
+    complaints,
+    close,
+    widget,
+    loads: () => files.filter((path) => path.startsWith("/assets/sources.")).length,
+  };
 }
 
 const listIn = (widget: Widget) => widget.replies.last().getByRole("list", { name: "Sources" });
@@ -110,7 +115,7 @@ test("sources are readable in the dark on a narrow screen, in forced colours, an
     rtl: { locale: "ar", viewport: { width: 360, height: 740 } },
   } as const;
   for (const [name, options] of Object.entries(looks)) {
-    const { page, widget } = await openHosted(companion.embedToken, options);
+    const { page, widget, close } = await openHosted(companion.embedToken, options);
     say(
       name === "rtl"
         ? "تُعار الدراجات لمدة أسبوعين [1] مع قفل [3]."
@@ -121,7 +126,7 @@ test("sources are readable in the dark on a narrow screen, in forced colours, an
     expect(await findViolations(page)).toEqual([]);
     expect(await widget.panel.boundingBox()).toMatchObject({ x: 0, width: 360 });
     await keepScreenshot(page, `sources-${name}`);
-    await page.context().close();
+    await close();
   }
 });
 
@@ -129,7 +134,7 @@ test("nothing is loaded and shown where there is nothing to cite, or it is not t
   const plain = await server.createCompanion();
   const silent = await makeLibrarian({ citations: "none" });
   for (const { embedToken } of [plain, silent]) {
-    const { page, widget, loads } = await openHosted(embedToken);
+    const { page, widget, loads, close } = await openHosted(embedToken);
     say("Two weeks.");
     await widget.ask(question);
     await widget.replied();
@@ -137,6 +142,6 @@ test("nothing is loaded and shown where there is nothing to cite, or it is not t
     await widget.replied();
     expect(await widget.replies.last().innerText()).toBe("Two weeks.");
     expect([await widget.replies.last().locator(".sources").count(), loads()]).toEqual([0, 0]);
-    await page.context().close();
+    await close();
   }
 });

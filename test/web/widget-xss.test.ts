@@ -92,7 +92,7 @@ test("as what the visitor writes, it is shown as written", async () => {
 test("as name, greeting, avatar, colour and suggestions of a companion", async () => {
   const { embed_token } = await world.createCompanion();
   for (const text of hostileTexts.filter((_, index) => index % 9 === 0)) {
-    const { page } = await world.open();
+    const { page, close } = await world.open();
     await page.route(`**/api/embed/${embed_token}`, (route) =>
       route.fulfill({
         headers: { "Access-Control-Allow-Origin": "*" },
@@ -113,7 +113,7 @@ test("as name, greeting, avatar, colour and suggestions of a companion", async (
     await widget.open();
     expect(await page.evaluate(findDanger)).toEqual([]);
     expect(await page.evaluate("window.ran")).toEqual([]);
-    await page.context().close();
+    await close();
   }
 });
 

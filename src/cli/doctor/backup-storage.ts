@@ -1,6 +1,6 @@
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
-import { writeMadeAt } from "../../backups/names.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
+import { writeMadeAt } from "../../core/backups/names.ts";
 import { askStorage } from "../storage-task.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 

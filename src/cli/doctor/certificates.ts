@@ -1,8 +1,8 @@
 /** Checks the certificate of `--domain`: what a running server says of it, or what is stored, and the names' addresses. */
 import { lookup } from "node:dns/promises";
-import { findAuthorityProblem, findStoredCertificate } from "../../certificate-checks.ts";
-import type { CertificateState } from "../../certificates/certificate-keeper.ts";
-import type { Config } from "../../config.ts";
+import { findAuthorityProblem, findStoredCertificate } from "../../app/certificate-checks.ts";
+import type { Config } from "../../config/config.ts";
+import type { CertificateState } from "../../contracts/certificates/certificates.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { codeOf } from "../../lib/error-code.ts";

@@ -1,11 +1,11 @@
 /** Checks the data directory: permissions and, where the database is in it, disk, database and backups. */
 import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../../config.ts";
+import { storageOf } from "../../app/services.ts";
+import type { Config } from "../../config/config.ts";
+import { findObstacle, howToBegin, type Obstacle } from "../../contracts/store/data-place.ts";
+import type { StorageEngine } from "../../contracts/store/engine.ts";
 import { AppError } from "../../domain/errors.ts";
-import { storageOf } from "../../services.ts";
-import { findObstacle, howToBegin, type Obstacle } from "../../store/contract/data-place.ts";
-import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 import { judgeSchema } from "./schema.ts";

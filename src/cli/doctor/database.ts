@@ -1,10 +1,10 @@
 /** Judges the database's server, what is in it, and who shares it. */
-import type { Config } from "../../config.ts";
+import { opensProof } from "../../app/sealed-secrets.ts";
+import { findUncopied, storageOf } from "../../app/services.ts";
+import type { Config } from "../../config/config.ts";
+import type { DatabaseServerFacts, LiveInstance } from "../../contracts/store/inspection.ts";
+import { beforeFirstRelease } from "../../contracts/store/schema-number.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
-import { opensProof } from "../../sealed-secrets.ts";
-import { findUncopied, storageOf } from "../../services.ts";
-import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
-import { beforeFirstRelease } from "../../store/contract/schema-number.ts";
 import { nameServed } from "../database-name.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 import { examineInstanceUrls } from "./instances.ts";

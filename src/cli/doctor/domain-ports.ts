@@ -1,7 +1,7 @@
 /** Checks the two ports of `--domain`: HTTPS, and plain HTTP for challenges and redirects. */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { listenOn } from "../../listener.ts";
+import { listenOn } from "../../server/listener.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { describeFailure, type Finding, fail, ok } from "./finding.ts";
 import { reachServer } from "./reach.ts";

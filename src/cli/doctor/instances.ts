@@ -1,8 +1,8 @@
 /** Checks where the instances of one database reach one another. */
-import type { Config } from "../../config.ts";
-import { ownUrlOf } from "../../instances/own-url.ts";
+import type { Config } from "../../config/config.ts";
+import type { LiveInstance } from "../../contracts/store/inspection.ts";
+import { ownUrlOf } from "../../core/instances/own-url.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
-import type { LiveInstance } from "../../store/contract/inspection.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { reachServer } from "./reach.ts";
 

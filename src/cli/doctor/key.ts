@@ -1,10 +1,10 @@
 /** Checks whether the key is there that opens what is sealed in a database of the data directory. */
 import { existsSync } from "node:fs";
-import type { Config } from "../../config.ts";
+import { findKeyProblem, nameKey } from "../../app/sealed-secrets.ts";
+import { storageOf } from "../../app/services.ts";
+import type { Config } from "../../config/config.ts";
+import type { StoredFacts } from "../../contracts/store/inspection.ts";
 import { AppError } from "../../domain/errors.ts";
-import { findKeyProblem, nameKey } from "../../sealed-secrets.ts";
-import { storageOf } from "../../services.ts";
-import type { StoredFacts } from "../../store/contract/inspection.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Of PostgreSQL, the look at the database tells: there it is also a matter between servers. */

@@ -1,5 +1,5 @@
 /** What is checked of settings and of what they name: by a running server for its own, otherwise by the command. */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineBackupStorage } from "./backup-storage.ts";
 import { examineAuthority, examineDomains } from "./certificates.ts";

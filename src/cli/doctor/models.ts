@@ -1,12 +1,12 @@
 /** Judges the models that are asked for replies: whether their provider shuts them down, and whether the default has a price. */
+import { checkProviders } from "../../app/provider-checks.ts";
+import { storageOf } from "../../app/services.ts";
+import type { Config } from "../../config/config.ts";
 import { findPlace } from "../../config/providers.ts";
-import type { Config } from "../../config.ts";
 import { AppError } from "../../domain/errors.ts";
 import { listReplyAnswerers } from "../../domain/model-routes.ts";
 import { nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { checkProviders } from "../../provider-checks.ts";
-import { storageOf } from "../../services.ts";
 import { describeUnpricedDefault, isDefaultUnpriced } from "../unpriced-default.ts";
 import { type Finding, fail, warn } from "./finding.ts";
 

@@ -1,5 +1,5 @@
 /** Tells which variables are set and have no effect; of settings that are wrong there is nothing to examine. */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { ok, warn } from "./finding.ts";
 

@@ -1,5 +1,5 @@
 /** Checks the port, the certificate, the proxy in front and the public URL. */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { readCertificateExpiry } from "../../lib/certificate.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { dayMs } from "../../lib/instant.ts";

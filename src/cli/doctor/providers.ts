@@ -1,12 +1,12 @@
 /** Checks the language model, the voice provider and the clock. */
-import { buildInfo } from "../../build-info.ts";
+import { checkProviders } from "../../app/provider-checks.ts";
+import type { Config } from "../../config/config.ts";
 import { findPlace } from "../../config/providers.ts";
-import type { Config } from "../../config.ts";
 import { nameAnswerer } from "../../domain/model-routes.ts";
 import { createPrices } from "../../domain/prices.ts";
 import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 import { redact } from "../../lib/log.ts";
-import { checkProviders } from "../../provider-checks.ts";
 import { judgeDemo, modelSettings } from "../demo-place.ts";
 import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";

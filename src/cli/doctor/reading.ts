@@ -1,5 +1,5 @@
 /** Checks that documents can be read, and whether the process that reads them is confined. */
-import { findConfinement } from "../../knowledge/reading/reader.ts";
+import { findConfinement } from "../../core/knowledge/reading/reader.ts";
 import { describeUnconfined } from "../unconfined.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

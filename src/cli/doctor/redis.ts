@@ -1,7 +1,7 @@
 /** Checks the Redis in which instances count rates and failed sign-ins together. */
-import type { Config } from "../../config.ts";
+import { checkProviders } from "../../app/provider-checks.ts";
+import type { Config } from "../../config/config.ts";
 import { AppError } from "../../domain/errors.ts";
-import { checkProviders } from "../../provider-checks.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 
 /** Each request waits for one round trip. */

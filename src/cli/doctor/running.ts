@@ -1,7 +1,7 @@
 /** What `doctor` says of servers that run: who they are, what they run with, and what they have found themselves. */
-import { buildInfo } from "../../build-info.ts";
-import { type Config, loadConfig } from "../../config.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
 import type { Finding } from "../../domain/finding.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 import { type Asked, askForChecks } from "../door/ask.ts";
 import type { RunningFacts } from "../door/facts.ts";
 import { adviseOnVersions, compareVersions } from "../door/versions.ts";

@@ -1,5 +1,5 @@
 /** Judges whether the tables are those that this version makes. */
-import type { SchemaDifferences } from "../../store/contract/inspection.ts";
+import type { SchemaDifferences } from "../../contracts/store/inspection.ts";
 import { type Finding, fail, warn } from "./finding.ts";
 
 const mostNamed = 8;

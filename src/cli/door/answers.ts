@@ -1,13 +1,13 @@
 /** What a running server says of itself to its operator: what it runs with, without a secret, and what its checks find. */
-import { buildInfo } from "../../build-info.ts";
-import type { Config } from "../../config.ts";
+import type { OpenedServices } from "../../app/services.ts";
+import type { Config } from "../../config/config.ts";
+import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 import { redact } from "../../lib/log.ts";
 import { findUserName } from "../../lib/user-name.ts";
-import { listRefusedConfigs } from "../../metrics/refused-configs.ts";
-import type { RunningServer } from "../../server.ts";
-import type { OpenedServices } from "../../services.ts";
+import type { RunningServer } from "../../server/server.ts";
 import { findWeakness } from "../data-rights.ts";
 import { nameDatabase } from "../database-name.ts";
 import { judgeCertificate } from "../doctor/certificates.ts";

@@ -1,7 +1,7 @@
 /** Asks the servers that run on a data directory, and tells apart why one does not answer. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildInfo } from "../../build-info.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { type RunningFacts, readFacts, readVersion } from "./facts.ts";
 import { isSocketName, paths } from "./protocol.ts";

@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { buildInfo } from "../../build-info.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Log } from "../../lib/log.ts";
 import { isSocketName, nameSocket, paths, protocol } from "./protocol.ts";

@@ -9,6 +9,7 @@ export interface RunningFacts {
   uid: number | null;
   uptimeSeconds: number;
   listening: readonly string[];
+  publicUrl: string | null;
   isDraining: boolean;
   openReplies: number;
   /** Whether the data is in the data directory. */
@@ -40,6 +41,7 @@ export function readFacts(answer: unknown): RunningFacts | null {
     uid: typeof user["uid"] === "number" ? user["uid"] : null,
     uptimeSeconds: toNumber(facts["uptime_seconds"]),
     listening: toList(facts["listening"]).map(toText),
+    publicUrl: typeof facts["public_url"] === "string" ? toText(facts["public_url"]) : null,
     isDraining: facts["is_draining"] === true,
     openReplies: toNumber(facts["open_replies"]),
     isEmbedded: storage["engine"] === "embedded",

@@ -1,5 +1,5 @@
 /** What to do where a running server and this command are of different versions. */
-import { buildInfo } from "../../build-info.ts";
+import { buildInfo } from "../../lib/build-info.ts";
 
 /** A full sentence that begins with who is which. */
 export function compareVersions(running: string): string {

@@ -1,8 +1,7 @@
 /** `/api/audit`: who changed what. */
 import type { AuditEntry, AuditList, ListAuditQuery } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
-import type { Transport } from "../transport.ts";
+import type { CallOptions, Transport } from "../transport.ts";
 
 export function auditCalls(transport: Transport) {
   const list = (query: ListAuditQuery = {}, options: CallOptions = {}) =>

@@ -1,5 +1,5 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
-import { type ChatReply, startChat } from "../chat.ts";
+import { type ChatReply, readOnce, startChat } from "../chat.ts";
 import type {
   Companion,
   CompanionPatch,
@@ -15,16 +15,17 @@ import type {
   TestChat,
 } from "../generated/wire.ts";
 import { makeUuid } from "../ids.ts";
+import { resumeObjects } from "../lines.ts";
 import { iteratePages, type PageOf } from "../pages.ts";
-import { readOnce } from "../reply-stream.ts";
-import type { CallOptions } from "../request.ts";
-import { resumeObjects } from "../resume.ts";
-import { type CreateOptions, creationHeaders, parseAnswer, type Transport } from "../transport.ts";
-
-export interface ChangeOptions extends CallOptions {
-  /** An `ETag`: the change is made only if the companion is still that version; otherwise `precondition_failed`. */
-  ifMatch?: string | undefined;
-}
+import {
+  type CallOptions,
+  type ChangeOptions,
+  type CreateOptions,
+  condition,
+  creationHeaders,
+  readVersion,
+  type Transport,
+} from "../transport.ts";
 
 export interface UpdateOptions extends ChangeOptions {
   /** Sends a JSON Merge Patch (RFC 7396). */
@@ -83,35 +84,27 @@ export function companionCalls(transport: Transport) {
     get: (id: string, options: CallOptions = {}) => transport.json<Companion>({ method: "GET", path: at(id) }, options),
 
     /** With the version that it has: for `ifMatch`. */
-    getVersion: (id: string, options: CallOptions = {}) =>
-      transport.read({ method: "GET", path: at(id) }, options, (text, response) => ({
-        companion: parseAnswer<Companion>(text, response),
-        etag: response.headers.get("etag"),
-      })),
+    async getVersion(id: string, options: CallOptions = {}) {
+      const { found: companion, etag } = await readVersion<Companion>(transport, at(id), options);
+      return { companion, etag };
+    },
 
     /**
      * Only the fields that are sent change; `null` clears one. `metadata` is replaced as a whole, or with `merge` member by
      * member, where `null` removes one.
      */
-    update: (id: string, patch: CompanionPatch, options: UpdateOptions = {}) =>
-      transport.json<Companion>(
-        {
-          method: "PATCH",
-          path: at(id),
-          body: patch,
-          headers: {
-            ...conditionHeaders(options),
-            ...(options.merge === true ? { "content-type": "application/merge-patch+json" } : {}),
-          },
-          // The second time, it would no longer be that version.
-          isOnce: options.ifMatch !== undefined,
-        },
+    update(id: string, patch: CompanionPatch, options: UpdateOptions = {}) {
+      const { headers, ...once } = condition(options);
+      const merge = options.merge === true ? { "content-type": "application/merge-patch+json" } : {};
+      return transport.json<Companion>(
+        { method: "PATCH", path: at(id), body: patch, headers: { ...headers, ...merge }, ...once },
         options,
-      ),
+      );
+    },
 
     /** With its tokens and conversations; its usage stays. */
     delete: (id: string, options: ChangeOptions = {}) =>
-      transport.send({ method: "DELETE", path: at(id), headers: conditionHeaders(options) }, options),
+      transport.send({ method: "DELETE", path: at(id), ...condition(options) }, options),
 
     /** What is left of today's messages and voice sessions. */
     quota: (id: string, options: CallOptions = {}) =>
@@ -144,8 +137,4 @@ export function companionCalls(transport: Transport) {
         transport.send({ method: "DELETE", path: at(id, "embed-tokens", tokenId) }, options),
     },
   };
-}
-
-function conditionHeaders({ ifMatch }: ChangeOptions): Record<string, string> {
-  return ifMatch === undefined ? {} : { "if-match": ifMatch };
 }

@@ -6,8 +6,7 @@ import type {
   ListConversationsQuery,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
-import type { Transport } from "../transport.ts";
+import type { CallOptions, Transport } from "../transport.ts";
 
 export function conversationCalls(transport: Transport) {
   const list = (query: ListConversationsQuery = {}, options: CallOptions = {}) =>

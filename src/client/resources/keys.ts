@@ -10,7 +10,7 @@ import type {
   VisitorKeyList,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
+import type { CallOptions } from "../transport.ts";
 import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
 
 export function keyCalls(transport: Transport) {

@@ -15,8 +15,15 @@ import type {
   UnansweredList,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
-import type { CallOptions } from "../request.ts";
-import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
+import {
+  type CallOptions,
+  type ChangeOptions,
+  type CreateOptions,
+  condition,
+  creationHeaders,
+  readVersion,
+  type Transport,
+} from "../transport.ts";
 
 export interface SourceFile {
   /** A `File` brings its name. */
@@ -55,20 +62,26 @@ export function sourceCalls(transport: Transport) {
     get: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.json<Source>({ method: "GET", path: at(companionId, id) }, options),
 
+    /** With the version that it has, however it is read meanwhile: for `ifMatch`. */
+    async getVersion(companionId: string, id: string, options: CallOptions = {}) {
+      const { found: source, etag } = await readVersion<Source>(transport, at(companionId, id), options);
+      return { source, etag };
+    },
+
     /** What the owner of a text wrote, as it was sent last. */
     text: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.text({ method: "GET", path: at(companionId, id, "text") }, options),
 
     /** Of the same type. What was read before answers until the new content is read. */
-    replace: (companionId: string, id: string, source: NewSource, options: CallOptions = {}) =>
+    replace: (companionId: string, id: string, source: NewSource, options: ChangeOptions = {}) =>
       transport.json<Source>(
-        { method: "PUT", path: at(companionId, id), ...toContent(source) },
+        { method: "PUT", path: at(companionId, id), ...toContent(source), ...condition(options) },
         withTime(source, options),
       ),
 
     /** Nothing of it answers from then on. */
-    delete: (companionId: string, id: string, options: CallOptions = {}) =>
-      transport.send({ method: "DELETE", path: at(companionId, id) }, options),
+    delete: (companionId: string, id: string, options: ChangeOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(companionId, id), ...condition(options) }, options),
 
     /** Reads a page or a sitemap again. */
     refresh: (companionId: string, id: string, options: CallOptions = {}) =>

@@ -7,9 +7,8 @@ import type {
   UsageEvent,
   UsageList,
 } from "../generated/wire.ts";
-import type { CallOptions } from "../request.ts";
-import { resumeObjects } from "../resume.ts";
-import type { Transport } from "../transport.ts";
+import { resumeObjects } from "../lines.ts";
+import type { CallOptions, Transport } from "../transport.ts";
 
 export function usageCalls(transport: Transport) {
   const path = ["api", "usage"];

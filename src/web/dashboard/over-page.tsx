@@ -2,11 +2,13 @@
 import { hasUnsavedWork, heldBack, releaseGuard } from "./lib/router.ts";
 import { interruption, leave, resume, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
-import { SignInForm } from "./pages/sign-in.tsx";
 import { homePath } from "./paths.ts";
 import { Button } from "./ui/button.tsx";
 import { Confirm, Dialog, DialogActions } from "./ui/dialog.tsx";
+import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
+
+const SignInForm = lazy(async () => (await import("./pages/sign-in.tsx")).SignInForm);
 
 export function OverPage() {
   const held = use(heldBack);

@@ -1,6 +1,7 @@
 /** Solves a companion's challenges; a file of its own, which only those load who are asked for one. */
+
+import type { Challenge } from "../../reply-stream/errors.ts";
 import { search } from "./challenge-search.ts";
-import type { Challenge } from "./errors.ts";
 
 /** On the page's own thread, between two chances to draw: some milliseconds. */
 const numbersAtOnce = 5_000;

@@ -1,6 +1,7 @@
 /** Requests of companions that ask for a proof of work: solved when the server asks, by a file that is loaded then. */
+
+import type { Challenge, CompanionError } from "../../reply-stream/errors.ts";
 import { type Connection, openBy } from "./connection.ts";
-import type { Challenge, CompanionError } from "./errors.ts";
 import { abortable } from "./signals.ts";
 
 /** Resolves with what to send as `X-Challenge`; rejects with the signal's reason once that fires. */

@@ -1,6 +1,6 @@
 /** The requests of one companion: where they go, and what a failure of each means. */
-import { CompanionError } from "./errors.ts";
-import { type Fetch, type OpenedResponse, request } from "./request.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
+import { type Fetch, type OpenedResponse, request } from "../../reply-stream/request.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, such as `https://chat.example.com`. */
@@ -69,12 +69,14 @@ export function createConnection({
   const base = `${baseUrl.replace(/\/+$/, "")}/api/embed/${encodeURIComponent(token)}`;
   const connection: Connection = {
     open: (path, init, { signal, retries = 2 }, canRetry = isRefusedUnheard) =>
-      request(base + path, init, {
-        fetch: given ?? ((url, init) => fetch(url, init)),
-        ...{ signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
-      }),
+      request(
+        base + path,
+        // No cookies, no referrer: the token in the path is all that the server needs.
+        { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", ...init },
+        { fetch: given ?? fetch, signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
+      ),
 
-    load: (path, init, call, canRetry) => readJson(connection.open(path, init, call, canRetry)),
+    load: (...call) => readJson(connection.open(...call)),
 
     async config({ cache = "default", ...call } = {}) {
       const body = await connection.load("", { cache }, call, isHarmlessAgain);

@@ -1,5 +1,5 @@
 /** A verified visitor's own conversations, as the server sends them. */
-import { CompanionError } from "./errors.ts";
+import { CompanionError } from "../../reply-stream/errors.ts";
 
 export interface ConversationSummary {
   id: string;
@@ -34,12 +34,8 @@ export interface ConversationWithMessages extends ConversationSummary {
   messages_next_cursor: string | null;
 }
 
-export function readPage(body: Record<string, unknown>): ConversationPage {
-  if (!Array.isArray(body.data)) throw new CompanionError("bad_response");
-  return body as unknown as ConversationPage;
-}
-
-export function readConversation(body: Record<string, unknown>): ConversationWithMessages {
-  if (!Array.isArray(body.messages)) throw new CompanionError("bad_response");
-  return body as unknown as ConversationWithMessages;
+/** The body, where it has this list. */
+export function checkList<Body extends object>(body: Record<string, unknown>, list: keyof Body & string): Body {
+  if (!Array.isArray(body[list])) throw new CompanionError("bad_response");
+  return body as Body;
 }

@@ -1,6 +1,7 @@
 /** A visitor whom the website vouches for: the token, asked anew in time, and whose ids this browser keeps. */
+
+import { CompanionError } from "../../reply-stream/errors.ts";
 import { type Connection, openBy } from "./connection.ts";
-import { CompanionError } from "./errors.ts";
 import { readId, sessionKey, subKey, visitorKey } from "./ids.ts";
 import { pendingKey, removeKept } from "./pending.ts";
 import { abortable } from "./signals.ts";

@@ -1,4 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
+import { CompanionError } from "../../reply-stream/errors.ts";
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -8,20 +11,14 @@ import {
   createConnection,
   isHarmlessAgain,
 } from "./connection.ts";
-import { CompanionError } from "./errors.ts";
-import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
+import { type ConversationPage, type ConversationWithMessages, checkList } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createConfigKeeper } from "./kept-config.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import type { CitedSource } from "./reply-reader.ts";
-import { cancelReply } from "./reply-stream.ts";
-import { followReply } from "./resumable-reply.ts";
-import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
+import { takeTurn } from "./turn.ts";
 
-export type { ChallengeSolver } from "./challenges.ts";
-export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export {
   type Challenge,
   type ClientErrorCode,
@@ -29,18 +26,20 @@ export {
   type CompanionErrorCode,
   type ReplyEndCode,
   type ServerErrorCode,
-} from "./errors.ts";
+} from "../../reply-stream/errors.ts";
+export type { CitedSource } from "../../reply-stream/reply-reader.ts";
+export type { ChallengeSolver } from "./challenges.ts";
+export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
 export type { TokenSource } from "./identity.ts";
 export type { PendingReply } from "./pending.ts";
-export type { CitedSource } from "./reply-reader.ts";
 export type { TextStorage } from "./storage.ts";
 
 export interface CompanionOptions extends ConnectionOptions {
   /** Keeps the ids; default `localStorage`, or memory where that is blocked. */
   storage?: TextStorage;
   /** The waits before each try to come back to a reply; default 1000, 2000 and 4000. An empty list: it never does. */
-  reconnectDelaysMs?: readonly number[];
+  reconnectDelaysMs?: readonly number[] | undefined;
   /** Solves what companions with a `challenge` ask; default `solveChallenge` of `/challenge.js`, loaded when it is needed. */
   solveChallenge?: ChallengeSolver;
 }
@@ -119,7 +118,7 @@ export interface Companion extends Ids {
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
+  const { token, storage = openStorage("localStorage") } = options;
   const ids = createIds(token, storage);
   const pending = createPendingKeeper(token, storage);
   const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
@@ -133,35 +132,17 @@ export function createCompanion(options: CompanionOptions): Companion {
       return (await import(/* @vite-ignore */ /* webpackIgnore: true */ url)).solveChallenge(...task);
     });
 
-  async function* follow(
+  const follow = (
     reply: PendingReply,
     isNew: boolean,
-    { signal, leave, received = "", onChallenge, ...told }: ResumeOptions,
-  ): AsyncGenerator<string, void, undefined> {
-    const { gone } = identity;
-    const { messageId, sessionId, message } = reply;
-    const name = { messageId, sessionId, visitorId: ids.visitorId };
-    const joined = joinSignals(signal, leave, gone);
-    const call = { ...told, signal: joined.signal, delaysMs: reconnectDelaysMs, received, isNew };
-    let isEnded = false;
-    joined.signal.throwIfAborted();
-    pending.begin(reply);
-    try {
-      yield* followReply(withChallenges(connection, solve, onChallenge), message, name, call);
-      isEnded = true;
-      pending.end(messageId);
-    } catch (error) {
-      isEnded = error instanceof CompanionError;
-      if (error instanceof CompanionError && !error.isCut) pending.end(messageId);
-      throw error;
-    } finally {
-      joined.release();
-      if (!isEnded && !leave?.aborted && !gone.aborted) {
-        pending.end(messageId);
-        void cancelReply(connection, name);
-      }
-    }
-  }
+    { onChallenge, ...call }: ResumeOptions,
+  ): AsyncGenerator<string, void, undefined> =>
+    takeTurn(withChallenges(connection, solve, onChallenge), pending, reply, ids.visitorId, {
+      ...call,
+      isNew,
+      gone: identity.gone,
+      delaysMs: options.reconnectDelaysMs,
+    });
 
   return {
     get visitorId() {
@@ -219,13 +200,15 @@ export function createCompanion(options: CompanionOptions): Companion {
 
     async conversations({ limit, cursor, ...call } = {}) {
       const query = toQuery({ limit, cursor });
-      return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
+      const page = await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain);
+      return checkList<ConversationPage>(page, "data");
     },
 
     async conversation(id, { cursor, ...call } = {}) {
       const query = toQuery({ messages_cursor: cursor });
       const path = `/conversations/${encodeURIComponent(id)}?${query}`;
-      return readConversation(await connection.load(path, {}, call, isHarmlessAgain));
+      const found = await connection.load(path, {}, call, isHarmlessAgain);
+      return checkList<ConversationWithMessages>(found, "messages");
     },
   };
 }

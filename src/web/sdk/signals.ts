@@ -31,7 +31,7 @@ export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | 
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);
     if (signal.aborted) return leave();
-    signal.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", leave);
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
 }

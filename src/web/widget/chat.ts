@@ -2,8 +2,8 @@
 import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
-import { type Problem, toProblem } from "./problem.ts";
+import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
+import { allowsChat, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import type { RunningTurn } from "./running-turn.ts";
 import { Transcript } from "./transcript.ts";
@@ -88,33 +88,33 @@ export class Chat {
     if (this.client.visitor) await this.#meet();
     clearTimeout(timer);
     if (!this.messages.includes(asked)) add();
-    if (navigator.onLine && this.source.config && asked.state === "waiting") await this.#ask(asked.id);
+    if (allowsChat(this.source) && asked.state === "waiting") await this.#ask(asked.id);
     else this.#listener.changed();
   }
 
   /** Goes on with the reply that was cut off, or asks the last question once more; what came of that is forgotten. */
   async retry(): Promise<void> {
-    if (!this.source.config) return this.source.load();
+    void this.source.load();
     if (this.#arrival) return this.identify(this.client.visitor);
     if (this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
-    if (asked && !this.isStreaming) await this.#ask(asked.id);
+    if (allowsChat(this.source)) await this.#ask(asked?.id);
   }
 
   /** Sends what waits, and goes on with a reply whose page has gone, as soon as that can succeed. */
   async flush(): Promise<void> {
-    const { waiting } = this;
-    if (!navigator.onLine || !this.source.config || this.isStreaming) return;
-    if (waiting && waiting.id === this.#ownWaitingId) return this.#ask(waiting.id);
+    const { waiting, problem } = this;
     clearTimeout(this.#adoption);
-    if (!waiting && !findOpenTurn(this.messages, false)) return;
-    // Begun in another tab, which may be closed by now.
-    const adopt = () => {
+    if (!navigator.onLine || !allowsChat(this.source) || !(waiting || findOpenTurn(this.messages, false))) return;
+    // Begun in another tab, which may be closed by now; or refused by a limit.
+    const waitMs = Math.max(waiting?.id === this.#ownWaitingId ? 0 : adoptionMs, (problem?.retryAt ?? 0) - Date.now());
+    if (waiting && !waitMs) return this.#ask(waiting.id);
+    const goOn = () => {
       this.#transcript.load();
-      if (!this.#replies.goOn(false) && waiting && this.waiting?.id === waiting.id && navigator.onLine)
-        void this.#ask(waiting.id);
+      if (!this.#replies.goOn(false) && navigator.onLine && this.waiting?.id === waiting?.id)
+        void this.#ask(waiting?.id);
     };
-    this.#adoption = window.setTimeout(adopt, adoptionMs * (1 + Math.random()));
+    this.#adoption = window.setTimeout(goOn, waitMs + Math.random() * adoptionMs);
   }
 
   stop(): void {
@@ -170,7 +170,7 @@ export class Chat {
       if (this.client.visitor !== visitor || this.#isClosed) return;
       this.#arrival = null;
       this.#begin();
-      await this.#restore();
+      await this.#transcript.restore();
     } catch (error) {
       this.#listener.emit("error", error);
       this.#replies.problem = toProblem(error);
@@ -188,7 +188,7 @@ export class Chat {
       this.#transcript.clear(true);
       this.#begin();
     } else if (this.client.isKnown === isKnown) return;
-    await this.#restore();
+    await this.#transcript.restore();
     this.#listener.changed();
   }
 
@@ -196,17 +196,6 @@ export class Chat {
     this.#transcript.load();
     this.#watchOthers();
     if (!this.#replies.goOn(false)) void this.flush();
-  }
-
-  /** What a known visitor said on another device. */
-  async #restore(): Promise<void> {
-    if (!this.client.isKnown || this.messages.length > 0 || this.previous) return;
-    const { sessionId } = this.client;
-    const found = await this.client.findConversation().catch(() => null);
-    // A message may have been sent meanwhile, or a conversation begun.
-    if (!found || this.messages.length > 0 || this.client.sessionId !== sessionId) return;
-    this.client.resumeConversation(found.session_id);
-    this.#transcript.change(() => readHistory(found.messages));
   }
 
   #switch(messages: Message[], change: () => void): void {
@@ -238,11 +227,11 @@ export class Chat {
     else this.#watch = window.setTimeout(() => this.#follow(), 3 * pulseMs);
   }
 
-  async #ask(id: string): Promise<void> {
+  async #ask(id: string | undefined): Promise<void> {
     const asked = this.messages.find((message) => message.id === id);
     if (!asked || this.isStreaming) return;
     if (navigator.onLine) return this.#replies.ask(asked);
-    this.#ownWaitingId = id;
+    this.#ownWaitingId = asked.id;
     asked.state = "waiting";
     this.#transcript.change((kept) => kept.map((message) => (message.id === id ? asked : message)));
     this.#listener.changed();

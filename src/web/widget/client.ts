@@ -1,12 +1,14 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
+import { CompanionError } from "../../reply-stream/errors.ts";
+import { cancelReply, postMessage } from "../../reply-stream/follow-reply.ts";
+import { type OnSources, readReply } from "../../reply-stream/read-reply.ts";
 import type { ChallengeSolver } from "../sdk/challenges.ts";
-import { CompanionError } from "../sdk/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
 import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
-import { cancelReply, type OnSources, postMessage, readReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
+import { nameMessage } from "../sdk/turn.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
@@ -131,7 +133,7 @@ export function createClient(host: PanelHost) {
       reply: PendingReply,
       { received, isNew, stop, leave, ...told }: ReplyOptions,
     ): AsyncGenerator<string, void, undefined> {
-      const name = { ...reply, visitorId: ids.visitorId };
+      const message = nameMessage(reply, ids.visitorId);
       const joined = joinSignals(stop, leave);
       const call = { signal: stop, leave, ...told };
       let isOurs = true;
@@ -140,7 +142,7 @@ export function createClient(host: PanelHost) {
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { ...told, signal: line.signal });
+            const opened = await postMessage(connection, message, { ...told, signal: line.signal });
             for await (const fragment of readReply(opened, told.onSources)) {
               received += fragment;
               yield fragment;
@@ -162,7 +164,7 @@ export function createClient(host: PanelHost) {
           : companion.resume({ ...call, reply, received });
       } finally {
         joined.release();
-        if (stop.aborted && isOurs) void cancelReply(connection, name);
+        if (stop.aborted && isOurs) void cancelReply(connection, message, pause);
       }
     },
 

@@ -10,6 +10,8 @@ const ageMs = 60_000;
 const patienceMs = 5_000;
 const firstWaitMs = 5_000;
 const longestWaitMs = 5 * 60_000;
+/** How often a visitor's opening the chat asks before the server allows it: by then there may be room. */
+const earlyRequests = 3;
 
 export interface ConfigListener {
   /** Something must be redrawn. */
@@ -32,6 +34,7 @@ export class ConfigSource {
   #isAnswered = false;
   #isWanted = false;
   #failures = 0;
+  #early = 0;
   #timer = 0;
 
   constructor(connection: Connection, baseUrl: string, token: string, listener: ConfigListener) {
@@ -60,14 +63,14 @@ export class ConfigSource {
   /**
    * Requests the configuration unless it is there, not before the server allows it; a failure is kept as `problem`.
    * `isWanted`: somebody looks at the chat. Until then what a limit refused is not requested again by itself: the views
-   * of many pages would keep it full.
+   * of many pages would keep it full. `isOpened`: a visitor has just opened it, and need not wait.
    */
-  async load(isWanted = false): Promise<void> {
+  async load(isWanted = false, isOpened = false): Promise<void> {
     this.#isWanted ||= isWanted;
     if (this.#isAnswered || this.#isLoading || this.isRefused) return;
     clearTimeout(this.#timer);
     const { retryAt = 0 } = this.problem ?? {};
-    if (retryAt > Date.now()) return this.#waitUntil(retryAt);
+    if (retryAt > Date.now() && !(isOpened && this.#early++ < earlyRequests)) return this.#waitUntil(retryAt);
     this.#isLoading = true;
     try {
       let config = this.#kept.read(ageMs);

@@ -1,7 +1,8 @@
 /** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
+
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";
 import type { StoredMessage } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
-import type { CitedSource } from "../sdk/reply-reader.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 
 /** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */

@@ -148,7 +148,7 @@ export function createFrame(
     draw();
     // On the next page of the same tab the conversation goes on where it was.
     tab.setItem(openKey, isOpen ? "1" : "");
-    if (isOpen) void source.load(true);
+    if (isOpen) void source.load(true, hasFocus);
     emit(isOpen ? "open" : "close", null);
     if (hasFocus) isOpen ? focus() : launcher.focus();
   }

@@ -5,7 +5,7 @@ import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
-import { canRetry, describe, isLimit } from "./problem.ts";
+import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
@@ -51,7 +51,7 @@ export function createLogView(
   );
   let greeted: unknown;
   let starters: HTMLElement;
-  let told: unknown;
+  let told = "";
   let timer = 0;
 
   function copyButton(getText: () => string): HTMLElement {
@@ -72,7 +72,7 @@ export function createLogView(
     const isToday = date.toDateString() === new Date().toDateString();
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
-    const name = isUser ? strings.you : (chat.source.config?.name ?? "");
+    const name = isUser ? strings.you : (chat.source.config?.name ?? strings.assistant);
     let markdown: MarkdownView;
     const begin = () => {
       body.replaceChildren();
@@ -139,26 +139,27 @@ export function createLogView(
 
   function drawNotice(): void {
     clearTimeout(timer);
-    const problem = chat.source.config ? chat.problem : chat.source.problem;
-    const state = chat.messages.at(-1)?.state ?? "done";
+    const { messages, pause, source } = chat;
+    // That a page view was refused is no matter once there are messages.
+    const problem = source.config || (allowsChat(source) && messages.length) ? chat.problem : source.problem;
+    const state = messages.at(-1)?.state ?? "done";
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
     const isOffline = !navigator.onLine;
     const code = problem?.code ?? state;
     const hasWaited = isLimit(code) && seconds <= 0;
-    const { pause } = chat;
     const sentences = isOffline ? [strings.offline] : pause ? [strings[pause]] : [];
     // The notice that the browser is offline already gives the reason.
     if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
     if (chat.waiting) sentences.push(strings.queued);
     sentence.textContent = sentences.join(" ");
-    notice.hidden = sentences.length === 0;
+    notice.hidden = !sentences.length;
     notice.classList.toggle("warn", !!problem);
     notice.classList.toggle("quiet", !isOffline && !!pause);
     retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
     // Once for each reason, not at every second.
-    const reason = problem ?? `${isOffline}${pause}${code === "waiting"}`;
-    if (reason !== told && (problem || sentences.length > 0) && element.offsetParent) say(sentence.textContent);
+    const reason = `${code}${isOffline}${pause}`;
+    if (reason !== told && element.offsetParent) say(sentence.textContent);
     told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
   }

@@ -24,8 +24,9 @@ export function createPanel(host: PanelHost): Panel {
   const chat = new Chat(createClient(host), source, host.token, {
     changed: () => draw(),
     replied(message) {
-      if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
-      announcer.follow(message, message.text, message.state !== "streaming");
+      if (message.state === "streaming" && !message.text)
+        announcer.say(fill(strings.typing, name.textContent || strings.assistant));
+      announcer.follow(message);
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
         frame = 0;
@@ -82,7 +83,7 @@ export function createPanel(host: PanelHost): Panel {
     void chat.flush();
   };
   window.addEventListener("online", flush, { signal });
-  shadow.host.addEventListener("companion:ready", flush, { signal });
+  for (const name of ["ready", "error"]) shadow.host.addEventListener(`companion:${name}`, flush, { signal });
   window.addEventListener("pagehide", () => chat.leave(), { signal });
 
   if (!sheet) {

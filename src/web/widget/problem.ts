@@ -34,8 +34,13 @@ export function canRetry(code: string): boolean {
   return !isRefusal(code) && !/^(quota_exceeded|visitor_unverified)$/.test(code);
 }
 
-export function isLimit(code: string): boolean {
+export function isLimit(code = ""): boolean {
   return /_limited$/.test(code);
+}
+
+/** Whether messages can be sent: a limit of page views says nothing of them, which may have one of their own. */
+export function allowsChat({ config, problem }: { config: unknown; problem: Problem | null }): boolean {
+  return !!(config || problem?.retryAt);
 }
 
 export function describe(code: string, strings: Strings): string {

@@ -2,7 +2,7 @@
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { beginTurn, findOpenTurn, type Message, makeMessage, pulseMs, settleTurn } from "./conversation.ts";
-import { isRefusal, type Problem, toProblem } from "./problem.ts";
+import { isLimit, isRefusal, type Problem, toProblem } from "./problem.ts";
 import { type RunningTurn, runTurn, startTurn } from "./running-turn.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -75,15 +75,17 @@ export class Replies {
     const error = await runTurn(this.#client, turn, isNew, { changed: this.#listener.changed, replied });
     clearInterval(pulse);
     if (this.#transcript.turn !== turn) return;
+    const problem = error ? toProblem(error, !!reply.text) : null;
+    // Sent before the configuration was there, so it is still sent by itself.
+    if (isLimit(problem?.code) && !this.#source.config) asked.state = "waiting";
     this.#transcript.save();
     this.#transcript.turn = null;
     if (reply.state === "done") this.#listener.emit("reply", { text: reply.text });
     const isHere = turn.sessionId === this.#client.sessionId;
-    if (error) {
-      const problem = toProblem(error, !!reply.text);
+    if (problem) {
+      if (isHere) this.problem = problem;
       this.#listener.emit("error", error);
       if (isRefusal(problem.code)) this.#source.forget();
-      if (isHere) this.problem = problem;
     }
     if (isHere) replied();
     this.#listener.changed();

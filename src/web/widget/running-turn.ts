@@ -1,5 +1,5 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
-import type { CitedSource } from "../sdk/reply-reader.ts";
+import type { CitedSource } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Turn } from "./conversation.ts";
 

@@ -1,6 +1,13 @@
 /** The messages that are drawn, and where they are kept: for this tab and for all others. */
 import type { Client } from "./client.ts";
-import { createConversationKeeper, type Message, mergeMessages, type Previous, settleTurn } from "./conversation.ts";
+import {
+  createConversationKeeper,
+  type Message,
+  mergeMessages,
+  type Previous,
+  readHistory,
+  settleTurn,
+} from "./conversation.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export class Transcript {
@@ -56,6 +63,18 @@ export class Transcript {
     if (left.messages.length > 0 || messages.length > 0) this.#keeper.savePrevious(left);
     this.previous = this.#keeper.loadPrevious();
     this.change(() => messages);
+  }
+
+  /** What a known visitor said on another device. */
+  async restore(): Promise<void> {
+    const client = this.#client;
+    if (!client.isKnown || this.messages.length > 0 || this.previous) return;
+    const { sessionId } = client;
+    const found = await client.findConversation().catch(() => null);
+    // A message may have been sent meanwhile, or a conversation begun.
+    if (!found || this.messages.length > 0 || client.sessionId !== sessionId) return;
+    client.resumeConversation(found.session_id);
+    this.change(() => readHistory(found.messages));
   }
 
   #take(kept: Message[]): void {

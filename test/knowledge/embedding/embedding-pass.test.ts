@@ -1,7 +1,7 @@
 /** What lacks vectors gets them, whatever becomes of others: one account's trouble holds up nobody else. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createEmbeddingPass } from "../../../src/core/knowledge/indexing/embedding-pass.ts";
 import type { Companion } from "../../../src/domain/companion.ts";
-import { createEmbeddingPass } from "../../../src/knowledge/indexing/embedding-pass.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { makeSource, publishNext } from "../../support/indexed-source.ts";
 import { openTemporaryStore } from "../../support/sqlite-store.ts";

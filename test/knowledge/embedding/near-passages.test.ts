@@ -1,13 +1,13 @@
 /** Passages by meaning with a real provider on loopback: what is found and near, what it counts, and when nobody is asked. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createCountedEmbedder } from "../../../src/core/knowledge/embedding/counted-embedder.ts";
+import { createNearPassages } from "../../../src/core/knowledge/retrieval/vectors/near-passages.ts";
+import { packVectors } from "../../../src/core/knowledge/retrieval/vectors/quantised.ts";
+import { Measurements } from "../../../src/core/metrics/measurements.ts";
 import type { Companion } from "../../../src/domain/companion.ts";
 import { createPrices } from "../../../src/domain/prices.ts";
-import { createCountedEmbedder } from "../../../src/knowledge/embedding/counted-embedder.ts";
-import { createNearPassages } from "../../../src/knowledge/retrieval/vectors/near-passages.ts";
-import { packVectors } from "../../../src/knowledge/retrieval/vectors/quantised.ts";
+import { createOpenAiEmbeddings } from "../../../src/engines/openai/embeddings.ts";
 import { systemIds } from "../../../src/lib/ids.ts";
-import { createOpenAiEmbeddings } from "../../../src/llm/openai-embeddings.ts";
-import { Measurements } from "../../../src/metrics/measurements.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { mockVector, respondWithEmbeddings } from "../../support/mock-embeddings.ts";
 import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";

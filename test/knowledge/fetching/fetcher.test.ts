@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { createFetcher, type Fetcher, type FetchOptions } from "../../../src/knowledge/fetching/fetcher.ts";
+import { createFetcher, type Fetcher, type FetchOptions } from "../../../src/core/knowledge/fetching/fetcher.ts";
 import { parseAllowedHost } from "../../../src/lib/allowed-hosts.ts";
 import { isOwnAddress, listOwnAddresses } from "../../../src/lib/own-addresses.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 /** robots.txt: the examples of RFC 9309, and what sites really write. */
 import { expect, test } from "bun:test";
-import { parseRobots } from "../../../src/knowledge/fetching/robots.ts";
+import { parseRobots } from "../../../src/core/knowledge/fetching/robots.ts";
 
 async function allowedOf(text: string, paths: string[]): Promise<string[]> {
   const robots = (await parseRobots(text)) ?? expect.unreachable();

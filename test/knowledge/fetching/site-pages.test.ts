@@ -1,7 +1,7 @@
 /** Listing a site's pages over real HTTP on loopback: which sitemaps are read, and which of their pages are taken. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createFetcher, type Fetcher } from "../../../src/knowledge/fetching/fetcher.ts";
+import { createFetcher, type Fetcher } from "../../../src/core/knowledge/fetching/fetcher.ts";
 import { parseAllowedHost } from "../../../src/lib/allowed-hosts.ts";
 
 let server: Bun.Server<unknown>;

@@ -1,6 +1,6 @@
 /** Sitemaps as they are found, and as an attacker would write them. */
 import { expect, test } from "bun:test";
-import { readSitemap } from "../../../src/knowledge/fetching/sitemap.ts";
+import { readSitemap } from "../../../src/core/knowledge/fetching/sitemap.ts";
 
 function read(text: string): { kind: string; entries: string[] } | null {
   const sitemap = readSitemap(text);

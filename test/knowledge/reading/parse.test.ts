@@ -1,8 +1,8 @@
 /** Documents of every kind, good and bad, as their text or as the sentence that says why there is none. */
 import { expect, test } from "bun:test";
-import { ReadingFailure } from "../../../src/knowledge/reading/failure.ts";
-import type { DocumentKind } from "../../../src/knowledge/reading/kind.ts";
-import { loadParser } from "../../../src/knowledge/reading/parse.ts";
+import { ReadingFailure } from "../../../src/core/knowledge/reading/failure.ts";
+import type { DocumentKind } from "../../../src/core/knowledge/reading/kind.ts";
+import { loadParser } from "../../../src/core/knowledge/reading/parse.ts";
 import { docxParagraph, docxTable, makeDocx, makePdf, makeZip } from "../../support/documents.ts";
 
 /** The Markdown of a document without pages; otherwise that of each page after its number. */

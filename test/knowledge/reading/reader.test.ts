@@ -1,8 +1,8 @@
 /** Documents read in processes of their own: one at a time, within bounds, and nothing but their text comes back. */
 import { afterAll, expect, test } from "bun:test";
-import { ReadingFailure } from "../../../src/knowledge/reading/failure.ts";
-import { findKind } from "../../../src/knowledge/reading/kind.ts";
-import { type Document, openDocumentReader, type ReadingOptions } from "../../../src/knowledge/reading/reader.ts";
+import { ReadingFailure } from "../../../src/core/knowledge/reading/failure.ts";
+import { findKind } from "../../../src/core/knowledge/reading/kind.ts";
+import { type Document, openDocumentReader, type ReadingOptions } from "../../../src/core/knowledge/reading/reader.ts";
 import { makeDocx, makePdf } from "../../support/documents.ts";
 
 const logged: unknown[] = [];

@@ -1,9 +1,9 @@
 /** Vectors as bytes: the nearest are those that exact numbers find, by either kernel, from a cache with a bound. */
 import { expect, test } from "bun:test";
-import { packVectors, quantise } from "../../../src/knowledge/retrieval/vectors/quantised.ts";
-import { createVectorCache } from "../../../src/knowledge/retrieval/vectors/vector-cache.ts";
-import { VectorScan } from "../../../src/knowledge/retrieval/vectors/vector-scan.ts";
-import type { VectorBlock } from "../../../src/store/store.ts";
+import type { VectorBlock } from "../../../src/contracts/store/store.ts";
+import { packVectors, quantise } from "../../../src/core/knowledge/retrieval/vectors/quantised.ts";
+import { createVectorCache } from "../../../src/core/knowledge/retrieval/vectors/vector-cache.ts";
+import { VectorScan } from "../../../src/core/knowledge/retrieval/vectors/vector-scan.ts";
 import { createRandom } from "../../support/random.ts";
 
 const random = createRandom(7);

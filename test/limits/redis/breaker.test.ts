@@ -1,15 +1,15 @@
 /** Redis that is slow, silent, killed or refuses: verdicts go on by the same rules, and only those that were waiting waited. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { RedisClient } from "bun";
-import { createSignInFailures } from "../../../src/coordination/sign-in-failures.ts";
+import type { Limiter, RateRule } from "../../../src/contracts/limiter/limiter.ts";
+import { createSignInFailures } from "../../../src/engines/memory/coordination/sign-in-failures.ts";
+import { createMemoryLimiter } from "../../../src/engines/memory/limiter/memory.ts";
+import type { SharedRedis } from "../../../src/engines/redis/breaker.ts";
+import { createRedisLimiter } from "../../../src/engines/redis/limiter.ts";
+import { openRedis, type RedisOptions } from "../../../src/engines/redis/open.ts";
+import { scripts } from "../../../src/engines/redis/scripts.ts";
+import { createRedisSignInFailures } from "../../../src/engines/redis/sign-in-failures.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
-import type { Limiter, RateRule } from "../../../src/limits/limiter.ts";
-import { createMemoryLimiter } from "../../../src/limits/memory.ts";
-import type { SharedRedis } from "../../../src/limits/redis/breaker.ts";
-import { createRedisLimiter } from "../../../src/limits/redis/limiter.ts";
-import { openRedis, type RedisOptions } from "../../../src/limits/redis/open.ts";
-import { scripts } from "../../../src/limits/redis/scripts.ts";
-import { createRedisSignInFailures } from "../../../src/limits/redis/sign-in-failures.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/fault-proxy.ts";

@@ -1,8 +1,8 @@
 /** The limiter in Redis: the contract, windows that instances share, and keys that are bounded, expire and keep no secret. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
-import type { RateRule } from "../../../src/limits/limiter.ts";
-import { createRedisLimiter } from "../../../src/limits/redis/limiter.ts";
+import type { RateRule } from "../../../src/contracts/limiter/limiter.ts";
+import { createRedisLimiter } from "../../../src/engines/redis/limiter.ts";
 import { testLimiterContract } from "../../contracts/limiter.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

@@ -2,8 +2,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { RedisClient } from "bun";
-import { checkRedis, openRedis } from "../../../src/limits/redis/open.ts";
-import { findUnfit, readServerInfo } from "../../../src/limits/redis/server-info.ts";
+import { checkRedis, openRedis } from "../../../src/engines/redis/open.ts";
+import { findUnfit, readServerInfo } from "../../../src/engines/redis/server-info.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { findFreePort } from "../../support/free-port.ts";
@@ -95,7 +95,7 @@ const fixtures = join(import.meta.dir, "../../fixtures/tls");
 /** What the check says in a process that trusts the certificate, as an operator arranges it. */
 async function checkTrusting(certificate: string, url: string): Promise<string> {
   const script = `
-    const { checkRedis } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/limits/redis/open.ts"))});
+    const { checkRedis } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/engines/redis/open.ts"))});
     await checkRedis(process.env.URL).then(({ server }) => console.log(server), ({ message }) => console.log(message));`;
   const child = Bun.spawn([process.execPath, "-e", script], {
     env: { NODE_EXTRA_CA_CERTS: join(fixtures, certificate), URL: url },

@@ -1,7 +1,7 @@
 /** Failed sign-ins in Redis: the contract, counts that instances share, and keys that expire and keep no secret. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
-import { createRedisSignInFailures } from "../../../src/limits/redis/sign-in-failures.ts";
+import { createRedisSignInFailures } from "../../../src/engines/redis/sign-in-failures.ts";
 import { testSignInFailuresContract } from "../../contracts/sign-in-failures.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

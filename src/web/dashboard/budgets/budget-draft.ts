@@ -1,4 +1,6 @@
 /** A budget while it is edited: amounts and names as text, and what would be sent of it. */
+
+import { changedFields } from "../lib/changed-fields.ts";
 import { findPairsProblem, type MetadataPair, noPairs, toMetadata, toPairs } from "../lib/metadata-pairs.ts";
 import { readMicros, writeDollars } from "../lib/money.ts";
 import type { Budget } from "../lib/types.ts";
@@ -50,6 +52,14 @@ export function toBudgetBody(draft: BudgetDraft) {
     period: draft.period,
     action: draft.action,
   };
+}
+
+const words: Partial<Record<string, string>> = { limit_micros: "limit", period: "period", action: "what happens then" };
+
+/** What differs between two versions of a budget, in words. */
+export function findBudgetChanges(before: Budget, after: Budget): string[] {
+  const changed = changedFields(toBudgetBody(toBudgetDraft(before)), toBudgetBody(toBudgetDraft(after)));
+  return [...new Set(Object.keys(changed).map((field) => words[field] ?? "whose spending counts"))];
 }
 
 function subjectOf({ kind, companion_id, key_id, pairs }: BudgetDraft) {

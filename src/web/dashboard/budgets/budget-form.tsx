@@ -1,21 +1,21 @@
-/** The dialog that makes or changes a budget. */
-import { useState } from "preact/hooks";
+/** The dialog in which a budget is made or changed. */
+import { useLayoutEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
-import { ApiError, call, fieldProblem, toSearch } from "../lib/api.ts";
+import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction, useLoad, useSettled } from "../lib/load.ts";
-import type { ApiKey, Budget, Page, UsageRow } from "../lib/types.ts";
+import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
-import { type BudgetDraft, findBudgetProblems, type SubjectKind, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
+import { type BudgetDraft, findBudgetProblems, type SubjectKind, toBudgetDraft } from "./budget-draft.ts";
 import { MetadataPairs } from "./metadata-pairs.tsx";
-import { findStop, readSpent, spendingQuery } from "./stop-warning.ts";
+import { findStop, previewBody } from "./stop-warning.ts";
 
 interface BudgetFormProps {
   /** Null for a new one. */
   budget: Budget | null;
-  onSaved(): Promise<void>;
+  /** Takes a draft without problems. */
+  onSave(draft: BudgetDraft): Promise<void>;
   onClose(): void;
 }
 
@@ -38,16 +38,24 @@ const actions: readonly { value: Budget["action"]; label: string }[] = [
 
 const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
 
-export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
+const readPreview = (body: string, signal: AbortSignal) =>
+  call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(body), signal });
+
+/** Of the draft as it is now; null until it has arrived. */
+function usePreview(draft: BudgetDraft): BudgetPreview | null {
+  const wanted = JSON.stringify(previewBody(draft));
+  const settled = useSettled(wanted);
+  const { data } = useLoad(settled === "null" ? null : settled, readPreview);
+  return settled === wanted ? data : null;
+}
+
+export function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
   const [draft, setDraft] = useState(() => toBudgetDraft(budget));
+  useLayoutEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
   const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
-  const wanted = toSearch(spendingQuery(draft, budget, Date.now()) ?? {});
-  const query = useSettled(wanted);
-  const usage = useLoad<Pick<Page<UsageRow>, "data">>(query === "" ? null : `/api/usage${query}`);
-  const rows = query === wanted ? (usage.data?.data ?? null) : null;
-  const stop = findStop(draft, readSpent(draft, budget, rows, keys));
+  const stop = findStop(draft, usePreview(draft));
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
@@ -55,12 +63,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
       requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
       return;
     }
-    const body = toBudgetBody(draft);
-    if (budget === null) await call("POST", "/api/budgets", { body });
-    else await call("PATCH", `/api/budgets/${budget.id}`, { body });
-    say(budget === null ? "Created." : "Saved.");
-    await onSaved();
-    onClose();
+    await onSave(draft);
   });
   const problemOf = (field: keyof typeof own) => own[field] ?? fieldProblem(submit.error, field);
   const sent = submit.error instanceof ApiError ? submit.error.fields : [];
@@ -69,6 +72,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
       title={budget === null ? "New budget" : "Edit the budget"}
       action={stop !== null ? "Save and stop replies" : budget === null ? "Create budget" : "Save"}
       submit={submit}
+      kept={budget}
       isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
       class="space-y-5"
       onClose={onClose}

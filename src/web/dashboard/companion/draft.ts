@@ -1,4 +1,6 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
+
+import { changedFields } from "../lib/changed-fields.ts";
 import { defaultThemeColor, isColor } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
@@ -162,14 +164,6 @@ export function toBody(draft: Draft): Body {
 /** The body that creates a companion: only fields that are set. */
 export function toNewBody(draft: Draft): Body {
   return Object.fromEntries(Object.entries(toBody(draft)).filter(([, value]) => value !== null));
-}
-
-/** Only the fields that differ, so that changes made elsewhere in the meantime are not undone. */
-export function changedFields(before: Body, after: Body): Body {
-  const changed = Object.entries(after).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(changed);
 }
 
 /** Fields of the form in which two versions of a companion differ. */

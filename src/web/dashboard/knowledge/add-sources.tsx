@@ -6,9 +6,9 @@ import { Button } from "../ui/button.tsx";
 import { Section } from "../ui/page.tsx";
 import { AddAddress } from "./add-address.tsx";
 import { useDroppedFiles } from "./drop-files.ts";
+import { WriteText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
 import { kindsSentence } from "./file-kinds.ts";
-import { TextForm } from "./text-form.tsx";
 import { UploadList } from "./upload-list.tsx";
 import type { Uploads } from "./use-uploads.ts";
 
@@ -41,9 +41,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
         </div>
         <UploadList uploads={uploads} />
       </div>
-      {isWriting && (
-        <TextForm path={path} source={null} before="" onSaved={onAdded} onClose={() => setIsWriting(false)} />
-      )}
+      {isWriting && <WriteText path={path} onSaved={onAdded} onClose={() => setIsWriting(false)} />}
     </Section>
   );
 }

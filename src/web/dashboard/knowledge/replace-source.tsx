@@ -1,18 +1,17 @@
 /** The dialog that gives a source new content: a text, a file, or another address. */
 import { useState } from "preact/hooks";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
-import { useAction, useLoad } from "../lib/load.ts";
+import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { upload } from "../lib/upload.ts";
-import { Dialog, FormDialog } from "../ui/dialog.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+import { EditText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
 import { findFileProblem, kindsSentence } from "./file-kinds.ts";
 import { ProgressBar } from "./progress-bar.tsx";
 import { refreshChoicesWith, toAddress } from "./source-words.ts";
-import { TextForm } from "./text-form.tsx";
 
 interface ReplaceProps {
   /** Of the companion's sources. */
@@ -25,18 +24,6 @@ interface ReplaceProps {
 export function ReplaceSource(props: ReplaceProps) {
   if (props.source.type === "text") return <EditText {...props} />;
   return props.source.type === "file" ? <ReplaceFile {...props} /> : <ChangeAddress {...props} />;
-}
-
-/** Never empty because it could not be loaded: saving that would overwrite what there is. */
-function EditText(props: ReplaceProps) {
-  const text = useLoad<string>(`${props.path}/${props.source.id}/text`);
-  if (text.data !== null) return <TextForm {...props} before={text.data} />;
-  if (text.error === null) return null;
-  return (
-    <Dialog title="Edit the text" onClose={props.onClose}>
-      <Pending of={text} />
-    </Dialog>
-  );
 }
 
 function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {

@@ -1,44 +1,42 @@
-/** The dialog that adds a text, or replaces one. */
-import { useState } from "preact/hooks";
-import { ApiError, call, fieldProblem } from "../lib/api.ts";
+/** The dialog in which a text is written, or edited. */
+import { useLayoutEffect, useState } from "preact/hooks";
+import { ApiError, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
-import { say } from "../ui/toast.tsx";
+import { fromEdited, toEdited, type WrittenText } from "./kept-text.ts";
 import { toAddress } from "./source-words.ts";
 
 interface TextFormProps {
-  /** Of the companion's sources. */
-  path: string;
-  /** Null for a new one. */
-  source: Source | null;
-  /** What its owner wrote last; empty for a new one. */
-  before: string;
-  onSaved(source: Source): void;
+  /** Of the source; null for a new one. */
+  path: string | null;
+  /** What its owner wrote last; null for a new one. */
+  kept: WrittenText | null;
+  onSave(written: WrittenText): Promise<void>;
   onClose(): void;
 }
 
+type Fields = Record<keyof WrittenText, string>;
+
 const shown = ["title", "text", "url"];
 
-export function TextForm({ path, source, before, onSaved, onClose }: TextFormProps) {
-  const [title, setTitle] = useState(source?.title ?? "");
-  const [text, setText] = useState(before);
-  const [url, setUrl] = useState(source?.url ?? "");
-  const save = useAction(async () => {
-    const body = { type: "text", title: title.trim(), text, url: toAddress(url) || null };
-    const saved = await (source === null
-      ? call<Source>("POST", path, { body })
-      : call<Source>("PUT", `${path}/${source.id}`, { body }));
-    onSaved(saved);
-    say(source === null ? "Added: it is being read." : "Saved: the new text is being read.");
-    onClose();
-  });
+function toFields(kept: WrittenText | null): Fields {
+  return { title: kept?.title ?? "", text: toEdited(kept?.text ?? ""), url: kept?.url ?? "" };
+}
+
+export function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
+  const [{ title, text, url }, setFields] = useState(() => toFields(kept));
+  useLayoutEffect(() => setFields(toFields(kept)), [kept]);
+  const change = (part: Partial<Fields>) => setFields((before) => ({ ...before, ...part }));
+  const save = useAction(() =>
+    onSave({ title: title.trim(), text: fromEdited(text, kept?.text ?? ""), url: toAddress(url) || null }),
+  );
   const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
-      title={source === null ? "Write a text" : "Edit the text"}
-      action={source === null ? "Add" : "Save"}
+      title={path === null ? "Write a text" : "Edit the text"}
+      action={path === null ? "Add" : "Save"}
+      kept={kept}
       submit={save}
       isReady={title.trim() !== "" && text.trim() !== ""}
       isTold={sent.length > 0 && sent.every(({ param }) => shown.includes(param))}
@@ -50,7 +48,7 @@ export function TextForm({ path, source, before, onSaved, onClose }: TextFormPro
         label="Title"
         autofocus
         value={title}
-        onValue={setTitle}
+        onValue={(title) => change({ title })}
         maxLength={200}
         placeholder="Shipping and returns"
         hint="Replies name it as their source."
@@ -60,15 +58,15 @@ export function TextForm({ path, source, before, onSaved, onClose }: TextFormPro
         label="Text"
         rows={12}
         value={text}
-        onValue={setText}
+        onValue={(text) => change({ text })}
         placeholder={"# Returns\n\nYou may return what you bought within 30 days."}
         hint={
-          source === null ? (
+          path === null ? (
             "Plain text or Markdown. With headings, passages are found and named better."
           ) : (
             <>
               As it was written. What was read of it before answers until this is ready.{" "}
-              <a href={`${path}/${source.id}/text`} download class="text-accent underline">
+              <a href={`${path}/text`} download class="text-accent underline">
                 Download what is saved
               </a>
             </>
@@ -81,7 +79,7 @@ export function TextForm({ path, source, before, onSaved, onClose }: TextFormPro
         type="url"
         isCode
         value={url}
-        onValue={setUrl}
+        onValue={(url) => change({ url })}
         placeholder="https://"
         hint="Optional: replies link to it. It is not read."
         error={fieldProblem(save.error, "url")}

@@ -48,11 +48,10 @@ export function onRefused(act: (isTotpRequired: boolean) => void): void {
   whenRefused = act;
 }
 
-/** Resolves with the response's JSON, or its plain text (undefined for 204); rejects with `ApiError`. */
+/** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
 export async function call<Result>(method: Method, path: string, options: CallOptions = {}): Promise<Result> {
   const response = await send(method, path, options);
   if (response.status === 204) return undefined as Result;
-  if (response.headers.get("content-type")?.startsWith("text/plain")) return (await response.text()) as Result;
   const received = (await response.json()) as Result & object;
   // Proxies that compress make a tag weak, and a weak one never matches.
   const tag = response.headers.get("etag")?.replace(/^W\//, "");

@@ -13,8 +13,10 @@ export interface Loaded<Data> {
   set(data: Data): void;
 }
 
-/** Reloads whenever the path changes; null loads nothing. */
-export function useLoad<Data>(path: string | null): Loaded<Data> {
+const get = <Data>(path: string, signal: AbortSignal) => call<Data>("GET", path, { signal });
+
+/** Reloads whenever the path changes; null loads nothing. `read`: always the same function. */
+export function useLoad<Data>(path: string | null, read = get<Data>): Loaded<Data> {
   const [state, setState] = useState<{ data: Data | null; error: unknown }>({ data: null, error: null });
   const running = useRef<AbortController | null>(null);
 
@@ -24,7 +26,7 @@ export function useLoad<Data>(path: string | null): Loaded<Data> {
     const run = new AbortController();
     running.current = run;
     try {
-      const data = await call<Data>("GET", path, { signal: run.signal });
+      const data = await read(path, run.signal);
       if (!run.signal.aborted) setState({ data, error: null });
     } catch (error) {
       if (!run.signal.aborted) setState(({ data }) => ({ data, error }));
@@ -35,7 +37,7 @@ export function useLoad<Data>(path: string | null): Loaded<Data> {
     setState({ data: null, error: null });
     void reload();
     return () => running.current?.abort();
-  }, [reload, path]);
+  }, [reload]);
 
   useOnceResumed(state.error, reload);
   const set = useCallback((data: Data) => setState({ data, error: null }), []);

@@ -1,27 +1,27 @@
 /** What the management API sends: the types of the server's own schemas. */
-import type { Companion } from "../../../modules/companions/responses.ts";
-import type { Conversation, Message } from "../../../modules/conversations/responses.ts";
-import type { ApiKey, NewApiKey } from "../../../modules/keys/responses.ts";
-import type { SignedIn } from "../../../modules/session/responses.ts";
-import type { UsageRow } from "../../../modules/usage/responses.ts";
+import type { Companion } from "../../../api/companions/responses.ts";
+import type { Conversation, Message } from "../../../api/conversations/responses.ts";
+import type { ApiKey, NewApiKey } from "../../../api/keys/responses.ts";
+import type { SignedIn } from "../../../api/session/responses.ts";
+import type { UsageRow } from "../../../api/usage/responses.ts";
 
-export type { ResetLink, VoiceAgentGrant } from "../../../modules/accounts/responses.ts";
-export type { AuditEntry } from "../../../modules/audit/responses.ts";
-export type { Budget } from "../../../modules/budgets/responses.ts";
-export type { EmbedToken } from "../../../modules/companions/responses.ts";
-export type { ConversationWithMessages } from "../../../modules/conversations/responses.ts";
+export type { ResetLink, VoiceAgentGrant } from "../../../api/accounts/responses.ts";
+export type { AuditEntry } from "../../../api/audit/responses.ts";
+export type { Budget, BudgetPreview } from "../../../api/budgets/responses.ts";
+export type { EmbedToken } from "../../../api/companions/responses.ts";
+export type { ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type {
   KnowledgeFound,
   Source,
   SourcePassage,
   SourcePassages,
   UnansweredQuestion,
-} from "../../../modules/knowledge/responses.ts";
-export type { RecoveryCodes, Session, TotpSecret } from "../../../modules/session/responses.ts";
-export type { SpendingStop } from "../../../modules/spending-stops/responses.ts";
-export type { Status } from "../../../modules/status/responses.ts";
-export type { FailedReplies, Quota } from "../../../modules/usage/responses.ts";
-export type { NewVisitorKey, VisitorKey } from "../../../modules/visitor-keys/responses.ts";
+} from "../../../api/knowledge/responses.ts";
+export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
+export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
+export type { Status } from "../../../api/status/responses.ts";
+export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
+export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
 
 export type Account = SignedIn["account"];

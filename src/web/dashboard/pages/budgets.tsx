@@ -15,7 +15,8 @@ import { PageHead } from "../ui/page.tsx";
 import { Empty, Failure, Notice, Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
-const BudgetForm = lazy(async () => (await import("../budgets/budget-form.tsx")).BudgetForm);
+const MakeBudget = lazy(async () => (await import("../budgets/edit-budget.tsx")).MakeBudget);
+const EditBudget = lazy(async () => (await import("../budgets/edit-budget.tsx")).EditBudget);
 
 type Asked = { what: "edit" | "delete"; budget: Budget } | { what: "create" } | null;
 
@@ -78,8 +79,8 @@ export default function BudgetsPage() {
           </Button>
         </div>
       )}
-      {asked?.what === "create" && <BudgetForm budget={null} onSaved={reload} onClose={close} />}
-      {asked?.what === "edit" && <BudgetForm budget={asked.budget} onSaved={reload} onClose={close} />}
+      {asked?.what === "create" && <MakeBudget onSaved={reload} onClose={close} />}
+      {asked?.what === "edit" && <EditBudget budget={asked.budget} onSaved={reload} onClose={close} />}
       {asked?.what === "delete" && (
         <Confirm
           title={`Delete the budget of ${lowerFirst(nameSubject(asked.budget))}?`}

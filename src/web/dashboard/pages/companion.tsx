@@ -2,16 +2,17 @@
 import { Copy, Pause, Play, Trash2 } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { ConflictDialog } from "../companion/conflict-dialog.tsx";
-import { changedFields, type Draft, findChanged, toBody, toDraft, toNewBody } from "../companion/draft.ts";
+import { type Draft, findChanged, toBody, toDraft, toNewBody } from "../companion/draft.ts";
 import { Editor } from "../companion/editor.tsx";
-import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
+import { call, tagOf, toSentence } from "../lib/api.ts";
+import { changedFields } from "../lib/changed-fields.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork, navigate, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { homePath, type Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
+import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -37,28 +38,24 @@ function pathOf({ id }: Companion): string {
 function Settings({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
   // What is edited, and how often another version was begun with.
   const [{ base, round }, setBegun] = useState({ base: companion, round: 0 });
-  const [conflict, setConflict] = useState<{ theirs: Companion; mine: Draft } | null>(null);
   const kept = useMemo(() => toDraft(base), [base]);
   function beginWith(next: Companion): void {
     setBegun({ base: next, round: round + 1 });
     onChanged(next);
   }
-  async function patch(draft: Draft, ifMatch?: string): Promise<void> {
-    const body = changedFields(toBody(kept), toBody(draft));
-    beginWith(await call<Companion>("PATCH", pathOf(base), { body, ifMatch }));
-    say("Saved.");
-  }
-  async function save(mine: Draft): Promise<void> {
-    try {
-      await patch(mine, tagOf(base));
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 412)) throw error;
-      const theirs = await call<Companion>("GET", pathOf(base));
-      // It was paused, or a proxy has its own tags.
-      if (findChanged(base, theirs).length === 0) await patch(mine);
-      else setConflict({ theirs, mine });
-    }
-  }
+  const { save, question } = useGuardedSave<Companion, Draft>({
+    name: base.name,
+    base,
+    tagOf,
+    read: () => call("GET", pathOf(base)),
+    findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
+    async write(draft, _, ifMatch) {
+      const body = changedFields(toBody(kept), toBody(draft));
+      beginWith(await call<Companion>("PATCH", pathOf(base), { body, ifMatch }));
+      say("Saved.");
+    },
+    load: beginWith,
+  });
   /** What is typed stays: pausing saves nothing of it. */
   function takePaused(next: Companion): void {
     if (findChanged(base, next).length === 0) setBegun({ base: next, round });
@@ -69,15 +66,7 @@ function Settings({ companion, onChanged }: { companion: Companion; onChanged(co
       <Editor key={round} id={base.id} kept={kept} isNew={false} onSave={save}>
         <Fate companion={companion} onChanged={takePaused} />
       </Editor>
-      {conflict && (
-        <ConflictDialog
-          name={base.name}
-          fields={findChanged(base, conflict.theirs)}
-          onSave={() => patch(conflict.mine)}
-          onLoad={() => beginWith(conflict.theirs)}
-          onClose={() => setConflict(null)}
-        />
-      )}
+      {question}
     </>
   );
 }

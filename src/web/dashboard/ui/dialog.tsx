@@ -1,7 +1,7 @@
 /** Native dialogs: the browser keeps the focus inside, closes on Escape, and gives the focus back. */
 import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
@@ -10,7 +10,7 @@ import { Form, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
 import { Problem } from "./states.tsx";
 
-interface DialogProps {
+export interface DialogProps {
   title: string;
   onClose(): void;
   children: ComponentChildren;
@@ -87,15 +87,26 @@ interface FormDialogProps extends AskProps {
   isTold?: boolean;
   /** What is typed is worth nothing by itself: it goes without a question. */
   isThrowaway?: boolean;
+  /** What the form began with: with another object, nothing is typed any more. */
+  kept?: object | null;
   class?: string;
 }
 
 /** Asks before text that somebody has typed is lost: by its buttons, by Escape, and by leaving the page. */
 export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
-  const { submit, isTold = false, isThrowaway = false, class: spacing = "space-y-4", children, ...dialog } = props;
+  const {
+    submit,
+    isTold = false,
+    isThrowaway = false,
+    kept,
+    class: spacing = "space-y-4",
+    children,
+    ...dialog
+  } = props;
   const [isTyped, setIsTyped] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
   useLeaveGuard(isTyped);
+  useEffect(() => setIsTyped(false), [kept]);
   const close = () => (isTyped ? setIsAsking(true) : dialog.onClose());
   return (
     <>

@@ -1,0 +1,20 @@
+/** Responses of the account routes: schemas for the API document, created on first use, and types for the dashboard. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { namedObject } from "../../http/schemas/named-object.ts";
+
+export const VoiceAgentGrantObject = namedObject("VoiceAgentGrant", () => ({
+  agent_id: t.String({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),
+  companions: t.Integer({ description: "Companions of the account that use it." }),
+  created_at: t.String({ format: "date-time", description: "When it was granted." }),
+}));
+export type VoiceAgentGrant = Static<typeof VoiceAgentGrantObject>;
+
+export const ResetLink = namedObject("ResetLink", () => ({
+  url: t.String({
+    format: "uri",
+    description: "Give it to the account's owner over a safe channel; it is not stored.",
+    examples: ["https://companions.example/app/reset#3mN0pQ7xVb2LkT9wYc4HsD1fGj6ZaR8uEi5XoBtWqMn"],
+  }),
+  expires_at: t.String({ format: "date-time" }),
+}));
+export type ResetLink = Static<typeof ResetLink>;

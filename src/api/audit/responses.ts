@@ -1,0 +1,38 @@
+/** Responses of the audit route: schemas for the API document, created on first use, and types for the dashboard. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { JsonObject } from "../../domain/companion.ts";
+import { namedObject } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+
+const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
+
+export const AuditEntryObject = namedObject("AuditEntry", () => ({
+  id: t.String({ format: "uuid" }),
+  actor: t.Object({
+    kind: t.Union([t.Literal("key"), t.Literal("session"), t.Literal("cli"), t.Literal("system")]),
+    id: Nullable(t.String({ description: "The key's or session's id.", examples: [exampleId] })),
+    ip: Nullable(t.String({ description: "The client's address, cut to /24 or /48.", examples: ["192.0.2.0/24"] })),
+    request_id: Nullable(t.String({ description: "The `X-Request-Id` of the call.", examples: [exampleId] })),
+  }),
+  action: t.String({
+    description:
+      "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
+      "`key.create`, `.revoke`, `.replace`, and `.expire` for one that gets an end when its creator is replaced; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+      "`voice_agent.grant`, `.revoke`; " +
+      "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",
+    examples: ["companion.update"],
+  }),
+  target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
+  details: t.Unsafe<JsonObject>(
+    t.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: "Names of changed fields and the like; never a secret.",
+        examples: [{ changed: ["system_prompt"] }],
+      },
+    ),
+  ),
+  created_at: t.String({ format: "date-time" }),
+}));
+export type AuditEntry = Static<typeof AuditEntryObject>;

@@ -1,0 +1,125 @@
+/** Budgets on the wire. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import {
+  type BudgetState,
+  type BudgetSubject,
+  budgetActions,
+  budgetPeriods,
+  endOfPeriodMs,
+} from "../../domain/budget.ts";
+import { roundToMicros } from "../../domain/money.ts";
+import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
+import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { toRfc3339, toUtcDay } from "../../lib/clock.ts";
+
+const mostMicros = 9_000_000_000_000_000;
+
+export const makeSubjectFields = () => ({
+  account: Nullable(t.Boolean({ description: "`true`: everything that the account spends.", examples: [true] })),
+  key_id: Nullable(
+    Text({
+      pattern: uuidPattern,
+      problem: "Must be the id of an API key.",
+      description: "What counts in usage under this API key of the account.",
+      examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
+    }),
+  ),
+  companion_id: Nullable(
+    Text({
+      pattern: uuidPattern,
+      problem: "Must be the id of a companion.",
+      description: "What this companion spends.",
+      examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e11"],
+    }),
+  ),
+  metadata: Nullable(metadataFilter("What companions spend whose metadata has all of these values, 1 to 5.")),
+});
+
+const makeRuleFields = () => ({
+  limit_micros: t.Integer({
+    minimum: 0,
+    maximum: mostMicros,
+    description: "How much may be spent in a period, in millionths of a US dollar.",
+    examples: [50_000_000],
+  }),
+  period: t.Union(
+    budgetPeriods.map((period) => t.Literal(period)),
+    { description: "When it begins anew: each UTC day, or with each month's first.", examples: ["month"] },
+  ),
+  action: t.Union(
+    budgetActions.map((action) => t.Literal(action)),
+    {
+      description:
+        "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
+        "`rate_limited` while only what calls under way have reserved is in the way. " +
+        "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
+      examples: ["stop"],
+    },
+  ),
+});
+
+export const newBudgetBody = compileChecker(() =>
+  t.Object(
+    { ...t.Partial(t.Object(makeSubjectFields())).properties, ...makeRuleFields() },
+    {
+      $id: "NewBudget",
+      additionalProperties: false,
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+    },
+  ),
+);
+
+export const budgetPatchBody = compileChecker(() =>
+  t.Object(t.Partial(t.Object({ ...makeSubjectFields(), ...makeRuleFields() })).properties, {
+    $id: "BudgetPatch",
+    additionalProperties: false,
+    description: "Only what is sent changes.",
+  }),
+);
+export type BudgetPatchBody = Static<typeof budgetPatchBody.schema>;
+
+export const budgetPreviewBody = compileChecker(() =>
+  t.Object(
+    { ...t.Partial(t.Object(makeSubjectFields())).properties, period: makeRuleFields().period },
+    {
+      $id: "BudgetSubject",
+      additionalProperties: false,
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+    },
+  ),
+);
+
+export const readOnlyBudgetFields = [
+  "id",
+  "spent_micros",
+  "reserved_micros",
+  "reached_at",
+  "resets_at",
+  "created_at",
+  "updated_at",
+] as const;
+
+export function toWireBudget(budget: BudgetState, nowMs: number) {
+  return {
+    id: budget.id,
+    ...toWireSubject(budget.subject),
+    limit_micros: budget.limitMicros,
+    period: budget.period,
+    action: budget.action,
+    spent_micros: roundToMicros(budget.spent),
+    reserved_micros: budget.reservedMicros,
+    reached_at: budget.reachedAt === null ? null : toRfc3339(budget.reachedAt),
+    resets_at: toRfc3339(endOfPeriodMs(budget.period, toUtcDay(nowMs))),
+    created_at: toRfc3339(budget.createdAt),
+    updated_at: toRfc3339(budget.updatedAt),
+  };
+}
+
+function toWireSubject(subject: BudgetSubject) {
+  return {
+    account: "account" in subject ? (true as const) : null,
+    key_id: "keyId" in subject ? subject.keyId : null,
+    companion_id: "companionId" in subject ? subject.companionId : null,
+    metadata: "metadata" in subject ? subject.metadata : null,
+  };
+}

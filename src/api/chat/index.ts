@@ -1,0 +1,131 @@
+/** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
+import type { TurnEntry } from "../../contracts/coordination.ts";
+import type { Services } from "../../core/dependencies.ts";
+import { ConversationKeeper, countsAgain, queueKeyOf } from "../../core/turns/conversation-keeper.ts";
+import { Turn } from "../../core/turns/turn.ts";
+import type { NamedStart, TurnStart } from "../../core/turns/turn-start.ts";
+import type { RepeatableUse } from "../../core/visitors/challenges.ts";
+import type { VerifiedVisitor } from "../../core/visitors/visitors.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
+import { toldSources } from "../../domain/knowledge.ts";
+import { instructFor } from "../../domain/visitor-prompt.ts";
+import { embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { clientOf } from "../../http/client.ts";
+import { type Embedded, rightOfToken } from "../../http/embed-guard.ts";
+import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import type { ResponseHead } from "../../http/json-response.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
+import { EventStream } from "../../http/sse.ts";
+import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
+import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
+import { answerMessage } from "./reply-responses.ts";
+import { replyRoutes } from "./reply-routes.ts";
+
+/** Their own limit of the day, if the companion sets one. */
+function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
+  if (visitor === null || dailyPerVisitor === null) return null;
+  return { id: visitor.id, messagesPerDay: dailyPerVisitor };
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+function checkMessage(sent: unknown): ChatRequest {
+  const body = sent as Partial<ChatRequest> | null;
+  return body?.message_id || body?.resume
+    ? checkWith(chatRequest, sent, listNamingFaults(body))
+    : chatRequest.check(sent);
+}
+
+/** The conversation's id, sent or new, which the response tells. */
+export function nameSession(ids: Services["ids"], { session_id }: ChatRequest, set: ResponseHead): string {
+  const sessionId = session_id?.toLowerCase() ?? ids.randomUuid();
+  set.headers["x-session-id"] = sessionId;
+  return sessionId;
+}
+
+/** Who sends a message, and to whom; all guards have let it pass. */
+export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" | "address" | "right"> {
+  readonly request: Request;
+  readonly set: ResponseHead;
+  readonly sessionId: string;
+  /** Null unless the visitor is verified. */
+  readonly visitor: VerifiedVisitor | null;
+  /** The proof of work that the request brought; null where none was asked for. */
+  readonly work: Embedded["work"];
+}
+
+/** The same message may begin again with it, in this conversation, as often as it counts nothing. */
+function toUse(key: ConversationKey, named: NamedStart): RepeatableUse {
+  const isOwn = named.repeats !== null && countsAgain(named);
+  return { name: `${queueKeyOf(key)} ${named.messageId}`, repeats: isOwn ? 0 : freeRepeats };
+}
+
+/** Streams the reply to a visitor's message, whichever way it came. */
+export async function streamReply(
+  services: Services,
+  { request, set, sessionId, visitor, work, ...start }: Sending,
+  { message, visitor_id, message_id, resume, events }: ChatRequest,
+): Promise<Response> {
+  const { companion, right } = start;
+  const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
+  const arrivalMark = services.coordination.arrivals.mark();
+  const context = contextOf(request, services.ids);
+  const makeTurn = (named: NamedStart | null) =>
+    new Turn(services, {
+      ...start,
+      companion: instructFor(companion, visitor?.claims ?? null),
+      message,
+      requestId: context.requestId,
+      keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
+      named,
+      visitor: limitOf(companion, visitor),
+      spendWork: work && (() => work.spend(named && toUse(key, named))),
+    });
+  if (!message_id) {
+    const stream = new EventStream(request.signal, services.heartbeats, events === true);
+    return respondWithTurn(makeTurn(null), stream, set, context);
+  }
+  const messageId = message_id.toLowerCase();
+  const sources = events === true ? toldSources(companion) : null;
+  const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0, sources } as const;
+  return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
+}
+
+export const chatRoutes: readonly Route[] = [
+  route({
+    id: "chat",
+    method: "POST",
+    path: "/api/embed/{token}/chat",
+    tag: "Embed",
+    summary: "Send a message and stream the reply",
+    access: "embed",
+    asksWork: true,
+    body: { ...jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }), check: checkMessage },
+    document: () => ({
+      description:
+        "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
+        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.\n\n" +
+        "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
+        "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
+        "before its first text, the message runs anew: three times without counting again, and then as a new one. With another `message` it is 409, and so is a message that was cancelled.",
+      params: { token: embedTokenParam },
+      responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
+      errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
+    }),
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, work, readBody }) {
+      // Even without a body.
+      requireJsonContentType(request);
+      const body = await readBody();
+      const sending = {
+        ...{ request, set, companion, plan, visitor, work },
+        sessionId: nameSession(services.ids, body, set),
+        keyId: companion.createdByKeyId,
+        address: clientOf(services, request).limitSubject,
+        right: rightOfToken(services.store.companions, params.token),
+      };
+      return await streamReply(services, sending, body);
+    },
+  }),
+  ...replyRoutes,
+];

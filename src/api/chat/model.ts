@@ -1,0 +1,135 @@
+/** What a visitor's widget sends, and a platform for its visitors. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { areAttributes, isSub, maxSubLength, type VisitorClaims } from "../../domain/visitor.ts";
+import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
+import { type Checker, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+
+export const chatRequest = compileChecker(() =>
+  t.Object(
+    {
+      message: messageText(),
+      session_id: t.Optional(
+        nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
+      ),
+      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations; ignored for a verified one.")),
+      message_id: t.Optional(
+        nullableUuid(
+          "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
+            "counted twice. Needs `session_id`.",
+        ),
+      ),
+      resume: t.Optional(
+        Nullable(
+          t.Boolean({
+            default: false,
+            description:
+              "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under " +
+              "which the client comes back.",
+          }),
+        ),
+      ),
+      events: t.Optional(
+        t.Boolean({
+          default: false,
+          description:
+            "Whether the stream carries named events beside the text: before its end `event: sources`, with what a " +
+            "reply from the companion's knowledge cites.",
+        }),
+      ),
+    },
+    { $id: "ChatRequest" },
+  ),
+);
+export type ChatRequest = Static<typeof chatRequest.schema>;
+
+/** What a platform sends for one of its visitors. */
+export const keyChatRequest = compileChecker(() =>
+  t.Object(
+    {
+      ...chatRequest.schema.properties,
+      visitor: t.Optional(
+        Nullable(
+          t.Object(
+            {
+              sub: Text({
+                accepts: isSub,
+                problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
+                description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
+                examples: ["user-42"],
+              }),
+              name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
+              email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
+              attributes: t.Optional(Nullable(attributesObject())),
+            },
+            {
+              description:
+                "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
+            },
+          ),
+        ),
+      ),
+    },
+    { $id: "KeyChatRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
+  ),
+);
+export type KeyChatRequest = Static<typeof keyChatRequest.schema>;
+
+function attributesObject() {
+  return t.Unsafe<JsonObject>(
+    t.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: "What else is known of the visitor: at most 2 KiB of UTF-8 JSON.",
+        examples: [{ plan: "pro" }],
+      },
+    ),
+  );
+}
+
+/** Null if it names nobody. */
+export function toClaims({ visitor }: KeyChatRequest): VisitorClaims | null {
+  if (visitor == null) return null;
+  const { sub, name = null, email = null, attributes } = visitor;
+  return { sub, name, email, attributes: attributes ?? {} };
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+export function checkKeyMessage(sent: unknown): KeyChatRequest {
+  const body = sent as Partial<KeyChatRequest> | null;
+  return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(body)]);
+}
+
+/** The same with faults that the schema does not show, in place of what it says of these fields. */
+export function checkWith<Schema extends TSchema>(
+  checker: Checker<Schema>,
+  sent: unknown,
+  faults: readonly FieldError[],
+): Static<Schema> {
+  if (faults.length === 0) return checker.check(sent);
+  const others = checker.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
+  throw invalidFields([...others, ...faults]);
+}
+
+/** What the schema does not say of attributes; the rest of them may not have been checked. */
+function listVisitorFaults(body: Partial<KeyChatRequest> | null): FieldError[] {
+  const attributes: unknown = body?.visitor?.attributes ?? {};
+  if (typeof attributes !== "object" || attributes === null || areAttributes(attributes as JsonObject)) return [];
+  const detail = "Must be at most 2 KiB of JSON, not too deep, with well-formed texts without NUL characters.";
+  return [{ param: "visitor.attributes", detail }];
+}
+
+/** What a named message lacks; the rest of it may not have been checked. */
+export function listNamingFaults(body: Partial<ChatRequest> | null): FieldError[] {
+  const { message_id, session_id, resume } = body ?? {};
+  const faults: FieldError[] = [];
+  if (resume === true && !message_id) {
+    faults.push({ param: "message_id", detail: "This field is required where resume is true." });
+  }
+  if (message_id && !session_id) {
+    faults.push({ param: "session_id", detail: "This field is required where there is a message_id." });
+  }
+  return faults;
+}

@@ -1,0 +1,71 @@
+/** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
+import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import { newCompanionSettings } from "../../domain/companion.ts";
+import { ProblemObject } from "../../http/api-description.ts";
+import { namedObject } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+import { later } from "../../lib/later.ts";
+import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
+
+const id = later(() => t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }));
+const instant = (description: string) =>
+  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+
+type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> = {
+  [Name in keyof Settings & keyof WireSettings]: null extends WireSettings[Name]
+    ? TUnion<[NonNullable<Settings[Name]>, TNull]>
+    : NonNullable<Settings[Name]>;
+};
+
+const makeCompanionFields = () => {
+  const { name, settings } = companionFields();
+  const unset: Record<string, unknown> = toWireSettings(newCompanionSettings(""));
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([wire, schema]) => [wire, unset[wire] === null ? Nullable(schema) : schema]),
+  ) as ShownFields<typeof settings>;
+  return {
+    id,
+    name,
+    ...shown,
+    embed_token: Nullable(
+      t.String({
+        description: "The oldest embed token that is still valid; null when all were revoked.",
+        examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+      }),
+    ),
+    created_by_key_id: Nullable(
+      t.String({ description: "The API key that created it; null: the dashboard or the CLI." }),
+    ),
+    created_at: instant("When it was created."),
+    updated_at: instant("When it was last changed."),
+  };
+};
+
+export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
+
+/** The answer to a line of a batch that was refused. */
+export const LineProblem = namedObject(
+  "LineProblem",
+  () => ({
+    ...ProblemObject.properties,
+    line: t.Integer({ minimum: 1, description: "The line of the body that was refused." }),
+  }),
+  { description: "What is wrong with one line." },
+);
+
+export const EmbedTokenObject = namedObject(
+  "EmbedToken",
+  () => ({
+    id,
+    token: t.String({
+      description: "Goes into the page; opens this one companion.",
+      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+    name: Nullable(t.String()),
+    created_at: instant("When it was created."),
+    last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
+  }),
+  { additionalProperties: false },
+);
+export type Companion = Static<typeof CompanionObject>;
+export type EmbedToken = Static<typeof EmbedTokenObject>;

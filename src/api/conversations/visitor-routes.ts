@@ -1,0 +1,90 @@
+/**
+ * `/api/embed/{token}/conversations`: what verified visitors read of their own conversations, and how they take over one
+ * that was anonymous.
+ */
+import { longestWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { embedTokenParam, idParam, jsonResponse } from "../../http/api-description.ts";
+import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
+import { listOf } from "../../http/schemas/list.ts";
+import { messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { mergeBody, toVisitorConversation, toVisitorMessage } from "./model.ts";
+import { OwnConversation, OwnConversationWithMessages } from "./responses.ts";
+
+/** The same address has another answer for each visitor. */
+const privateHeaders = { "cache-control": "no-store" };
+
+export const visitorConversationRoutes: readonly Route[] = [
+  route({
+    id: "listOwnConversations",
+    method: "GET",
+    path: "/api/embed/{token}/conversations",
+    tag: "Embed",
+    summary: "List a verified visitor's conversations",
+    access: "visitor",
+    query: { page: pageQuery },
+    document: () => ({
+      params: { token: embedTokenParam },
+      responses: { 200: jsonResponse("A page of the visitor's own.", listOf(OwnConversation, "OwnConversationList")) },
+      errors: ["invalid_request"],
+    }),
+    async handle({ services: { store }, set, target: { companion }, visitor, query: { page } }) {
+      Object.assign(set.headers, privateHeaders);
+      const filter = { companionId: companion.id, visitorId: visitor.id, fromMs: null, toMs: null, q: null };
+      return toWireList(await store.conversations.list(companion.accountId, filter, page), toVisitorConversation);
+    },
+  }),
+  route({
+    id: "getOwnConversation",
+    method: "GET",
+    path: "/api/embed/{token}/conversations/{id}",
+    tag: "Embed",
+    summary: "Read one of a verified visitor's conversations",
+    access: "visitor",
+    query: { page: messagePageQuery },
+    document: () => ({
+      description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
+      params: { token: embedTokenParam, id: idParam("conversation") },
+      responses: { 200: jsonResponse("The conversation.", OwnConversationWithMessages) },
+      errors: ["invalid_request"],
+    }),
+    async handle({ services: { store }, set, target: { companion }, visitor, params, query: { page } }) {
+      Object.assign(set.headers, privateHeaders);
+      const found = await store.conversations.find(companion.accountId, readId(params.id, "conversation"), page);
+      const isOwn = found?.conversation.companionId === companion.id && found.conversation.visitorId === visitor.id;
+      if (!isOwn) throw missing("conversation");
+      return { ...toVisitorConversation(found.conversation), ...toWireMessages(found, toVisitorMessage) };
+    },
+  }),
+  route({
+    id: "mergeVisitor",
+    method: "POST",
+    path: "/api/embed/{token}/visitor/merge",
+    tag: "Embed",
+    summary: "Take over a conversation from before the visitor was verified",
+    access: "visitor",
+    body: jsonBody(mergeBody, { limitBytes: embedBodyLimitBytes }),
+    document: () => ({
+      description:
+        "Also 204, without any change, if there is no such anonymous conversation, or the visitor has one of that session " +
+        "already. It waits for a reply that is still running.",
+      params: { token: embedTokenParam },
+      responses: { 204: { description: "The conversation is the visitor's." } },
+    }),
+    async handle({ services, request, target: { companion }, visitor, readBody }) {
+      const arrivalMark = services.coordination.arrivals.mark();
+      const { session_id, visitor_id } = await readBody();
+      const from = {
+        companionId: companion.id,
+        sessionId: session_id.toLowerCase(),
+        visitorId: visitor_id?.toLowerCase() ?? null,
+      };
+      const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor), arrivalMark };
+      contextOf(request, services.ids).allowSilence(longestWaitSeconds + 10);
+      await whileQuiet(services, from, request.signal, () => services.store.conversations.merge(from, taking));
+    },
+  }),
+];

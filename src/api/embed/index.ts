@@ -1,0 +1,151 @@
+/** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1); and avatars for companions without one. */
+import type { EmbedTarget } from "../../contracts/store/store.ts";
+import type { Services } from "../../core/dependencies.ts";
+import { type Companion, companionDefaults } from "../../domain/companion.ts";
+import { isEmbedToken } from "../../domain/credentials.ts";
+import { AppError } from "../../domain/errors.ts";
+import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
+import { knownBaseUrlOf } from "../../http/base-url.ts";
+import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
+import { openEmbed, pageView } from "../../http/embed-guard.ts";
+import type { HeaderBag } from "../../http/problem.ts";
+import { type Route, route } from "../../http/route.ts";
+import { Text } from "../../http/schemas/schema.ts";
+import { matchesTag, tagOf } from "../../lib/entity-tag.ts";
+import { renderAvatar } from "./avatar.ts";
+import { toEmbedConfig } from "./model.ts";
+import { EmbedConfig } from "./responses.ts";
+
+interface RenderedConfig {
+  token: string;
+  baseUrl: string | null;
+  voiceProvider: string | null;
+  json: string;
+  etag: string;
+}
+
+/** By the object that the store returns, which is a new one whenever anything in it may have changed. */
+const rendered = new WeakMap<Companion, RenderedConfig>();
+
+function renderConfig(
+  companion: Companion,
+  token: string,
+  baseUrl: string | null,
+  voiceProvider: string | null,
+): RenderedConfig {
+  const known = rendered.get(companion);
+  if (known?.token === token && known.baseUrl === baseUrl && known.voiceProvider === voiceProvider) return known;
+  const avatarUrl = companion.avatarUrl ?? ownAvatarUrl(companion, token, baseUrl);
+  const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
+  const config = { token, baseUrl, voiceProvider, json, etag: tagOf(json) };
+  rendered.set(companion, config);
+  return config;
+}
+
+/** A `data:` URL if our own address is unknown: the response is cached and must contain no host chosen by a client. */
+function ownAvatarUrl(companion: Companion, token: string, baseUrl: string | null): string {
+  if (baseUrl !== null) return `${baseUrl}/avatars/${token}.svg`;
+  return `data:image/svg+xml,${encodeURIComponent(drawAvatar(companion))}`;
+}
+
+function drawAvatar({ name, themeColor }: Companion): string {
+  return renderAvatar(name, themeColor ?? companionDefaults.themeColor);
+}
+
+/** `max-age` is how long a page may still show what was revoked or changed. */
+const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
+
+/** The body, or null if the client already has it. */
+function renderResponse(
+  services: Services,
+  request: Request,
+  token: string,
+  { companion }: EmbedTarget,
+  headers: HeaderBag,
+): string | null {
+  const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+  const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
+  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
+  headers["etag"] = etag;
+  return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
+}
+
+/** Requested on every view of a page with a widget. */
+export function embedConfigRoute(services: Services): DirectRoute {
+  return createDirectRoute(services, {
+    path: "/api/embed/:token",
+    isUsual: ({ token = "" }) => isEmbedToken(token),
+    headers: configHeaders,
+    async respond(request, headers) {
+      const { token = "" } = request.params;
+      const { target } = await openEmbed(services, request, token, headers, pageView);
+      return renderResponse(services, request, token, target, headers);
+    },
+  });
+}
+
+export const embedRoutes: readonly Route[] = [
+  route({
+    id: "getEmbedConfig",
+    method: "GET",
+    path: "/api/embed/{token}",
+    tag: "Embed",
+    summary: "Get what a widget needs to draw the chat",
+    access: "embed",
+    isPageView: true,
+    document: () => ({
+      description:
+        "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew. " +
+        "It counts in the windows of all embed requests, unless the operator gave page views windows of their own.",
+      params: { token: embedTokenParam },
+      responses: {
+        200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),
+        304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },
+      },
+    }),
+    handle({ services, request, params, set, target }) {
+      Object.assign(set.headers, configHeaders);
+      const json = renderResponse(services, request, params.token, target, set.headers);
+      if (json !== null) return json;
+      delete set.headers["content-type"];
+      return new Response(null, { status: 304 });
+    },
+  }),
+  route({
+    id: "getAvatar",
+    method: "GET",
+    path: "/avatars/{file}",
+    tag: "Embed",
+    summary: "Get the avatar generated for a companion without one",
+    access: "public",
+    document: () => ({
+      description: "No origin check and no limit. 404 once the token is revoked.",
+      params: {
+        file: Text({
+          description: "An embed token followed by `.svg`.",
+          examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa.svg"],
+        }),
+      },
+      responses: {
+        200: {
+          description: "The image.",
+          content: { "image/svg+xml": null },
+          headers: ["Access-Control-Allow-Origin"],
+        },
+      },
+      errors: ["not_found"],
+    }),
+    async handle({ services, params, set }) {
+      const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
+      const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
+      if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
+      set.headers["content-type"] = "image/svg+xml";
+      set.headers["access-control-allow-origin"] = "*";
+      set.headers["cross-origin-resource-policy"] = "cross-origin";
+      // Short, since a revoked token's avatar must disappear too.
+      set.headers["cache-control"] = "public, max-age=300";
+      set.headers["content-security-policy"] = "default-src 'none'";
+      return drawAvatar(target.companion);
+    },
+  }),
+];

@@ -1,0 +1,211 @@
+/** Knowledge on the wire. */
+import { type TSchema, Type as t } from "@sinclair/typebox";
+import type { IndexedPassage } from "../../contracts/store/store.ts";
+import type { FoundPassage } from "../../core/knowledge/retrieval/found.ts";
+import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
+import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
+import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import type { SentFile } from "../../http/upload-body.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+
+export const maxTitleLength = 200;
+const maxQueryLength = 2_000;
+const maxFound = 100;
+
+const findBlank = (text: string) => (text.trim() === "" ? "Must not be only white space." : null);
+
+const titleText = (description: string) =>
+  Text({
+    minLength: 1,
+    maxLength: maxTitleLength,
+    // Replies would cite it as nothing.
+    findProblem: findBlank,
+    description,
+    examples: ["Shipping and returns"],
+  });
+
+const urlText = (description: string, example: string) =>
+  Text({
+    maxLength: maxSourceUrlLength,
+    accepts: isSourceUrl,
+    problem: sourceUrlProblem,
+    description,
+    examples: [example],
+  });
+
+const shownUrl = () => urlText("Where visitors find it; not read.", "https://shop.example/returns");
+
+const refreshHours = () =>
+  t.Integer({
+    minimum: 1,
+    maximum: 720,
+    description: "How often it is read again; left out: when asked to.",
+    examples: [24],
+  });
+
+const fetchedFields = (type: "url" | "sitemap", description: string, example: string) => ({
+  type: t.Literal(type),
+  url: urlText(description, example),
+  refresh_hours: t.Optional(Nullable(refreshHours())),
+});
+
+const strict = { additionalProperties: false };
+
+/** One for each type, since a schema of their union could not say which field is at fault. */
+export const newSourceBodies = {
+  text: compileChecker(() =>
+    t.Object(
+      {
+        type: t.Literal("text"),
+        title: titleText("What replies cite it as."),
+        text: Text({
+          description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
+          examples: ["# Returns\n\nYou may return what you bought within 30 days."],
+        }),
+        url: t.Optional(Nullable(shownUrl())),
+      },
+      { $id: "NewTextSource", ...strict },
+    ),
+  ),
+  url: compileChecker(() =>
+    t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
+      $id: "NewUrlSource",
+      ...strict,
+      description: "Its title is the URL, until the page is read and tells its own.",
+    }),
+  ),
+  sitemap: compileChecker(() =>
+    t.Object(fetchedFields("sitemap", "The sitemap whose pages are read.", "https://shop.example/sitemap.xml"), {
+      $id: "NewSitemapSource",
+      ...strict,
+      description: "At most 500 pages of the same origin.",
+    }),
+  ),
+};
+
+/** A file that a form holds; the document shows it as bytes. */
+const fileField = () =>
+  t.Unsafe<SentFile>(
+    t.Any({
+      type: "string",
+      format: "binary",
+      contentMediaType: "application/octet-stream",
+      description: "PDF, DOCX, HTML, Markdown, plain text or CSV, at most 20 MiB.",
+    }),
+  );
+
+export const newFileBody = compileChecker(() =>
+  t.Object(
+    {
+      file: fileField(),
+      type: t.Optional(t.Literal("file")),
+      title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
+      url: t.Optional(shownUrl()),
+    },
+    { $id: "NewFileSource", ...strict },
+  ),
+);
+
+export const searchBody = compileChecker(() =>
+  t.Object(
+    {
+      query: Text({
+        minLength: 1,
+        maxLength: maxQueryLength,
+        description: "As a visitor would ask.",
+        examples: ["How long do I have to return something?"],
+      }),
+      limit: t.Optional(
+        t.Integer({
+          minimum: 1,
+          maximum: maxFound,
+          default: passagesPerTurn,
+          description: "The most passages to return.",
+        }),
+      ),
+    },
+    { $id: "KnowledgeSearch", ...strict },
+  ),
+);
+
+export const answerBody = compileChecker(() =>
+  t.Object(
+    {
+      text: Text({
+        minLength: 1,
+        // The question leaves the list: an answer that cannot be read would be the end of it.
+        findProblem: findBlank,
+        description: "The answer: plain text or Markdown, not only white space.",
+        examples: ["We ship to Norway for 12 euros."],
+      }),
+    },
+    { $id: "QuestionAnswer", ...strict },
+  ),
+);
+
+/** Fields of what is read, which clients may send back. */
+export const readOnlySourceFields = [
+  ...[
+    "id",
+    "status",
+    "error",
+    "chunks",
+    "bytes",
+    "content_hash",
+    "indexed_at",
+    "created_at",
+    "updated_at",
+    "refresh_at",
+    "progress",
+  ],
+] as const;
+
+const toTime = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
+
+export function toWireSource(source: Source) {
+  return {
+    id: source.id,
+    type: source.type,
+    title: source.title,
+    url: source.url,
+    status: source.status,
+    error: source.error,
+    chunks: source.chunks,
+    bytes: source.bytes,
+    content_hash: source.contentHash,
+    refresh_hours: source.refreshHours,
+    progress: source.progress === null ? null : { done: source.progress.done, total: source.progress.total },
+    indexed_at: toTime(source.indexedAt),
+    refresh_at: toTime(source.refreshAt),
+    created_at: toRfc3339(source.createdAt),
+    updated_at: toRfc3339(source.updatedAt),
+  };
+}
+
+export function toWirePassage({ ordinal, title, url, page, heading, text }: IndexedPassage) {
+  return { ordinal, title, url, page, heading, text };
+}
+
+export function toWireFound({ score, sourceId, title, url, page, text }: FoundPassage) {
+  return { score, source_id: sourceId, title, url, page, text };
+}
+
+export function toWireQuestion(question: UnansweredQuestion) {
+  return {
+    id: question.id,
+    question: question.question,
+    count: question.count,
+    first_asked_at: toRfc3339(question.firstAskedAt),
+    last_asked_at: toRfc3339(question.lastAskedAt),
+  };
+}
+
+/** What is sent, for the API document. */
+export const sourceSchemas: { json: TSchema; form: TSchema } = {
+  get json() {
+    return t.Union(Object.values(newSourceBodies).map(({ schema }) => schema));
+  },
+  get form() {
+    return newFileBody.schema;
+  },
+};

@@ -1,0 +1,35 @@
+/** The reader of a completion that is not streamed: waits for the end, which the turn's keeper has in store. */
+import type { TurnEnd, TurnEvent, TurnReader } from "../../core/turns/events.ts";
+import type { Turn } from "../../core/turns/turn.ts";
+
+class WholeReply implements TurnReader {
+  /** The turn holds the text. */
+  readonly heldUnits = 0;
+  readonly #end = Promise.withResolvers<TurnEnd>();
+
+  get end(): Promise<TurnEnd> {
+    return this.#end.promise;
+  }
+
+  take(event: TurnEvent): undefined {
+    if (event.type === "end") this.#end.resolve(event);
+  }
+
+  dropHeld(): void {}
+}
+
+/** Runs the turn to its end; rejects as `Turn.begin` does. The caller's leaving stops it. */
+export async function runWhole(turn: Turn, signal: AbortSignal): Promise<TurnEnd> {
+  const reader = new WholeReply();
+  const leave = () => turn.leave(reader);
+  turn.attach(reader);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
+  try {
+    await turn.begin();
+    // Nobody tells a reader that has left.
+    return await Promise.race([reader.end, turn.ended.then(() => ({ type: "end", outcome: "stopped" }) as const)]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

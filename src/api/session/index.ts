@@ -1,0 +1,99 @@
+/** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
+import { missing, readId } from "../../domain/resource-id.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { baseUrlOf } from "../../http/base-url.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { type Route, route } from "../../http/route.ts";
+import { listOf } from "../../http/schemas/list.ts";
+import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
+import { passwordChangeBody, readWireSignedIn, toWireSession } from "./model.ts";
+import { changePassword } from "./passwords.ts";
+import { SessionObject, SignedIn } from "./responses.ts";
+import { secondFactorRoutes } from "./second-factor-routes.ts";
+import { limitSignedIn, renewDevice } from "./sign-in-guard.ts";
+import { signInRoutes } from "./sign-in-routes.ts";
+
+export const sessionRoutes: readonly Route[] = [
+  ...signInRoutes,
+  route({
+    id: "getSession",
+    method: "GET",
+    path: "/api/session",
+    tag: "Session",
+    summary: "Who is signed in",
+    access: "session",
+    maySetUp: true,
+    document: () => ({ responses: { 200: jsonResponse("Account, scopes and session.", SignedIn) } }),
+    handle: ({ services, request, principal: { account, session } }) =>
+      readWireSignedIn(services, account, session, baseUrlOf(services.settings, request)),
+  }),
+  route({
+    id: "signOut",
+    method: "DELETE",
+    path: "/api/session",
+    tag: "Session",
+    summary: "Sign out",
+    access: "session",
+    maySetUp: true,
+    document: () => ({ responses: { 204: { description: "Signed out.", headers: ["Set-Cookie"] } } }),
+    async handle({ services, request, set, principal: { account, sessionId }, writeContext }) {
+      await services.store.sessions.revoke(account.id, sessionId, writeContext());
+      const name = cookieNameOf(services.settings, request);
+      if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
+    },
+  }),
+  route({
+    id: "changePassword",
+    method: "POST",
+    path: "/api/session/password",
+    tag: "Session",
+    summary: "Change the password",
+    access: "session",
+    body: jsonBody(passwordChangeBody),
+    document: () => ({
+      description: "All other sessions and all reset links of the account end.",
+      responses: { 204: { description: "Changed.", headers: ["Set-Cookie"] } },
+    }),
+    async handle({ services, request, set, principal, readBody }) {
+      const signedIn = await limitSignedIn(services, request, principal);
+      await changePassword(services, signedIn, await readBody());
+      await renewDevice(services, request, set, principal.account.id);
+    },
+  }),
+  route({
+    id: "listSessions",
+    method: "GET",
+    path: "/api/sessions",
+    tag: "Session",
+    summary: "List the account's sessions",
+    access: "session",
+    query: { page: pageQuery },
+    document: () => ({
+      responses: { 200: jsonResponse("A page of sessions.", listOf(SessionObject, "SessionList")) },
+    }),
+    async handle({ services, principal: { account, sessionId }, query }) {
+      const nowMs = services.clock.nowMs();
+      const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
+      const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      return toWireList(cutPage(newestFirst, query.page), (session) => toWireSession(session, sessionId));
+    },
+  }),
+  route({
+    id: "endSession",
+    method: "DELETE",
+    path: "/api/sessions/{id}",
+    tag: "Session",
+    summary: "End a session",
+    access: "session",
+    document: () => ({
+      params: { id: idParam("session") },
+      responses: { 204: { description: "Ended: its cookie is refused from now on." } },
+    }),
+    async handle({ services, principal, params, writeContext }) {
+      const id = readId(params.id, "session");
+      if (!(await services.store.sessions.revoke(principal.account.id, id, writeContext()))) throw missing("session");
+    },
+  }),
+  ...secondFactorRoutes,
+];

@@ -1,0 +1,100 @@
+/** Sets new passwords, for signed-in owners or with a one-time link. */
+import type { OneTimeLink } from "../../contracts/store/store.ts";
+import type { Account } from "../../domain/account.ts";
+import { normalizeEmail } from "../../domain/email.ts";
+import { AppError } from "../../domain/errors.ts";
+import { hashLinkSecret } from "../../domain/one-time-link.ts";
+import { missing } from "../../domain/resource-id.ts";
+import { hashPassword } from "../../lib/password-hash.ts";
+import type { PasswordChange, PasswordReset, SetUp } from "./model.ts";
+import { refuseWithoutSecondFactor } from "./second-factor.ts";
+import {
+  type NewSession,
+  openSession,
+  requirePassword,
+  type SignedInVisitor,
+  unauthorized,
+  whileQuiet,
+} from "./service.ts";
+import { contextOf, type SessionServices, type Visitor } from "./visitor.ts";
+
+export async function changePassword(
+  services: SessionServices,
+  signedIn: SignedInVisitor,
+  sent: PasswordChange,
+): Promise<void> {
+  await requirePassword(services, signedIn, { param: "current_password", password: sent.current_password });
+  const { visitor, account, sessionId } = signedIn;
+  const passwordHash = await whileQuiet(() => hashPassword(sent.new_password));
+  const context = contextOf(services, visitor, sessionId);
+  const changed = await services.store.accounts.setPassword(account.id, passwordHash, sessionId, context);
+  if (changed === null) throw missing("account");
+}
+
+/** Creates the operator of a new installation. */
+export async function setUp(services: SessionServices, visitor: Visitor, sent: SetUp): Promise<NewSession> {
+  const link = await getLink(services, sent.secret, "setup");
+  if (await services.store.accounts.hasAnyPassword()) throw isSetUpAlready();
+  const passwordHash = await whileQuiet(() => hashPassword(sent.password));
+  const email = normalizeEmail(sent.email) ?? "";
+  const operator = { id: services.ids.uuid(), email, plan: "free", role: "operator", passwordHash } as const;
+  const context = contextOf(services, visitor, null);
+  const account = await services.store.sessions.spendSetUpLink(link.hash, operator, context);
+  // Somebody else was first, with the same link or with a password set on the command line.
+  if (account === null) throw (await services.store.accounts.hasAnyPassword()) ? isSetUpAlready() : linkGone();
+  return openSession(services, visitor, account, passwordHash);
+}
+
+/** Sets the password of the link's account and ends all its sessions except the new one. */
+export async function resetPassword(
+  services: SessionServices,
+  visitor: Visitor,
+  sent: PasswordReset,
+): Promise<NewSession> {
+  const link = await getLink(services, sent.secret, "reset");
+  const found = link.accountId === null ? null : await services.store.accounts.findById(link.accountId);
+  if (found === null) throw linkGone();
+  if (found.totpConfirmedAt !== null) await requireSecondFactor(services, { visitor, link, account: found }, sent);
+  const passwordHash = await whileQuiet(() => hashPassword(sent.password));
+  const context = contextOf(services, visitor, null);
+  const account = await services.store.sessions.spendResetLink(link.hash, passwordHash, context);
+  if (account === null) throw linkGone();
+  if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
+  // The account as it was when its second factor was checked.
+  return openSession(services, visitor, found, passwordHash);
+}
+
+/** A link replaces only the password. */
+async function requireSecondFactor(
+  services: SessionServices,
+  { visitor, link, account }: { visitor: Visitor; link: OneTimeLink; account: Account },
+  sent: PasswordReset,
+): Promise<void> {
+  const client = { subject: `link ${link.hash}`, isFamiliar: true };
+  const refusal = await services.signInAttempts.run(client, account.email, async (attempt) => {
+    const context = contextOf(services, visitor, null);
+    const refused = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
+    return refused ?? { verdict: "right", value: null };
+  });
+  if (refusal !== null) throw refusal;
+}
+
+/** Does not use up the link: a form with a mistake or a missing code can be sent again. */
+async function getLink(
+  { store, clock }: SessionServices,
+  secret: string,
+  kind: OneTimeLink["kind"],
+): Promise<OneTimeLink> {
+  const hash = hashLinkSecret(secret);
+  const link = hash === null ? null : await store.sessions.findLink(hash, clock.nowMs());
+  if (link === null || link.kind !== kind) throw linkGone();
+  return link;
+}
+
+function isSetUpAlready(): AppError {
+  return new AppError("not_found", "This server is set up already. Sign in, or ask its operator for a link.");
+}
+
+function linkGone(): AppError {
+  return new AppError("not_found", "This link has already been used, or is older than 30 minutes. Ask for a new one.");
+}

@@ -1,0 +1,138 @@
+/** The checks before every sign-in (CSRF guard, TLS, rate limits), and the cookies after it. */
+
+import type { Services } from "../../core/dependencies.ts";
+import type { Client } from "../../core/sign-in/attempts.ts";
+import type { Account } from "../../domain/account.ts";
+import { AppError } from "../../domain/errors.ts";
+import { lifetimeMs } from "../../domain/session.ts";
+import { baseUrlOf } from "../../http/base-url.ts";
+import { clientOf } from "../../http/client.ts";
+import type { ClientIp } from "../../http/client-ip.ts";
+import { requireSameOrigin } from "../../http/csrf-guard.ts";
+import type { ResponseHead } from "../../http/json-response.ts";
+import { writeContext } from "../../http/principal-guard.ts";
+import { refuseQuery } from "../../http/query.ts";
+import { admitClient, refuse } from "../../http/rate-limit.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { cookieNameOf, findSessionPrincipal, type OpenedSession, renderCookie } from "../../http/session-cookie.ts";
+import { readDevice, renderDeviceCookie } from "./device-cookie.ts";
+import { readWireSignedIn } from "./model.ts";
+import { isFamiliar, type NewSession, type SignedInVisitor } from "./service.ts";
+import type { Visitor } from "./visitor.ts";
+
+export function openSignIn(services: Services, request: Request, set: ResponseHead) {
+  set.headers["cache-control"] = "no-store";
+  requireSameOrigin(services.settings, request);
+  refuseQuery(request);
+  const cookieName = cookieNameOf(services.settings, request);
+  if (cookieName === null) throw tlsRequired(services, request);
+  return { visitor: visitorOf(services, request), cookieName };
+}
+
+function visitorOf(services: Services, request: Request): Visitor {
+  const client = clientOf(services, request);
+  return {
+    address: client.limitSubject,
+    ipPrefix: client.logPrefix,
+    userAgent: request.headers.get("user-agent")?.slice(0, 300) ?? null,
+    requestId: contextOf(request, services.ids).requestId,
+  };
+}
+
+/** Successful sign-ins count too: this bounds what password checks cost us. */
+export async function limitSignIn(
+  services: Services,
+  client: Pick<ClientIp, "limitSubject" | "networks">,
+): Promise<void> {
+  const verdict = await admitClient(services.limiter, services.rules.signInByIp, client);
+  refuse(verdict, "This address has tried to sign in too often.");
+}
+
+/** The same, by session, for a request that must confirm a secret. */
+export async function limitSignedIn(
+  services: Services,
+  request: Request,
+  { account, sessionId }: OpenedSession,
+): Promise<SignedInVisitor> {
+  await limitSignIn(services, { limitSubject: `session ${sessionId}`, networks: null });
+  return { visitor: visitorOf(services, request), account, sessionId };
+}
+
+/**
+ * Reads a sign-in and decides how its client is counted. A browser that was signed in to the account before is counted
+ * on its own, so that nobody who shares its address can delay it. To recognize it, the body is read before any limit.
+ */
+export async function admitSignIn<Body extends { email: string }>(
+  services: Services,
+  request: Request,
+  { address }: Visitor,
+  readBody: () => Promise<Body>,
+): Promise<{ client: Client; body: Body }> {
+  const stranger = { subject: address, isFamiliar: false };
+  const device = readDevice(services.settings, request);
+  if (device === null) {
+    await limitSignIn(services, clientOf(services, request));
+    return { client: stranger, body: await readBody() };
+  }
+  const body = await readBody();
+  if (!(await isFamiliar(services, device, body.email))) {
+    await limitSignIn(services, clientOf(services, request));
+    return { client: stranger, body };
+  }
+  const client = { subject: `device ${device.id}`, isFamiliar: true };
+  await limitSignIn(services, { limitSubject: client.subject, networks: null });
+  return { client, body };
+}
+
+export async function respondSignedIn(
+  services: Services,
+  request: Request,
+  set: ResponseHead,
+  cookieName: string,
+  made: NewSession,
+) {
+  await endSessionBefore(services, request);
+  const { account, session, token } = made;
+  set.headers["set-cookie"] = [
+    renderCookie(cookieName, token, lifetimeMs / 1000),
+    deviceCookieOf(services, cookieName, account, made.passwordHash),
+  ];
+  return readWireSignedIn(services, account, session, baseUrlOf(services.settings, request));
+}
+
+/** For the browser that has just changed what its cookie was derived from: the account's password or second factor. */
+export async function renewDevice(
+  services: Services,
+  request: Request,
+  set: ResponseHead,
+  accountId: string,
+): Promise<void> {
+  const { accounts } = services.store;
+  const [account, passwordHash] = [await accounts.findById(accountId), await accounts.findPasswordHash(accountId)];
+  const name = cookieNameOf(services.settings, request);
+  if (name === null || account === null || passwordHash === null) return;
+  set.headers["set-cookie"] = deviceCookieOf(services, name, account, passwordHash);
+}
+
+function deviceCookieOf(services: Services, cookieName: string, account: Account, passwordHash: string): string {
+  const made = { ids: services.ids, nowMs: services.clock.nowMs() };
+  return renderDeviceCookie(cookieName, { ...account, passwordHash }, made);
+}
+
+/** Ends the session that this browser had; the new one replaces it. */
+async function endSessionBefore(services: Services, request: Request): Promise<void> {
+  const before: OpenedSession | null = await findSessionPrincipal(services, request);
+  if (before === null) return;
+  const context = writeContext(services, request, before);
+  await services.store.sessions.revoke(before.account.id, before.sessionId, context);
+}
+
+function tlsRequired(services: Services, request: Request): AppError {
+  const address = baseUrlOf(services.settings, request).replace(/^http:/, "https:");
+  return new AppError(
+    "invalid_request",
+    `Signing in requires TLS here, because others on the network could read the password. Open ${address}/app; for that, start ` +
+      "the server with --tls-cert and --tls-key, or put a proxy with TLS in front of it and set " +
+      "COMPANIOND_TRUST_PROXY=1. On the server's own machine, http://localhost works as it is.",
+  );
+}

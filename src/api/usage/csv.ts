@@ -1,0 +1,30 @@
+/** Usage as CSV, for spreadsheets and for programs that read columns by their place. */
+import type { UsageGroup } from "../../contracts/store/store.ts";
+import type { WireRow } from "./model.ts";
+
+const firstGroups = { day: "day", companion: "companion_id", key: "key_id" } as const;
+const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];
+const laterCounts = ["cached_tokens", "cost_micros", "reasoning_tokens", "cache_write_tokens"];
+
+/**
+ * RFC 4180, with a header line first. The columns depend only on the grouping, and keep their places: later ones, groups as
+ * well, are behind those that there were before.
+ */
+export function createCsv(groupBy: readonly UsageGroup[]) {
+  const before = Object.entries(firstGroups).flatMap(([group, column]) =>
+    groupBy.includes(group as UsageGroup) ? [column] : [],
+  );
+  const later = groupBy.filter((group) => !Object.hasOwn(firstGroups, group));
+  const columns = [...before, ...firstCounts, ...later, ...laterCounts];
+  return {
+    header: `${columns.map(toCell).join(",")}\r\n`,
+    line: (row: WireRow) => `${columns.map((column) => toCell(row[column] ?? "")).join(",")}\r\n`,
+  };
+}
+
+/** Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export function toCell(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,101 @@
+/**
+ * The sitemap: every route group, in two halves. Adding routes takes most of the router's time at startup, so the half
+ * that only dashboards and platforms call is created on its first request.
+ */
+import { Elysia } from "elysia";
+import { embedConfigRoute } from "../api/embed/index.ts";
+import { createInstanceDoor, type InstanceDoor } from "../api/instances/index.ts";
+import type { Services } from "../core/dependencies.ts";
+import { AppError } from "../domain/errors.ts";
+import { apiCors } from "../http/cors.ts";
+import type { DirectRoute } from "../http/direct-route.ts";
+import { errorHandling } from "../http/error-handling.ts";
+import { mountRoutes } from "../http/mount-routes.ts";
+import { everyResponseHeaders } from "../http/problem.ts";
+import { answerReplyCall } from "../http/reply-calls.ts";
+import { contextOf } from "../http/request-context.ts";
+import type { Route } from "../http/route.ts";
+import { createRouteTable } from "../http/route-table.ts";
+import { later } from "../lib/later.ts";
+import { routes } from "./routes.ts";
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** What dashboards and platforms call. */
+const managementRoutes = routes.filter(({ path }) => isManagementPath(path));
+/** What visitors, websites, monitoring and voice providers call. */
+const publicRoutes = routes.filter(({ path }) => !isManagementPath(path));
+
+export type Site = ReturnType<typeof createSite>;
+
+export interface App {
+  /** The half that serves the address; created on first use. */
+  siteFor(url: string): Site;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Of both halves. */
+  readonly routes: Site["routes"];
+  /** Routes that a listener finds without the sitemap. */
+  readonly directRoutes: readonly DirectRoute[];
+  /** Where other instances come in: not in the sitemap either. */
+  readonly instanceDoor: InstanceDoor;
+}
+
+export function createApp(services: Services): App {
+  const publicSite = createSite(services, publicRoutes);
+  let managementSite: Site | null = null;
+
+  function openManagementSite(): Site {
+    managementSite ??= createSite(services, managementRoutes);
+    return managementSite;
+  }
+
+  function siteFor(url: string): Site {
+    const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+    return isManagementPath(url, pathStart) ? openManagementSite() : publicSite;
+  }
+
+  return {
+    siteFor,
+    fetch: (request) => siteFor(request.url).fetch(request),
+    get routes() {
+      return [...publicSite.routes, ...openManagementSite().routes];
+    },
+    directRoutes: [embedConfigRoute(services)],
+    instanceDoor: createInstanceDoor(services, (...call) => answerReplyCall(services, ...call)),
+  };
+}
+
+/** Whether the path is one that platforms call: `/v1/`, and everything below `/api/` that the public half does not serve. */
+function isManagementPath(url: string, pathStart = 0): boolean {
+  if (url.startsWith("/v1/", pathStart)) return true;
+  if (!url.startsWith("/api/", pathStart)) return false;
+  return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
+}
+
+/** An app with the given routes and everything that surrounds every route. */
+function createSite(services: Services, routes: readonly Route[]) {
+  const everyHeaders = everyResponseHeaders(services.settings);
+  const site = new Elysia({
+    name: "companiond",
+    aot: true,
+    // Elysia looks for the path from a fixed position: with `true` after `https://` and three characters of a host,
+    // with `false` right after `http://`, where `http://app/` has its host and `https://` its second slash.
+    handler: { standardHostname: services.settings.isTls },
+  })
+    .onRequest(({ request, set }) => {
+      set.headers["x-request-id"] = contextOf(request, services.ids).requestId;
+      Object.assign(set.headers, everyHeaders);
+      // Links contain the host, and routers and guards expect URLs whose path follows one.
+      if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
+    })
+    .use(apiCors())
+    .use(errorHandling(services, allowedMethods))
+    .use(mountRoutes(services, routes));
+
+  const table = later(() => createRouteTable(site.routes));
+  function allowedMethods(path: string): string[] {
+    const found = table.listMethods(path);
+    return methods.filter((method) => found.includes(method));
+  }
+  return site;
+}

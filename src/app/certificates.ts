@@ -1,0 +1,71 @@
+/** Picks the engines of the certificate's sockets. */
+import { join } from "node:path";
+import type { CertificateShelf } from "../contracts/certificates/certificate-store.ts";
+import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
+import type { CertificateTexts } from "../contracts/store/certificate-texts.ts";
+import { openCertificateKeeper } from "../core/certificates/keeper.ts";
+import type { KeeperOptions } from "../core/certificates/keeper-options.ts";
+import { createNameCheck } from "../core/certificates/name-check.ts";
+import { createAcmeAuthority } from "../engines/acme/acme-authority.ts";
+import { createFileShelf } from "../engines/certificate-stores/files.ts";
+import { createSharedShelf } from "../engines/certificate-stores/shared.ts";
+import type { Probe } from "../lib/probe.ts";
+import type { Sealing } from "../lib/sealing.ts";
+
+interface Place {
+  dataDir: string;
+  /** Null: the certificate is in the data directory. */
+  texts: CertificateTexts | null;
+  sealing: Pick<Sealing, "seal" | "open">;
+}
+
+interface Wiring extends Pick<KeeperOptions, "duties" | "clock" | "log"> {
+  /** Those of the keeper are added. */
+  measurements: { readonly probes: Probe[] };
+}
+
+interface Domains {
+  readonly domains: readonly string[];
+  readonly email: string | null;
+  readonly directory: string;
+}
+
+const outcomes = ["obtained", "failed"] as const;
+
+export async function openCertificates(
+  { domains, email, directory }: Domains,
+  place: Place,
+  { measurements, ...wiring }: Wiring,
+): Promise<CertificateKeeper> {
+  const counts = { obtained: 0, failed: 0 };
+  const keeper = await openCertificateKeeper({
+    ...wiring,
+    names: domains,
+    email,
+    directory,
+    authority: createAcmeAuthority(directory),
+    shelf: openShelf(place),
+    checkName: createNameCheck(),
+    count: (outcome) => void counts[outcome]++,
+  });
+  for (const outcome of outcomes) {
+    measurements.probes.push({
+      name: "companiond_certificate_orders_total",
+      help: "Attempts to obtain a certificate, by what became of them.",
+      type: "counter",
+      labels: { outcome },
+      read: () => counts[outcome],
+    });
+  }
+  measurements.probes.push({
+    name: "companiond_certificate_failing",
+    help: "Whether the certificate of --domain cannot be obtained or renewed now.",
+    type: "gauge",
+    read: () => (keeper.state.problem === null ? 0 : 1),
+  });
+  return keeper;
+}
+
+function openShelf({ dataDir, texts, sealing }: Place): CertificateShelf {
+  return texts === null ? createFileShelf(join(dataDir, "certificates")) : createSharedShelf(texts, sealing);
+}

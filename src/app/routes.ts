@@ -1,0 +1,55 @@
+/** Every route, in the order of the API document. */
+import { accountRoutes } from "../api/accounts/index.ts";
+import { assetRoutes } from "../api/assets/index.ts";
+import { auditRoutes } from "../api/audit/index.ts";
+import { budgetRoutes } from "../api/budgets/index.ts";
+import { chatRoutes } from "../api/chat/index.ts";
+import { keyChatRoutes } from "../api/chat/key-chat.ts";
+import { companionRoutes } from "../api/companions/index.ts";
+import { conversationRoutes } from "../api/conversations/index.ts";
+import { dashboardRoutes } from "../api/dashboard/index.ts";
+import { makeDocsRoutes } from "../api/docs/index.ts";
+import { embedRoutes } from "../api/embed/index.ts";
+import { healthRoutes } from "../api/health/index.ts";
+import { keyRoutes } from "../api/keys/index.ts";
+import { knowledgeRoutes } from "../api/knowledge/index.ts";
+import { meRoutes } from "../api/me/index.ts";
+import { metricsRoutes } from "../api/metrics/index.ts";
+import { openAiRoutes } from "../api/openai/index.ts";
+import { pageRoutes } from "../api/pages/index.ts";
+import { sessionRoutes } from "../api/session/index.ts";
+import { spendingStopRoutes } from "../api/spending-stops/index.ts";
+import { statusRoutes } from "../api/status/index.ts";
+import { usageRoutes } from "../api/usage/index.ts";
+import { visitorKeyRoutes } from "../api/visitor-keys/index.ts";
+import { voiceTokenRoutes } from "../api/voice-token/index.ts";
+import { webhookRoutes } from "../api/webhooks/index.ts";
+import type { Route } from "../http/route.ts";
+
+export const routes: readonly Route[] = [
+  ...embedRoutes,
+  ...chatRoutes,
+  ...voiceTokenRoutes,
+  ...companionRoutes,
+  ...keyChatRoutes,
+  ...openAiRoutes,
+  ...knowledgeRoutes,
+  ...conversationRoutes,
+  ...usageRoutes,
+  ...budgetRoutes,
+  ...keyRoutes,
+  ...meRoutes,
+  ...visitorKeyRoutes,
+  ...auditRoutes,
+  ...sessionRoutes,
+  ...accountRoutes,
+  ...spendingStopRoutes,
+  ...pageRoutes,
+  ...assetRoutes,
+  ...healthRoutes,
+  ...statusRoutes,
+  ...metricsRoutes,
+  ...dashboardRoutes,
+  ...makeDocsRoutes(() => routes),
+  ...webhookRoutes,
+];

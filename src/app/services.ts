@@ -1,0 +1,243 @@
+/** The fuse box: the only place that knows which engine is behind which contract. */
+import type { Config } from "../config/config.ts";
+import { findPlace } from "../config/providers.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
+import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
+import type { Store } from "../contracts/store/store.ts";
+import { openInstances } from "../core/instances/open-instances.ts";
+import { watchEventLoop } from "../core/metrics/event-loop-lag.ts";
+import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
+import { Measurements } from "../core/metrics/measurements.ts";
+import { createModelDates } from "../core/metrics/model-dates.ts";
+import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
+import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createAttempts } from "../core/sign-in/attempts.ts";
+import { createNamedReplies } from "../core/turns/named-replies.ts";
+import { createOpenTurns } from "../core/turns/open-turns.ts";
+import { createReplyProbes } from "../core/turns/reply-probes.ts";
+import { createChallenges } from "../core/visitors/challenge-maker.ts";
+import { createVisitors } from "../core/visitors/verifier.ts";
+import { createVoice } from "../core/voice/voice.ts";
+import { AppError } from "../domain/errors.ts";
+import { listReplyAnswerers } from "../domain/model-routes.ts";
+import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
+import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
+import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
+import { createPostgres } from "../engines/postgres/postgres.ts";
+import { createSqlite } from "../engines/sqlite/sqlite.ts";
+import { createBodyBudget } from "../http/body-budget.ts";
+import { createHeartbeatTicker } from "../http/heartbeats.ts";
+import { buildInfo } from "../lib/build-info.ts";
+import { createSharedClock, systemClock } from "../lib/clock.ts";
+import { closeOnFailure } from "../lib/close-on-failure.ts";
+import { systemIds } from "../lib/ids.ts";
+import { processLog } from "../lib/log.ts";
+import { openWindows } from "./limiter.ts";
+import { openEmbeddings, openLlm } from "./llm.ts";
+import { openKnowledge } from "./open-knowledge.ts";
+import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
+import { createProbes } from "./probes.ts";
+import { checkProviders } from "./provider-checks.ts";
+import { createSealedSecrets } from "./sealed-secrets.ts";
+import { ownHostsOf, toSettings } from "./server-settings.ts";
+import { openVoiceProviders } from "./voice.ts";
+
+export { openBackupStorage } from "./backup-storage.ts";
+export type { OpenedServices, ServiceOverrides };
+
+/** The storage engine that the configuration chooses. */
+export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
+  return database === null ? createSqlite(dataDir) : createPostgres(database);
+}
+
+/** Why no server begins with the empty database of `DATABASE_URL`: the data is still in the directory. Null if none is. */
+export function findUncopied(dataDir: string): { detail: string; advice: string } | null {
+  if (!createSqlite(dataDir).exists()) return null;
+  return {
+    detail: `${dataDir} holds a database, and that of DATABASE_URL is empty.`,
+    advice:
+      `Move the data with companiond copy --from sqlite:${dataDir} --to postgres, or name an empty directory with ` +
+      "--data-dir to begin without it.",
+  };
+}
+
+/** Opens only the store, for a command. */
+export async function openStore(
+  config: Config,
+  {
+    log = processLog(),
+    isMigration = false,
+    use = "makes",
+  }: Partial<Pick<OpenOptions, "log" | "isMigration" | "use">> = {},
+): Promise<Store> {
+  const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
+  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration, use });
+  return store;
+}
+
+/** Opens everything that the server needs; on failure, closes what it had opened. */
+export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
+  const ids = overrides.ids ?? systemIds;
+  const log = overrides.log ?? processLog();
+  const measurements = new Measurements();
+  const erasures = createErasureMarks();
+  const storage = storageOf(config);
+  const opened = await (overrides.storage?.(erasures) ??
+    storage.open(toOpenOptions(config, overrides, { log, erasures })));
+  const { shared, store: uncounted } = opened;
+  const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
+  const store = measureStore(uncounted, measurements);
+  const ownLimiter = createMemoryLimiter({ clock });
+  const memory = createMemoryCoordination({
+    clock,
+    arrivals: erasures,
+    countMessages: (companionId, day) => store.turns.countDay(companionId, day),
+    countVisitorMessages: (companionId, visitorId, day) => store.turns.countVisitorDay(companionId, visitorId, day),
+    countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
+  });
+  const sealing = createSealedSecrets({
+    secretKey: config.secretKey,
+    dataDir: config.dataDir,
+    store,
+    countOthers: shared === null ? null : () => shared.countOthers(),
+  });
+  await closeOnFailure(store, () => sealing.check());
+  const { calls, providerHealth } = createProviderHealth({
+    findPlace: (name) => findPlace(config.llm, name),
+    nowMs: () => clock.nowMs(),
+    measurements,
+  });
+  const models = openLlm(config.llm, { log, calls, clock });
+  const embeddings = openEmbeddings(config.llm, { log });
+  const llm = watchProvider(models.llm, { measurements, calls: models.tellsCalls ? null : calls });
+  const modelDates = createModelDates({
+    ask: (provider, signal) => checkProviders.shutdownDates(config.llm, provider, signal),
+    answerers: listReplyAnswerers(config.llm),
+    ...{ log, measurements },
+    firstMs: overrides.modelDatesAfterMs,
+  });
+  const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
+  const windows = await closeOnFailure(store, () =>
+    openWindows(config.redisUrl, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
+  );
+  const coordination = measureCoordination(
+    { ...memory, ...shared, signInFailures: windows.signInFailures },
+    measurements,
+  );
+  const certificates = await closeOnFailure(store, async () => {
+    if (config.server.acme === null) return null;
+    // Loaded only here: whoever has no domain must not pay for it.
+    const { openCertificates } = await import("./certificates.ts");
+    const place = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
+    return await openCertificates(config.server.acme, place, { duties: coordination.duties, clock, log, measurements });
+  });
+  const lifecycle = { isDraining: false };
+  const webhookBodies = createBodyBudget(webhookBodyLimits);
+  const replies = createNamedReplies(overrides);
+  const running = { lifecycle, voice, webhookBodies };
+  measurements.probes.push(
+    ...createReplyProbes(replies),
+    ...models.probes,
+    ...createProbes({ ...running, store: uncounted }, ownLimiter, config.dataDir, storage.sizes),
+    ...(shared?.probes ?? []),
+    ...windows.probes,
+  );
+  const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
+  const heartbeats = createHeartbeatTicker();
+  const openTurns = createOpenTurns({
+    perAddress: config.streamsPerIp,
+    getChangeMark: () => store.companions.getChangeMark(),
+    nowMs: () => clock.nowMs(),
+    lookEveryMs: overrides.lookEveryMs,
+  });
+  const settings = toSettings(config);
+  const knowledge = openKnowledge({
+    knowledge: config.knowledge,
+    ownHosts: ownHostsOf(config),
+    prices: settings.prices,
+    isShared: shared !== null,
+    duties: coordination.duties,
+    store,
+    clock,
+    ids,
+    log,
+    measurements,
+    embeddings,
+  });
+  const uses = createUseRecorder({ store, clock, log });
+  const tell = shared === null ? null : (url: string) => shared.announce(url);
+  const instances = openInstances({
+    ...{ sealing, clock, ids, log, tell },
+    tlsName: config.server.acme?.domains[0] ?? null,
+  });
+  let closing: Promise<void> | null = null;
+  async function closeOnce() {
+    heartbeats.stop();
+    openTurns.stop();
+    stopWatchingEventLoop();
+    windows.limiter.close();
+    windows.close();
+    modelDates.stop();
+    llm.close();
+    instances.close();
+    await certificates?.stop();
+    // Closed before the store, which their last work needs.
+    await knowledge.close();
+    await voice.close();
+    await uses.close();
+    await store.close();
+  }
+
+  return {
+    certificates,
+    settings,
+    store,
+    coordination,
+    limiter: measureLimiter(windows.limiter, measurements),
+    rules: createRateRules(config.rates),
+    openTurns,
+    replies,
+    llm,
+    providerHealth,
+    modelDates,
+    voice,
+    uses,
+    sealing,
+    visitors: createVisitors({ store, sealing, clock, log }),
+    challenges: createChallenges({ store, sealing, clock, ids }),
+    instances,
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
+    webhookBodies,
+    batchBodies: createBodyBudget(batchBodyLimits),
+    ...knowledge.services,
+    heartbeats,
+    measurements,
+    selfChecks: [],
+    clock,
+    ids,
+    log,
+    lifecycle,
+    close() {
+      closing ??= closeOnce();
+      return closing;
+    },
+  };
+}
+
+function toOpenOptions(
+  { backup, redisUrl, dataDir }: Config,
+  { clock = systemClock }: ServiceOverrides,
+  options: Pick<OpenOptions, "log" | "erasures">,
+): OpenOptions {
+  return {
+    ...options,
+    clock,
+    version: buildInfo.version,
+    backupDir: backup.dir,
+    sharesWindows: redisUrl !== null,
+    beforeFirst() {
+      const forgotten = findUncopied(dataDir);
+      if (forgotten !== null) throw new AppError("conflict", `${forgotten.detail} ${forgotten.advice}`);
+    },
+  };
+}

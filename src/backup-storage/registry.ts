@@ -1,7 +1,0 @@
-/** The storages that backups can be uploaded to; an engine is loaded when it is asked for. */
-import type { BackupStorage, StoragePlace } from "./storage.ts";
-
-export async function openBackupStorage(place: StoragePlace): Promise<BackupStorage> {
-  const { createS3 } = await import("./s3.ts");
-  return createS3(place);
-}

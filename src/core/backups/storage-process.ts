@@ -1,0 +1,56 @@
+/**
+ * Speaks to the storage in a process of its own: no reply waits for it, and it can be ended whatever it waits for. What it
+ * needs, keys and all, goes through a pipe: command lines can be read by every user.
+ */
+import type { StoragePlace } from "../../contracts/backup-storage.ts";
+import type { StorageTasks } from "./tasks.ts";
+
+export const storageCommandName = "backup-storage";
+
+export interface StorageProcess {
+  /** The command that starts this program. */
+  command: readonly string[];
+  /** All that it has of the environment: authorities to trust, and proxies. */
+  network: Readonly<Record<string, string>>;
+  place: StoragePlace;
+  signal: AbortSignal;
+}
+
+/** Where a process stops by itself, and then ends: it has the storage drop what it has in part. Longer in tests. */
+export const storageProcessLimits = { stopMs: 5000 };
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+/** Rejects with an error whose message is the sentence of the failure. */
+export async function runStorageTask<Kind extends keyof StorageTasks>(
+  { command, network, place, signal }: StorageProcess,
+  kind: Kind,
+  asked: StorageTasks[Kind]["asked"],
+): Promise<StorageTasks[Kind]["answer"]> {
+  signal.throwIfAborted();
+  const child = Bun.spawn([...command, storageCommandName], {
+    env: { ...network },
+    stdin: new Blob([JSON.stringify({ kind, place, asked })]),
+    stdout: "pipe",
+    stderr: "pipe",
+    maxBuffer: mostAnswerBytes,
+  });
+  let late: Timer | undefined;
+  const onAbort = () => {
+    child.kill("SIGTERM");
+    late = setTimeout(() => child.kill("SIGKILL"), storageProcessLimits.stopMs);
+  };
+  const onExit = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", onAbort);
+  process.on("exit", onExit);
+  try {
+    const [answer, problem] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    signal.throwIfAborted();
+    if (child.exitCode === 0) return JSON.parse(answer);
+    const sentence = problem.trim().replace(/^companiond: /, "");
+    throw new Error(sentence || `the process that speaks to the storage ended with code ${child.exitCode}`);
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener("abort", onAbort);
+    process.off("exit", onExit);
+  }
+}

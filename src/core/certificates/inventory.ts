@@ -1,0 +1,62 @@
+/** What lies on the shelf, as values; what is of no use is put aside and said. */
+import type { CertificateShelf, ShelfItem, UnreadableItem } from "../../contracts/certificates/certificate-store.ts";
+import type { Log } from "../../lib/log.ts";
+import { type Attempts, readAttempts } from "./attempts.ts";
+import { describe } from "./sentences.ts";
+import { readStoredCertificate, type StoredCertificate } from "./stored-certificate.ts";
+
+export interface Inventory {
+  readonly accountKey: string | null;
+  readonly certificate: StoredCertificate | null;
+  readonly attempts: Attempts | null;
+}
+
+interface Reading {
+  shelf: CertificateShelf;
+  log: Log;
+  /** False for whoever only looks: then nothing is put aside or said. */
+  mayTidy: boolean;
+}
+
+/** Rejects if the shelf cannot be reached. */
+export async function takeInventory(reading: Reading): Promise<Inventory> {
+  const contents = await reading.shelf.read();
+  const account = await readItem(reading, "account", contents.account, readAccountKey);
+  const certificate = await readItem(reading, "certificate", contents.certificate, readStoredCertificate);
+  // Attempts that nobody can read hold nobody back.
+  const attempts = typeof contents.attempts === "string" ? readAttempts(contents.attempts) : null;
+  return { accountKey: account, certificate, attempts };
+}
+
+async function readItem<Value>(
+  { shelf, log, mayTidy }: Reading,
+  item: ShelfItem,
+  text: string | UnreadableItem | null,
+  read: (text: string) => Value,
+): Promise<Value | null> {
+  if (text === null) return null;
+  let reason: string;
+  try {
+    if (typeof text === "string") return read(text);
+    reason = text.unreadable;
+  } catch (error) {
+    reason = describe(error);
+  }
+  if (!mayTidy) return null;
+  const keptAs = await shelf.setAside(item);
+  const what = item === "account" ? "account key" : "certificate";
+  log.warn(`the stored ${what} cannot be used: a new one is made`, {
+    reason,
+    ...(keptAs === null ? {} : { keptAs }),
+  });
+  return null;
+}
+
+function readAccountKey(text: string): string {
+  try {
+    process.getBuiltinModule("node:crypto").createPrivateKey(text);
+  } catch (error) {
+    throw new Error("it is not a private key in PEM", { cause: error });
+  }
+  return text;
+}

@@ -1,0 +1,189 @@
+/** Keeps a certificate: decides when one is due, orders it, stores it, and hands it to whoever serves it. */
+import type { CertificateKeeper } from "../../contracts/certificates/certificates.ts";
+import type { Certificate } from "../../lib/certificate.ts";
+import { unlessAborted } from "../../lib/deadline.ts";
+import { afterTimeout } from "../../lib/spaced-queue.ts";
+import { type Attempts, arePlausible, findEarliest } from "./attempts.ts";
+import { createChallenges } from "./challenges.ts";
+import { type Inventory, takeInventory } from "./inventory.ts";
+import type { KeeperOptions } from "./keeper-options.ts";
+import { areFound, attemptOrder } from "./order-attempt.ts";
+import { findDue } from "./renewal.ts";
+import { createRenewalAdvice } from "./renewal-advice.ts";
+import { describe } from "./sentences.ts";
+import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
+
+/** The clock may be set, and machines sleep: a single timer until the renewal would not notice. */
+const lookEveryMs = 60 * 60_000;
+/** Of a shelf that others fill. */
+const sharedLookEveryMs = 60_000;
+const impatientLookEveryMs = 5_000;
+/** While a name has no address: a record that was just added need not wait for an hour. */
+const missingLookEveryMs = 2 * 60_000;
+const shortestRestMs = 1_000;
+
+/** With what is stored already. Never rejects for a shelf that cannot be read: then there is no certificate yet. */
+export async function openCertificateKeeper(options: KeeperOptions): Promise<CertificateKeeper> {
+  const { names, directory, shelf, clock, log, after = afterTimeout, random = Math.random } = options;
+  const wanted = { names, authority: directory };
+  const challenges = createChallenges(shelf);
+  const stopping = new AbortController();
+  const advice = createRenewalAdvice(options, random);
+  let inventory: Inventory = { accountKey: null, certificate: null, attempts: null };
+  let served: StoredCertificate | null = null;
+  let share = random();
+  let listener: ((certificate: Certificate) => void) | null = null;
+  let unstored: string | null = null;
+  let problem: string | null = null;
+  let nextMs: number | null = null;
+  let cancelTimer = () => {};
+  let looking: Promise<void> | null = null;
+  let isAsked = false;
+  let hasRead = false;
+  let told: string | null = null;
+
+  /** Takes over what is stored. One that another server obtained counts as well as an own one. */
+  async function read(mayTidy: boolean): Promise<void> {
+    inventory = await takeInventory({ shelf, log, mayTidy });
+    hasRead = true;
+    if (inventory.certificate !== null) serve(inventory.certificate, "certificate loaded");
+  }
+
+  function serve(certificate: StoredCertificate, event: string): void {
+    if (certificate.cert === served?.cert && certificate.key === served.key) return;
+    served = certificate;
+    share = random();
+    log.info(event, { names: certificate.names, expires: new Date(certificate.expiresAtMs).toISOString() });
+    listener?.(certificate);
+  }
+
+  /** Attempts for other names, or at another authority, say nothing of the next one. */
+  function findAttempts(): Attempts | null {
+    const { attempts } = inventory;
+    if (attempts === null || attempts.authority !== directory || !arePlausible(attempts, clock.nowMs())) return null;
+    return isForNames({ names: [...attempts.names].sort() }, names) ? attempts : null;
+  }
+
+  function due(): number {
+    return findDue(inventory.certificate, { ...wanted, random: share, window: advice.window });
+  }
+
+  async function look(): Promise<void> {
+    const wasAsked = isAsked;
+    isAsked = false;
+    await storeAgain();
+    if (shelf.isShared || wasAsked || !hasRead) await read(!shelf.isShared);
+    await advice.refresh(inventory.certificate, stopping.signal);
+    if (clock.nowMs() < due()) {
+      problem = null;
+      nextMs = due();
+      return;
+    }
+    const isOurs = await options.duties.take("certificates");
+    // Whoever had the duty before may have obtained one since.
+    if (isOurs && shelf.isShared) await read(true);
+    const attempts = findAttempts();
+    let earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
+    if (isOurs && attempts?.isMissing && clock.nowMs() < earliestMs) {
+      const hasAppeared = await unlessAborted(stopping.signal, areFound(options));
+      earliestMs = findEarliest(attempts, wasAsked || hasAppeared);
+    }
+    problem = clock.nowMs() < due() ? null : (attempts?.problem ?? problem);
+    nextMs = Math.max(due(), earliestMs);
+    if (clock.nowMs() < nextMs) return tellWaiting();
+    nextMs = null;
+    if (isOurs) return await order(attempts);
+    if (served === null) problem = "Another server of the same database is obtaining the certificate.";
+  }
+
+  /** After a restart, too: whoever has changed a setting looks into the log for what became of it. */
+  function tellWaiting(): void {
+    if (problem === null || nextMs === null || problem === told) return;
+    told = problem;
+    log.warn("certificate not obtained", { reason: problem, nextAttempt: new Date(nextMs).toISOString() });
+  }
+
+  /** Until it is stored, what is stored is older than what is served. */
+  async function storeAgain(): Promise<void> {
+    if (unstored === null) return;
+    await shelf.write("certificate", unstored);
+    await shelf.remove("attempts");
+    unstored = null;
+  }
+
+  async function order(attempts: Attempts | null): Promise<void> {
+    const ended = await attemptOrder(
+      options,
+      { attempts, accountKey: inventory.accountKey, challenges, random },
+      stopping.signal,
+    );
+    if (ended === null) return;
+    problem = ended.problem;
+    told = problem;
+    nextMs = ended.nextMs;
+    inventory = { ...inventory, accountKey: ended.accountKey, attempts: ended.attempts };
+    if (ended.certificate === null) return;
+    unstored = ended.unstored;
+    inventory = { ...inventory, certificate: ended.certificate };
+    serve(ended.certificate, "certificate obtained");
+    nextMs = unstored === null ? due() : clock.nowMs() + sharedLookEveryMs;
+  }
+
+  function note(sentence: string, error: unknown): void {
+    if (problem !== sentence) log.warn("certificate check failed", { error });
+    problem = sentence;
+    nextMs = clock.nowMs() + sharedLookEveryMs;
+  }
+
+  async function lookAndRest(): Promise<void> {
+    try {
+      await look();
+    } catch (error) {
+      if (!stopping.signal.aborted) note(`The certificate could not be checked: ${describe(error)}.`, error);
+    }
+    looking = null;
+    if (isAsked) return wake();
+    if (!stopping.signal.aborted) cancelTimer = after(findRestMs(), wake);
+  }
+
+  function findRestMs(): number {
+    const ownEveryMs = findAttempts()?.isMissing ? missingLookEveryMs : lookEveryMs;
+    const everyMs = shelf.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : ownEveryMs;
+    return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
+  }
+
+  /** One look at a time; what is asked for meanwhile begins when it has ended. */
+  function wake(): void {
+    cancelTimer();
+    if (looking === null && !stopping.signal.aborted) looking = lookAndRest();
+  }
+
+  try {
+    await read(!shelf.isShared);
+  } catch (error) {
+    note(`The stored certificate cannot be read: ${describe(error)}.`, error);
+  }
+
+  return {
+    get current() {
+      return served;
+    },
+    onChange(next) {
+      listener = next;
+    },
+    findChallenge: (token) => challenges.find(token).catch(() => null),
+    get state() {
+      return { domains: names, expiresAtMs: served?.expiresAtMs ?? null, nextAttemptAtMs: nextMs, problem };
+    },
+    start: wake,
+    lookAgain() {
+      isAsked = true;
+      wake();
+    },
+    async stop() {
+      stopping.abort(new Error("the server stops"));
+      cancelTimer();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** When a certificate is due to be replaced. */
+import type { RenewalWindow } from "../../contracts/certificates/authority.ts";
+import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
+
+const hourMs = 60 * 60_000;
+/** Let's Encrypt issues five for the same names in a week: one in 34 hours. */
+const duplicateGapMs = 34 * hourMs;
+/** The authority itself asked for it. */
+const askedGapMs = 12 * hourMs;
+const mostJitterMs = 6 * hourMs;
+
+interface Wanted {
+  readonly names: readonly string[];
+  readonly authority: string;
+  /** From 0 up to, but not including, 1; the same for the whole life of a certificate. */
+  readonly random: number;
+  readonly window: RenewalWindow | null;
+}
+
+/** Epoch milliseconds; in the past if it is due now. */
+export function findDue(stored: StoredCertificate | null, { names, authority, random, window }: Wanted): number {
+  if (stored === null || !isForNames(stored, names)) return 0;
+  if (stored.authority !== null && stored.authority !== authority) return 0;
+  const { validFromMs, expiresAtMs, obtainedAtMs } = stored;
+  const lifeMs = expiresAtMs - validFromMs;
+  const jitterMs = random * Math.min(lifeMs / 20, mostJitterMs);
+  const twoThirdsMs = validFromMs + (2 / 3) * lifeMs + jitterMs;
+  // A clock that is wrong must not order one certificate after the other.
+  const gapMs = Math.min(duplicateGapMs, lifeMs / 3);
+  const dueMs = Math.max(twoThirdsMs, (obtainedAtMs ?? 0) + gapMs);
+  if (window === null) return dueMs;
+  const askedMs = window.fromMs + random * (window.toMs - window.fromMs);
+  return Math.min(dueMs, Math.max(askedMs, (obtainedAtMs ?? 0) + Math.min(askedGapMs, gapMs)));
+}

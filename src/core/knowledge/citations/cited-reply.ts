@@ -1,0 +1,62 @@
+/** Stands between the provider and a turn whose model was given passages: what goes through has only true citations. */
+import type { ReplyEvent, ReplySink } from "../../../contracts/llm/provider.ts";
+import type { CitationMode, CitedSource, NumberedPassage } from "../../../domain/knowledge.ts";
+import { CitationFilter } from "./citation-filter.ts";
+import { toSources, writeFooter } from "./cited-sources.ts";
+
+export interface CitedReplyOptions {
+  readonly mode: CitationMode;
+  readonly passages: readonly NumberedPassage[];
+  /** What is said in place of a whole reply that was nothing but markers: a reply without text is none. */
+  sayNothingFound(): string;
+}
+
+export class CitedReply implements ReplySink {
+  readonly #filter: CitationFilter;
+  readonly #sink: ReplySink;
+  readonly #mode: CitationMode;
+  readonly #passages: readonly NumberedPassage[];
+  readonly #sayNothingFound: () => string;
+  #hasText = false;
+
+  constructor(sink: ReplySink, { mode, passages, sayNothingFound }: CitedReplyOptions) {
+    this.#filter = new CitationFilter(mode, passages.length);
+    this.#sink = sink;
+    this.#mode = mode;
+    this.#passages = passages;
+    this.#sayNothingFound = sayNothingFound;
+  }
+
+  emit(event: ReplyEvent): Promise<unknown> | undefined {
+    const deltas = event.deltas.map((delta) => this.#filter.pass(delta)).filter((delta) => delta !== "");
+    return deltas.length === 0 ? undefined : this.#pass(deltas);
+  }
+
+  /** Call it once, after the last text. A reply that broke off gets no footer: it may have meant to cite more. */
+  end(isComplete: boolean): void {
+    const rest = this.#filter.end();
+    const cited = this.#listCited();
+    const hasFooter = isComplete && this.#mode === "footer" && cited.length > 0;
+    const last = hasFooter ? `${rest}${this.#filter.closing}\n\n${writeFooter(cited)}` : rest;
+    if (last !== "") this.#pass([last]);
+    else if (isComplete && !this.#hasText) this.#pass([this.#sayNothingFound()]);
+  }
+
+  isCited(n: number): boolean {
+    return this.#filter.cited.has(n);
+  }
+
+  /** What the reply cites; where it must not show that, what the model saw. */
+  listSources(): CitedSource[] {
+    return toSources(this.#mode === "none" ? this.#passages : this.#listCited());
+  }
+
+  #pass(deltas: readonly string[]): Promise<unknown> | undefined {
+    this.#hasText = true;
+    return this.#sink.emit({ type: "text", deltas });
+  }
+
+  #listCited(): NumberedPassage[] {
+    return this.#passages.filter(({ n }) => this.isCited(n));
+  }
+}

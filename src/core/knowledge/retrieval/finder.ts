@@ -1,0 +1,137 @@
+/** Finds the passages of a companion's knowledge that go to the model, and whether they speak of what was asked. */
+import type { LiveEdition, Store } from "../../../contracts/store/store.ts";
+import { type PassageRef, passagesPerTurn, wholeKnowledgeTokens } from "../../../domain/knowledge.ts";
+import type { Measurements } from "../../metrics/measurements.ts";
+import { type QueryTerms, queryTermsOf } from "../words/query-terms.ts";
+import { openTermNumbers } from "../words/term-number.ts";
+import { isFound as isFoundByWords, type Ranked } from "./bm25.ts";
+import type { Found, FoundPassage, KnowledgeFinder, KnowledgeQuestion, NearPassages } from "./found.ts";
+import { fuseRankings } from "./fusion.ts";
+import { type NearLimits, nearWithin } from "./near.ts";
+import { rankWords } from "./word-index.ts";
+
+/** At once, as the store has it. */
+const maxRefs = 100;
+/** What each ranking gives to a fusion: more than is wanted, since a passage may be far down in one of them. */
+const fusedPassages = 50;
+
+export interface FinderParts extends NearLimits {
+  readonly store: Pick<Store, "knowledge" | "serverSecrets">;
+  /** Null: passages are found by words alone. */
+  readonly near: NearPassages | null;
+  readonly measurements: Pick<Measurements, "knowledgeSeconds" | "knowledgeFallbacks">;
+}
+
+/** What is looked for, and how much of it. */
+interface Search extends KnowledgeQuestion {
+  readonly limit: number;
+  /** Also where all of it would go whole. */
+  readonly isRanked: boolean;
+}
+
+/** A source was read anew between two looks at the index. */
+class Vanished extends Error {}
+
+export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
+  const { near, measurements } = parts;
+  const { knowledge } = parts.store;
+  const findNumbering = openTermNumbers(parts.store);
+
+  async function look(search: Search, isLast: boolean): Promise<Found> {
+    const { companion, last, previous, limit, isRanked } = search;
+    const editions = await knowledge.listEditions(companion.id);
+    const terms = queryTermsOf(last, previous);
+    const isWhole = editions.reduce((sum, { tokens }) => sum + tokens, 0) <= wholeKnowledgeTokens;
+    if (editions.length === 0) return { passages: [], isWhole, isFound: false, ...terms };
+    const isListed = isWhole && !isRanked;
+    const { refs, isFound } = isListed
+      ? { refs: listAll(editions), isFound: await findInWhole(search, editions, terms) }
+      : await rank(search, editions, terms);
+    const passages = await read(companion.id, isListed ? refs : refs.slice(0, limit));
+    if (passages.length < Math.min(refs.length, isListed ? refs.length : limit) && !isLast) throw new Vanished();
+    return { passages, isWhole, isFound, ...terms };
+  }
+
+  async function findInWhole(search: Search, editions: readonly LiveEdition[], terms: QueryTerms): Promise<boolean> {
+    if (terms.isSmallTalk) return false;
+    const { significant, parts } = terms;
+    const { frequencies } = await rankWords(
+      knowledge,
+      await findNumbering(),
+      editions,
+      { terms: [...significant, ...parts.keys()], parts },
+      0,
+    );
+    if (isFoundByWords(significant, frequencies, countPassages(editions), parts)) return true;
+    return near !== null && (await askNear(near, search, editions))?.isNear === true;
+  }
+
+  async function rank(
+    search: Search,
+    editions: readonly LiveEdition[],
+    terms: QueryTerms,
+  ): Promise<{ refs: readonly Ranked[]; isFound: boolean }> {
+    const count = near === null ? search.limit : Math.max(search.limit, fusedPassages);
+    const asking = near === null ? null : askNear(near, search, editions);
+    const byWords = await rankWords(knowledge, await findNumbering(), editions, terms, count);
+    const byMeaning = await asking;
+    const isFound =
+      !terms.isSmallTalk &&
+      (isFoundByWords(terms.significant, byWords.frequencies, countPassages(editions), terms.parts) ||
+        byMeaning?.isNear === true);
+    if (byMeaning === null) return { refs: byWords.ranked, isFound };
+    return { refs: fuseRankings([byWords.ranked, byMeaning.ranked], search.limit), isFound };
+  }
+
+  /** Null if words have to do. Never rejects. */
+  function askNear(asked: NearPassages, search: Search, editions: readonly LiveEdition[]) {
+    return nearWithin(asked, { ...search, editions, limit: Math.max(search.limit, fusedPassages) }, parts);
+  }
+
+  async function read(
+    companionId: string,
+    refs: readonly (PassageRef & { score?: number })[],
+  ): Promise<FoundPassage[]> {
+    const found: FoundPassage[] = [];
+    for (let at = 0; at < refs.length; at += maxRefs) {
+      const asked = refs.slice(at, at + maxRefs);
+      const scores = new Map(asked.map((ref) => [nameOf(ref), ref.score ?? 0]));
+      for (const passage of await knowledge.readPassages(companionId, asked)) {
+        found.push({ ...passage, n: found.length + 1, score: scores.get(nameOf(passage)) ?? 0 });
+      }
+    }
+    return found;
+  }
+
+  async function lookTwice(search: Search): Promise<Found> {
+    const startedMs = performance.now();
+    const found = await look(search, false).catch((error: unknown) => {
+      if (error instanceof Vanished) return look(search, true);
+      throw error;
+    });
+    const outcome = found.isFound ? "found" : found.isSmallTalk ? "small_talk" : "not_found";
+    measurements.knowledgeSeconds[outcome].observe((performance.now() - startedMs) / 1000);
+    return found;
+  }
+
+  return {
+    find: (question) => lookTwice({ ...question, limit: passagesPerTurn, isRanked: false }),
+    search: (companion, query, limit) =>
+      lookTwice({ companion, last: query, previous: null, signal: null, limit, isRanked: true }),
+  };
+}
+
+/** In the order of sources and their texts. */
+function listAll(editions: readonly LiveEdition[]): PassageRef[] {
+  return editions.flatMap(({ edition, chunks }) =>
+    Array.from({ length: chunks }, (_, ordinal) => ({ edition, ordinal })),
+  );
+}
+
+function countPassages(editions: readonly LiveEdition[]): number {
+  return editions.reduce((sum, { chunks }) => sum + chunks, 0);
+}
+
+function nameOf({ edition, ordinal }: PassageRef): string {
+  return `${edition}/${ordinal}`;
+}

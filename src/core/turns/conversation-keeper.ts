@@ -1,0 +1,153 @@
+/** Stores turns in a visitor's conversation with a companion. */
+import type { ArrivalMark } from "../../contracts/coordination.ts";
+import type { ReachedBudget, SettledVisitor, StoredExchange } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
+import {
+  type ConversationKey,
+  freeRepeats,
+  type HistoryMessage,
+  type Message,
+  textParts,
+  toFinishReason,
+  uncounted,
+} from "../../domain/conversation.ts";
+import type { Services } from "../dependencies.ts";
+import type { VerifiedVisitor } from "../visitors/visitors.ts";
+import { type FoundKnowledge, type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
+
+type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
+
+const nobody = { model: null, provider: null };
+
+/** What is said in the conversation. */
+export interface KeptMessage {
+  readonly text: string;
+  /** Taken when it arrived: an erasure from then on includes it. */
+  readonly arrivalMark: ArrivalMark;
+  /** Null unless the client gave the message a name. */
+  readonly named: Pick<NamedStart, "messageId" | "repeats"> | null;
+  /** Null unless the visitor is verified. */
+  readonly visitor: VerifiedVisitor | null;
+}
+
+/** Turns of one conversation run one at a time, whatever else they are. */
+export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
+  return `${companionId} ${sessionId} ${visitorId}`;
+}
+
+/** Whether the message counts in quotas, and needs a proof of work of its own: it did when it was new. */
+export function countsAgain({ repeats }: Pick<NamedStart, "repeats">): boolean {
+  return repeats === null || repeats >= freeRepeats;
+}
+
+/** Whether the same message runs anew: nothing of a reply was stored, and nobody cancelled it. */
+export function runsAgain({ reply, endCode }: StoredExchange): boolean {
+  return reply === null && endCode !== "cancelled";
+}
+
+export class ConversationKeeper implements TurnKeeper {
+  readonly queueKey: string;
+  #sentAt = 0;
+  #conversationId = "";
+  /** Of what was stored; null for nothing. */
+  #questionId: string | null = null;
+  #replyId: string | null = null;
+
+  constructor(
+    private readonly services: KeeperServices,
+    private readonly companion: Companion,
+    private readonly key: ConversationKey,
+    private readonly message: KeptMessage,
+  ) {
+    this.queueKey = queueKeyOf(key);
+  }
+
+  begin(maxBytes: number): Promise<HistoryMessage[]> {
+    const { store, clock, ids } = this.services;
+    // Only now, after the previous turn: lists assume that ids are in the order in which conversations began.
+    this.#sentAt = clock.nowMs();
+    this.#conversationId = ids.uuid();
+    const { named } = this.message;
+    return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
+  }
+
+  settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
+    const { visitor } = this.message;
+    return visitor === null ? this.#store(result, null) : this.#storeVerified(result, visitor);
+  }
+
+  async #storeVerified(result: TurnResult, visitor: VerifiedVisitor): Promise<readonly ReachedBudget[]> {
+    const sealed = await this.services.visitors.seal(visitor);
+    return await this.#store(result, { sealed, isLimited: this.companion.dailyPerVisitor !== null });
+  }
+
+  async noteKnowledge({ unansweredGroupId, seen }: FoundKnowledge): Promise<void> {
+    const [questionId, replyId] = [this.#questionId, this.#replyId];
+    const isUnanswered = unansweredGroupId !== null && questionId !== null;
+    const hasSeen = seen.length > 0 && replyId !== null;
+    if (!isUnanswered && !hasSeen) return;
+    await this.services.store.unanswered.note({
+      key: this.key,
+      unanswered: isUnanswered ? { messageId: questionId, groupId: unansweredGroupId } : null,
+      seen: hasSeen ? { messageId: replyId, passages: seen } : null,
+      atMs: this.services.clock.nowMs(),
+    });
+  }
+
+  #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
+    const { named } = this.message;
+    // That it failed once more is noted with a message that is stored already.
+    const messageId = named !== null && (result.isKept || named.repeats !== null) ? named.messageId : null;
+    return this.services.store.turns.settle({
+      accountId: this.companion.accountId,
+      key: this.key,
+      conversationId: this.#conversationId,
+      messages: result.isKept ? this.#toMessages(result) : [],
+      messageId,
+      endCode: messageId === null ? null : result.endCode,
+      isCounted: result.isCounted && (named === null || countsAgain(named)),
+      visitor,
+      arrivalMark: this.message.arrivalMark,
+      usage: result.usage,
+      answeredBy: result.answeredBy,
+      cost: result.cost,
+      spend: result.spend,
+      failure: result.failure,
+      keyId: result.keyId,
+      day: result.day,
+      ticketId: result.ticketId,
+    });
+  }
+
+  /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
+  async #beginNamed({ messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">, maxBytes: number) {
+    const { turns } = this.services.store;
+    const [stored, earlier] = await Promise.all([
+      turns.findExchange(this.key, messageId),
+      repeats === null ? turns.listHistory(this.key, maxBytes) : turns.listHistory(this.key, maxBytes, messageId),
+    ]);
+    const isAsBefore = stored === null ? repeats === null : runsAgain(stored) && stored.repeats === repeats;
+    if (!isAsBefore) throw new RunsElsewhere();
+    this.#questionId = stored?.questionId ?? null;
+    return earlier;
+  }
+
+  #toMessages({ reply, complete, usage, answeredBy, finishReason: reason }: TurnResult): Message[] {
+    const { clock, ids } = this.services;
+    const messages: Message[] = [];
+    // That of a turn that runs again is stored already.
+    if ((this.message.named?.repeats ?? null) === null) {
+      const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message.text) } as const;
+      messages.push({ ...asked, ...uncounted, complete: true, createdAt: this.#sentAt });
+      this.#questionId = asked.id;
+    }
+    if (reply.length === 0) return messages;
+    const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
+    const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
+    const finishReason = toFinishReason(reason);
+    const counted = { inputTokens, outputTokens, tokensEstimated, finishReason, ...(answeredBy ?? nobody) };
+    this.#replyId = said.id;
+    messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
+    return messages;
+  }
+}

@@ -1,0 +1,44 @@
+/** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
+import type { ReplyEvent } from "../../contracts/llm/provider.ts";
+import type { CitedSource } from "../../domain/knowledge.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
+
+/** How a turn ended, sent once it is stored: complete, broken off for a reason, or stopped without one. */
+export type TurnEnd =
+  | { readonly type: "end"; readonly outcome: "complete" | "stopped" }
+  | { readonly type: "end"; readonly outcome: "broken"; readonly code: StreamErrorCode };
+
+/**
+ * - A provider's event, passed on as it came.
+ * - `waiting`: no text for a long time; the response begins all the same.
+ * - `sources`: where a complete reply has it from; once, after its last text. Only of companions with knowledge.
+ * - `end`: nothing follows.
+ */
+export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | SourcesEvent | TurnEnd;
+
+export interface SourcesEvent {
+  readonly type: "sources";
+  /** By number. */
+  readonly sources: readonly CitedSource[];
+}
+
+/** A reader of a turn's events. A turn may have none, one or several. */
+export interface TurnReader {
+  /**
+   * Returns undefined while the reader keeps up; otherwise a promise, and the provider is not read until it resolves.
+   * Must not throw.
+   */
+  take(event: TurnEvent): Promise<void> | undefined;
+  /** What it has received and not yet passed on, in UTF-16 code units. */
+  readonly heldUnits: number;
+  /** Called when the reader is given up: drops what it has not passed on. */
+  dropHeld(): void;
+}
+
+/** A turn as its readers see it. */
+export interface FollowedTurn {
+  /** The reader receives every event from now on. */
+  attach(reader: TurnReader): void;
+  /** The reader has left and receives nothing more. Does nothing for a reader that is not attached. */
+  leave(reader: TurnReader): void;
+}

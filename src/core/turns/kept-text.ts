@@ -1,0 +1,138 @@
+/** The text of a named reply: well-formed, within bounds, and readable from any place while it grows. */
+import { GatheredText } from "../../lib/gathered-text.ts";
+import type { TurnText } from "./turn-start.ts";
+
+/** The longest named reply, in bytes of UTF-8. */
+export const maxKeptBytes = 1024 * 1024;
+
+/** What a reply costs besides its text. */
+export const keptReplyBytes = 1024;
+
+/** Full blocks are never copied again, however often a growing text is read. */
+const blockUnits = 4096;
+
+/** A follower that catches up gets at most this much at once. */
+const maxReadUnits = 16 * 1024;
+
+/** Where the texts' memory comes from. */
+export interface KeptMemory {
+  /** False if there is no room; then nothing is taken. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+  /** As `ReplyMemory.take`, for what all long replies share, named or not. */
+  takeShare(shareBytes: number, heldBytes: number): number | null;
+  giveShareBack(shareBytes: number): void;
+}
+
+interface Block {
+  readonly start: number;
+  readonly text: string;
+}
+
+export class KeptText implements TurnText {
+  /** UTF-16 code units so far. */
+  units = 0;
+  /** Taken of the memory that long replies share. */
+  shareBytes = 0;
+  readonly #memory: KeptMemory;
+  #takenBytes = 0;
+  #utf8Bytes = 0;
+  readonly #blocks: Block[] = [];
+  #tail: GatheredText = new GatheredText();
+  #tailStart = 0;
+  /** What was added last, as it came, for all followers who keep up. */
+  #latest: readonly string[] = [];
+  #latestStart = 0;
+
+  constructor(memory: KeptMemory) {
+    this.#memory = memory;
+  }
+
+  add(deltas: readonly string[]): string | null {
+    const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
+    const wholeBytes = Buffer.byteLength(whole);
+    const roomBytes = maxKeptBytes - this.#utf8Bytes;
+    if (wholeBytes <= roomBytes) {
+      this.#append(deltas, whole, wholeBytes);
+      return null;
+    }
+    // Never splits a character.
+    const { read, written } = new TextEncoder().encodeInto(whole, new Uint8Array(roomBytes));
+    const fitting = whole.slice(0, read);
+    this.#append([fitting], fitting, written);
+    return fitting;
+  }
+
+  #append(deltas: readonly string[], text: string, bytes: number): void {
+    if (text === "") return;
+    this.#latest = deltas;
+    this.#latestStart = this.units;
+    this.#tail.add(text);
+    this.units += text.length;
+    this.#utf8Bytes += bytes;
+    if (this.#tail.units < blockUnits) return;
+    this.#blocks.push({ start: this.#tailStart, text: this.#tail.toString() });
+    this.#tail = new GatheredText();
+    this.#tailStart = this.units;
+  }
+
+  /** Takes memory for the text. The readers' own part is small: see `ReplyFollower`. */
+  hold(): boolean {
+    const neededBytes = keptReplyBytes + (this.#utf8Bytes === this.units ? this.units : 2 * this.units);
+    const missingBytes = neededBytes - this.#takenBytes;
+    if (missingBytes <= 0) return true;
+    const shareBytes = this.#memory.takeShare(this.shareBytes, 2 * this.units);
+    if (shareBytes === null) return false;
+    if (!this.#memory.take(missingBytes)) {
+      this.#memory.giveShareBack(shareBytes);
+      return false;
+    }
+    this.#takenBytes = neededBytes;
+    this.shareBytes += shareBytes;
+    return true;
+  }
+
+  /** What follows after so many units: nothing at the end, else as much as is at hand, never half a pair. */
+  read(offset: number): readonly string[] {
+    if (offset >= this.units) return [];
+    if (offset === this.#latestStart && this.units - offset <= maxReadUnits) return this.#latest;
+    const isInTail = offset >= this.#tailStart;
+    const { start, text } =
+      (isInTail ? null : this.#blocks.findLast((block) => block.start <= offset)) ?? this.#tailBlock();
+    const end = offset - start + maxReadUnits;
+    return [text.slice(offset - start, isLowHalf(text.charCodeAt(end)) ? end - 1 : end)];
+  }
+
+  /** Whether text can be read from here: not past the end, and not between the halves of a pair. */
+  isPlace(offset: number): boolean {
+    if (offset >= this.units) return offset === this.units;
+    return !isLowHalf(this.read(offset)[0]?.charCodeAt(0) ?? 0);
+  }
+
+  toString(): string {
+    return this.#blocks.map(({ text }) => text).join("") + this.#tail.toString();
+  }
+
+  /** Gives the memory back; the text is gone. */
+  release(): void {
+    this.#memory.giveBack(this.#takenBytes);
+    this.#memory.giveShareBack(this.shareBytes);
+    this.#takenBytes = 0;
+    this.shareBytes = 0;
+    this.#blocks.length = 0;
+    this.#tail = new GatheredText();
+    this.#latest = [];
+    this.units = 0;
+  }
+
+  /** The turn is done with it, its followers may not be: see `release`. */
+  [Symbol.dispose](): void {}
+
+  #tailBlock(): Block {
+    return { start: this.#tailStart, text: this.#tail.toString() };
+  }
+}
+
+function isLowHalf(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

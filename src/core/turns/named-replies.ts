@@ -1,0 +1,153 @@
+/** All replies to named messages that run here: one for each, within bounded memory. */
+import type { StoredExchange } from "../../contracts/store/store.ts";
+import { AppError } from "../../domain/errors.ts";
+import { type After, afterTimeout } from "../../lib/spaced-queue.ts";
+import type { SourcesEvent, TurnEnd } from "./events.ts";
+import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
+import { type KeptMemory, KeptText } from "./kept-text.ts";
+import { replyMemory } from "./reply-memory.ts";
+
+/** For all replies together, as long as somebody reads them or they run. */
+export const maxKeptRepliesBytes = 64 * 1024 * 1024;
+
+/** How long a reply goes on that nobody reads. */
+export const unreadMs = 120_000;
+
+/** Whose reply: the conversation's queue key and the client's name for the message. */
+export interface ReplyName {
+  readonly queueKey: string;
+  readonly messageId: string;
+}
+
+export interface NamedReplies {
+  /** The reply that runs here; null if none does. */
+  find(name: ReplyName): KeptReply | null;
+  /**
+   * A reply for the message, to be run at once; null if one runs already. Throws `unavailable` if too much is held.
+   */
+  claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
+  /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */
+  open(exchange: StoredExchange, sources: SourcesEvent | null): KeptReply;
+  /** Stops all with `unavailable`, for the end of the process. */
+  stopAll(): void;
+  /** Replies held, running or not yet read to their end. */
+  readonly count: number;
+  readonly heldBytes: number;
+  /** Replies that ended because nobody came back for them. */
+  readonly abandonedCount: number;
+  /** Times that a client came back to a reply. */
+  resumedCount: number;
+}
+
+export interface NamedRepliesOptions {
+  after?: After;
+  maxBytes?: number;
+}
+
+export function createNamedReplies({ after = afterTimeout, maxBytes = maxKeptRepliesBytes }: NamedRepliesOptions = {}) {
+  return new Registry(after, maxBytes);
+}
+
+class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
+  heldBytes = 0;
+  abandonedCount = 0;
+  resumedCount = 0;
+  readonly after: After;
+  readonly #maxBytes: number;
+  readonly #running = new Map<string, KeptReply>();
+  /** Not yet read to their end; the one that ended longest ago first. */
+  readonly #ended = new Set<KeptReply>();
+
+  constructor(after: After, maxBytes: number) {
+    this.after = after;
+    this.#maxBytes = maxBytes;
+  }
+
+  get count(): number {
+    return this.#running.size + this.#ended.size;
+  }
+
+  find(name: ReplyName): KeptReply | null {
+    return this.#running.get(toKey(name)) ?? null;
+  }
+
+  claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null {
+    const key = toKey(name);
+    if (this.#running.has(key)) return null;
+    const reply = new KeptReply(this, key, new KeptText(this), message, isResumable);
+    if (!reply.text.hold()) throw tooMuchHeld();
+    this.#running.set(key, reply);
+    return reply;
+  }
+
+  open({ question, reply, isComplete, endCode }: StoredExchange, sources: SourcesEvent | null): KeptReply {
+    const opened = new KeptReply(this, "", new KeptText(this), question, true);
+    const end: TurnEnd = isComplete
+      ? { type: "end", outcome: "complete" }
+      : { type: "end", outcome: "broken", code: endCode ?? "abandoned" };
+    if (!opened.fill(reply ?? "", end, sources)) throw tooMuchHeld();
+    this.#ended.add(opened);
+    return opened;
+  }
+
+  stopAll(): void {
+    const error = new AppError("unavailable", "The server is stopping. Try again shortly.");
+    for (const reply of this.#running.values()) reply.stop("unavailable", error);
+  }
+
+  watchUnread(reply: KeptReply): () => void {
+    const error = new AppError("unavailable", "Nobody has read the reply for two minutes.");
+    return this.after(unreadMs, () => reply.stop("abandoned", error));
+  }
+
+  noteEnded(reply: KeptReply, end: TurnEnd): void {
+    if (end.outcome === "broken" && end.code === "abandoned") this.abandonedCount++;
+    this.#running.delete(reply.name);
+    this.#ended.add(reply);
+  }
+
+  forget(reply: KeptReply): void {
+    if (this.#running.get(reply.name) === reply) this.#running.delete(reply.name);
+    this.#ended.delete(reply);
+    reply.text.release();
+  }
+
+  /** Those that ended longest ago make room; whoever reads them finds them in the store. */
+  take(bytes: number): boolean {
+    for (const reply of this.#ended) {
+      if (this.heldBytes + bytes <= this.#maxBytes) break;
+      reply.cut();
+    }
+    if (this.heldBytes + bytes > this.#maxBytes) return false;
+    this.heldBytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.heldBytes -= bytes;
+  }
+
+  /** As `take`; only long replies make room. */
+  takeShare(shareBytes: number, heldBytes: number): number | null {
+    let taken = replyMemory.take(shareBytes, heldBytes);
+    for (const reply of this.#ended) {
+      if (taken !== null) break;
+      if (reply.text.shareBytes === 0) continue;
+      reply.cut();
+      taken = replyMemory.take(shareBytes, heldBytes);
+    }
+    return taken;
+  }
+
+  giveShareBack(shareBytes: number): void {
+    replyMemory.giveBack(shareBytes);
+  }
+}
+
+function toKey({ queueKey, messageId }: ReplyName): string {
+  return `${queueKey} ${messageId}`;
+}
+
+function tooMuchHeld(): AppError {
+  return new AppError("unavailable", "Too many replies are under way. Try again shortly.", { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,82 @@
+/**
+ * Limits the memory of running replies. Each is held whole until it is stored, and a stalled reader is only noticed
+ * when the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
+ */
+import { fullGC } from "bun:jsc";
+import { GatheredText } from "../../lib/gathered-text.ts";
+import type { TurnText } from "./turn-start.ts";
+
+/** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
+export const ownBytes = 64 * 1024;
+
+/** For all replies together, beyond that. A reply that needs more than is left is ended. */
+export const sharedBytes = 8 * 1024 * 1024;
+
+/** So much of long replies, once they have ended, is garbage that the collector would leave until much more has come. */
+const collectEveryBytes = sharedBytes / 4;
+
+/** The longest reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
+export const maxReplyUnits = 1024 * 1024;
+
+/** Memory is taken in steps of this size. */
+const stepBytes = 64 * 1024;
+
+export class ReplyMemory {
+  takenBytes = 0;
+  #uncollectedBytes = 0;
+
+  /** How much to add to a reply's `shareBytes` so that it may hold `heldBytes`; null if there is no room. */
+  take(shareBytes: number, heldBytes: number): number | null {
+    const missing = heldBytes - ownBytes - shareBytes;
+    if (missing <= 0) return 0;
+    const bytes = Math.ceil(missing / stepBytes) * stepBytes;
+    if (this.takenBytes + bytes > sharedBytes) return null;
+    this.takenBytes += bytes;
+    return bytes;
+  }
+
+  giveBack(shareBytes: number): void {
+    this.takenBytes -= shareBytes;
+    this.#uncollectedBytes += shareBytes;
+    if (this.#uncollectedBytes < collectEveryBytes) return;
+    this.#uncollectedBytes = 0;
+    // Once nothing refers to them.
+    setImmediate(fullGC);
+  }
+}
+
+/** The one of this process. */
+export const replyMemory = new ReplyMemory();
+
+/** The text of one reply so far. */
+export class ReplyText implements TurnText {
+  readonly #text = new GatheredText();
+  /** Taken of the memory that long replies share. */
+  #shareBytes = 0;
+
+  add(deltas: readonly string[]): string | null {
+    const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
+    const roomUnits = maxReplyUnits - this.#text.units;
+    const fitting = whole.length <= roomUnits ? whole : whole.slice(0, roomUnits).toWellFormed();
+    this.#text.add(fitting);
+    return whole.length <= roomUnits ? null : fitting;
+  }
+
+  hold(readersUnits: number): boolean {
+    // Two bytes a character at most.
+    const bytes = replyMemory.take(this.#shareBytes, 2 * (this.#text.units + readersUnits));
+    if (bytes === null) return false;
+    this.#shareBytes += bytes;
+    return true;
+  }
+
+  /** A break may have split a surrogate pair: stored text must be well-formed. */
+  toString(): string {
+    return this.#text.toString().toWellFormed();
+  }
+
+  /** Gives the memory back. */
+  [Symbol.dispose](): void {
+    replyMemory.giveBack(this.#shareBytes);
+  }
+}

@@ -1,0 +1,113 @@
+/** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
+import type { ReplySink } from "../../contracts/llm/provider.ts";
+import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
+import { noTokens } from "../../domain/usage.ts";
+import type { StopSignal } from "../../lib/stop-signal.ts";
+import type { Services } from "../dependencies.ts";
+import { CitedReply } from "../knowledge/citations/cited-reply.ts";
+import type { Found } from "../knowledge/retrieval/found.ts";
+import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
+import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
+import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
+import type { SourcesEvent } from "./events.ts";
+import { toLogged } from "./failed-replies.ts";
+import type { FoundKnowledge, ReplySource, TurnStart } from "./turn-start.ts";
+
+type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
+
+const fenceCharacters = 20;
+
+export class TurnKnowledge {
+  /** The message with the passages; null if there are none, or no model is asked. */
+  readonly message: HistoryMessage | null = null;
+  /** What is said instead of asking a model; null: it is asked. */
+  readonly source: ReplySource | null = null;
+  /** Where the provider's reply goes; null: it is passed on as it is, or no provider is asked. */
+  readonly reply: CitedReply | null;
+  readonly #services: KnowledgeServices;
+  readonly #start: TurnStart;
+  readonly #found: Found;
+
+  constructor(services: KnowledgeServices, start: TurnStart, found: Found, previous: string | null, sink: ReplySink) {
+    const { companion, message } = start;
+    this.#services = services;
+    this.#start = start;
+    this.#found = found;
+    const sayNothingFound = () => companion.noAnswerText ?? noAnswerTextFor(message, previous);
+    if (companion.answerMode === "grounded" && !found.isFound && !found.isSmallTalk) {
+      this.source = fixedText(sayNothingFound());
+    } else if (found.passages.length > 0) {
+      this.message = toPassagesMessage(found.passages, companion, services.ids.secret(fenceCharacters));
+    }
+    const { citations: mode, hasSources } = companion;
+    const isCited = hasSources && this.source === null;
+    this.reply = isCited ? new CitedReply(sink, { mode, passages: found.passages, sayNothingFound }) : null;
+  }
+
+  /** Nothing if the model was given no passages: the same as is told of a stored reply. */
+  listEvents(): SourcesEvent[] {
+    if (this.message === null || this.reply === null) return [];
+    return [{ type: "sources", sources: this.reply.listSources() }];
+  }
+
+  /** Call it once the turn is stored. Never rejects: the reply is whole without it. */
+  async note(): Promise<void> {
+    try {
+      await this.#start.keeper.noteKnowledge?.(this.#toFacts());
+    } catch (error) {
+      this.#services.log.error("what a turn found is not noted", toLogged(this.#start, error));
+    }
+  }
+
+  #toFacts(): FoundKnowledge {
+    const { isFound, isSmallTalk, topic } = this.#found;
+    const isUnanswered = !isFound && !isSmallTalk;
+    return {
+      unansweredGroupId: isUnanswered ? nameQuestion(this.#start.companion.id, topic) : null,
+      seen: this.#listSeen().map(({ n, edition, ordinal }) => ({
+        n,
+        edition,
+        ordinal,
+        isCited: this.reply?.isCited(n) === true,
+      })),
+    };
+  }
+
+  #listSeen() {
+    return this.source === null ? this.#found.passages : [];
+  }
+}
+
+function fixedText(text: string): ReplySource {
+  return {
+    isCharged: false,
+    async reply(sink) {
+      sink.emit({ type: "text", deltas: [text] });
+      return { complete: true, usage: noTokens, answeredBy: null, finishReason: "stop", failure: null };
+    },
+  };
+}
+
+interface Consultation {
+  /** Newest first. */
+  readonly earlier: readonly HistoryMessage[];
+  /** Where the reply goes. */
+  readonly sink: ReplySink;
+  readonly signal: StopSignal;
+}
+
+/** Rejects as the store does. */
+export async function consultKnowledge(
+  services: KnowledgeServices,
+  start: TurnStart,
+  { earlier, sink, signal }: Consultation,
+): Promise<TurnKnowledge> {
+  const { companion, message, given } = start;
+  // Of a conversation that its caller keeps, the last is `message` itself.
+  const asked = given === undefined ? earlier : given.messages.toReversed();
+  const questions = asked.filter(({ role }) => role === "user");
+  const before = questions[given === undefined ? 0 : 1];
+  const previous = before === undefined ? null : textOf(before);
+  const found = await services.knowledge.find({ companion, last: message, previous, signal });
+  return new TurnKnowledge(services, start, found, previous, sink);
+}

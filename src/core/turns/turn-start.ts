@@ -1,0 +1,168 @@
+/** A turn's input: its companion and message, the right to run it, and where it is stored. */
+import type { TicketId, TurnEntry } from "../../contracts/coordination.ts";
+import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+import type { ReachedBudget, SeenPassage, Spend } from "../../contracts/store/store.ts";
+import type { Plan } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { HistoryMessage, MessagePart } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Cost } from "../../domain/money.ts";
+import type { FailureKind } from "../../domain/reply-failure.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { Answerer, TokenUsage } from "../../domain/usage.ts";
+import type { StopSignal } from "../../lib/stop-signal.ts";
+
+export interface TurnStart {
+  companion: Companion;
+  /** The plan of the companion's account. */
+  plan: Plan;
+  /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
+  keyId: string | null;
+  message: string;
+  /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
+  readonly given?: GivenPrompt;
+  requestId: string;
+  /** What the limit of running turns counts by; null means no limit. */
+  address: string | null;
+  right: TurnRight;
+  keeper: TurnKeeper;
+  /** Null unless the client gave the message a name. */
+  readonly named: NamedStart | null;
+  /** As in `TurnEntry`. */
+  readonly visitor: TurnEntry["visitor"];
+  /**
+   * Spends the visitor's proof of work. Called once, before the provider is, when nothing else can refuse the turn any
+   * more; what it rejects with refuses the turn. Left out or null: none was asked for.
+   */
+  readonly spendWork?: (() => Promise<void>) | null;
+  /** Told why the provider failed before its first text, for whoever may know. */
+  readonly noteFailure?: (kind: FailureKind) => void;
+}
+
+/** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
+export interface GivenPrompt {
+  /** Appended to the companion's own instructions, in this order. */
+  readonly instructions: readonly string[];
+  /** Oldest first; all are sent, however long. */
+  readonly messages: readonly HistoryMessage[];
+  /** Null: the companion's. */
+  readonly temperature: number | null;
+  /** Null: the companion's. It never raises that one. */
+  readonly maxOutputTokens: number | null;
+  /** Texts before which the model stops. */
+  readonly stop: readonly string[];
+}
+
+export interface NamedStart {
+  /** Lower case. */
+  readonly messageId: string;
+  /** How often it ran again without a reply, as it is stored; null if it is new. */
+  readonly repeats: number | null;
+  /** Holds the reply for clients that come back. */
+  readonly text: TurnText;
+}
+
+/** The text of a turn's reply so far, within bounds. Disposed of once the turn no longer needs it. */
+export interface TurnText extends Disposable {
+  /** Null if all of it fits; otherwise the part that did, after which nothing more fits. */
+  add(deltas: readonly string[]): string | null;
+  /** Takes memory for the text and what its readers hold, in UTF-16 code units; false if none is left. */
+  hold(readersUnits: number): boolean;
+  /** Well-formed. */
+  toString(): string;
+}
+
+/** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
+export interface TurnRight {
+  /** What the companion's account may spend; null if it opens the companion no longer. */
+  check(): Promise<SpendingState | null>;
+  /** The error for a request without this right. */
+  refusal(): AppError;
+}
+
+/**
+ * The message was settled, or begun at another instance, between the look for it and its turn; nothing is held. Look
+ * again: whoever cannot should try in a second.
+ */
+export class RunsElsewhere extends AppError {
+  constructor() {
+    super("unavailable", "The reply to this message runs at another server. Try again shortly.", {
+      retryAfterSeconds: 1,
+    });
+  }
+}
+
+/** Loads what was said before a turn, and stores the turn in one commit at its end. */
+export interface TurnKeeper {
+  /** Turns with the same key run one at a time, in the order of arrival; null: the turn does not queue. */
+  readonly queueKey: string | null;
+  /**
+   * Called once, when the turn may run. Resolves with earlier messages, newest first: all of them, or as many as it
+   * takes to exceed `maxBytes` of UTF-8. Rejects with `RunsElsewhere` if the turn must not run.
+   */
+  begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
+  /**
+   * Called once, unless the turn is refused before a provider answers or fails. Resolves once durable, with the budgets
+   * whose limit the turn was the first to reach.
+   */
+  settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
+  /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
+  noteKnowledge?(found: FoundKnowledge): Promise<void>;
+}
+
+/** What a turn found in its companion's knowledge. */
+export interface FoundKnowledge {
+  /** Names the questions that ask the same; null if there was an answer, or no question. */
+  readonly unansweredGroupId: string | null;
+  /** What the model saw. */
+  readonly seen: readonly SeenPassage[];
+}
+
+/** Where a turn's reply comes from: chosen before it is asked, so that the turn itself knows no kinds of replies. */
+export interface ReplySource {
+  /** Whether a provider is asked: then what may be spent is checked before. */
+  readonly isCharged: boolean;
+  /**
+   * Sends the reply to the sink. Resolves when it has ended, however it ended after its first text; rejects if it failed
+   * before. The signal ends it.
+   */
+  reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome>;
+}
+
+/** How a reply ended; a turn may answer without asking anybody. */
+export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answeredBy: Answerer | null };
+
+/** A turn as it is stored. */
+export interface TurnResult {
+  /** False if the provider failed before its first text: stored is only what it charges for all the same. */
+  readonly isKept: boolean;
+  /** False if it failed without an answer of any kind: then it is none of the day's messages, and has no tokens. */
+  readonly isCounted: boolean;
+  /** What the model was asked. */
+  readonly request: ReplyRequest;
+  /** What the model said, well-formed; empty if the turn was stopped before that. */
+  readonly reply: readonly MessagePart[];
+  /** Whether the provider finished it. */
+  readonly complete: boolean;
+  /** Why a reply counts as an error in usage. Null if it is complete, or was stopped, but not for its length. */
+  readonly failure: FailureKind | null;
+  /** Why the server or the provider ended it early; null if it is complete, or all readers left. */
+  readonly endCode: StreamErrorCode | null;
+  readonly usage: TokenUsage;
+  /** As in `SettledTurn`. */
+  readonly answeredBy: Answerer | null;
+  /** As in `ReplyOutcome`. */
+  readonly finishReason: string | null;
+  /** Null for a model without a price. */
+  readonly cost: Cost | null;
+  /** As in `SettledTurn`. */
+  readonly spend: Spend | null;
+  /** As in `TurnStart`. */
+  readonly keyId: string | null;
+  /** UTC day of admission, under which quota and usage count. */
+  readonly day: string;
+  readonly ticketId: TicketId;
+  /** Milliseconds from the call to the first text; null if there was none. */
+  readonly firstTextMs: number | null;
+}

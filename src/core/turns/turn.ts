@@ -1,0 +1,248 @@
+/** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
+import type { ReplyEvent, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+import type { SpendingState } from "../../domain/budget.ts";
+import { AppError } from "../../domain/errors.ts";
+import { usesKnowledge } from "../../domain/knowledge.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import { Stop } from "../../lib/stop-signal.ts";
+import type { Services } from "../dependencies.ts";
+import { AskedReply, enterTurn } from "./admission.ts";
+import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import {
+  countFailedReply,
+  logRefusal,
+  type TurnEnding,
+  toIncompleteEnd,
+  toLogged,
+  toRefusedEnd,
+} from "./failed-replies.ts";
+import type { OpenTurn } from "./open-turns.ts";
+import type { CallServices } from "./reply-calls.ts";
+import { ReplyText } from "./reply-memory.ts";
+import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { noteReached } from "./spending.ts";
+import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
+import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
+
+export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
+
+/** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
+const waitMs = 10_000;
+
+export class Turn implements OpenTurn, FollowedTurn, ReplySink {
+  checkedMark = -1;
+  ended = Promise.resolve();
+  readonly #services: TurnServices;
+  readonly #start: TurnStart;
+  readonly #stop = new Stop();
+  readonly #beginning = Promise.withResolvers<void>();
+  readonly #text: TurnText;
+  /** Replaced with every change, because a reader may leave while an event is sent to all. */
+  #readers: readonly TurnReader[] = [];
+  /** Why the server stopped it; null if it did not, or if all readers left. */
+  #ending: TurnEnding | null = null;
+  /** Whether the response has begun: from then on failures are reported only to the readers. */
+  #hasBegun = false;
+  #waitingTimer: ReturnType<typeof setTimeout> | undefined;
+  #askedAtMs = 0;
+  #firstTextMs: number | null = null;
+  /** Null for a companion without any. */
+  #knowledge: TurnKnowledge | null = null;
+
+  constructor(services: TurnServices, start: TurnStart) {
+    this.#services = services;
+    this.#start = start;
+    this.#text = start.named?.text ?? new ReplyText();
+  }
+
+  /**
+   * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
+   * rest goes on in the background. Rejects with why it was refused, or failed: then nothing is stored, and nothing counted
+   * but a provider's failure with what it counted, unless the right to the companion was revoked while it was replying.
+   */
+  begin(): Promise<void> {
+    this.ended = this.#live();
+    return this.#beginning.promise;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop.aborted;
+  }
+
+  attach(reader: TurnReader): void {
+    this.#readers = [...this.#readers, reader];
+  }
+
+  leave(reader: TurnReader): void {
+    if (!this.#readers.includes(reader)) return;
+    this.#readers = this.#readers.filter((other) => other !== reader);
+    if (this.#readers.length === 0) this.stopUnread();
+  }
+
+  /** Nobody reads it any more: this alone decides that the operator does not pay for such a reply. */
+  stopUnread(): void {
+    this.#stop.abort(new AppError("unavailable", "All readers have left."));
+  }
+
+  /** Stops the turn for everyone. If it was stopped before, the first reason stays. */
+  stop(code: StreamErrorCode, error: AppError): void {
+    if (this.isStopped) return;
+    this.#ending = { code, error };
+    this.#stop.abort(error);
+  }
+
+  async checkRight(): Promise<boolean> {
+    return this.#hasRight(await this.#start.right.check());
+  }
+
+  async readRight(): Promise<SpendingState | null> {
+    const spending = await this.#start.right.check();
+    if (!this.#hasRight(spending)) throw this.#stop.reason;
+    return this.isStopped ? null : spending;
+  }
+
+  requireRunning(): void {
+    if (this.isStopped) throw this.#stop.reason;
+  }
+
+  #hasRight(spending: SpendingState | null): spending is SpendingState {
+    if (spending === null) this.stop("unavailable", this.#start.right.refusal());
+    return spending !== null;
+  }
+
+  /** Runs the whole turn. Never rejects, because nobody awaits it. */
+  async #live(): Promise<void> {
+    const { openTurns } = this.#services;
+    try {
+      // Everything that the turn takes is given back in reverse order, however it ends.
+      using taken = new DisposableStack();
+      taken.defer(openTurns.enter(this, this.#start.address));
+      // If it is stopped while it waits, it is dropped and costs nothing.
+      const ticket = await enterTurn(this.#services, this.#start, this.#stop);
+      taken.defer(ticket.leave);
+      taken.use(this.#text);
+      const request = await this.#buildRequest();
+      const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
+      const source = this.#knowledge?.source ?? asked;
+      await asked.admit(source.isCharged);
+      await this.#settle(asked, await this.#ask(source, asked));
+    } catch (error) {
+      // Everything has been given back by now, so an immediate retry finds it free.
+      this.#refuse(error);
+    }
+  }
+
+  async #buildRequest(): Promise<ReplyRequest> {
+    const { companion, message, given, requestId, keeper } = this.#start;
+    const { llm } = this.#services.settings;
+    const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
+    if (usesKnowledge(companion)) {
+      const reply = { earlier, sink: this, signal: this.#stop };
+      this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
+    }
+    const passages = this.#knowledge?.message ?? null;
+    return toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
+  }
+
+  /** Rejects if the source failed before its first text: that has been counted, and there is nothing to store. */
+  async #ask(source: ReplySource, asked: AskedReply): Promise<TurnOutcome> {
+    this.#askedAtMs = performance.now();
+    this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
+    try {
+      return await source.reply(this.#knowledge?.reply ?? this, this.#stop);
+    } catch (failure) {
+      throw await countFailedReply(this.#services, this.#start, asked, failure);
+    } finally {
+      clearTimeout(this.#waitingTimer);
+    }
+  }
+
+  /** Called by the provider. */
+  emit(event: ReplyEvent): Promise<unknown> | undefined {
+    if (this.#firstTextMs === null) {
+      this.#firstTextMs = performance.now() - this.#askedAtMs;
+      this.#open();
+    }
+    const last = this.#text.add(event.deltas);
+    if (last !== null) {
+      if (last !== "") this.#tell({ type: "text", deltas: [last] });
+      this.stop("too_long", new AppError("upstream_error", "The reply is too long."));
+      return undefined;
+    }
+    const stalled = this.#tell(event);
+    let heldUnits = 0;
+    for (const reader of this.#readers) heldUnits += reader.heldUnits;
+    if (!this.#text.hold(heldUnits)) {
+      for (const reader of this.#readers) reader.dropHeld();
+      this.stop("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
+    }
+    return stalled;
+  }
+
+  /** Stores the turn, and reports to its readers how it ended. */
+  async #settle(asked: AskedReply, outcome: TurnOutcome): Promise<void> {
+    const knowledge = this.#knowledge;
+    if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
+    else this.#open();
+    if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
+    knowledge?.reply?.end(outcome.complete);
+    // Decided before it is stored: whoever stops it from now on changes nothing.
+    const end: TurnEnd = outcome.complete
+      ? { type: "end", outcome: "complete" }
+      : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
+    const result = toTurnResult(this.#services, this.#start, {
+      asked,
+      outcome,
+      end,
+      isKept: true,
+      text: this.#text.toString(),
+      firstTextMs: this.#firstTextMs,
+      isTooLong: this.#ending?.code === "too_long",
+    });
+    this.#services.measurements.countTokens(result.usage);
+    try {
+      const reached = await this.#start.keeper.settle(result);
+      if (reached.length > 0) noteReached(this.#services, reached);
+    } catch (error) {
+      this.#services.log.error("turn not kept", toLogged(this.#start, error));
+      this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
+      return;
+    } finally {
+      // Even if it is unknown whether the turn was stored.
+      asked.ticket.settle();
+    }
+    if (knowledge !== null) {
+      await knowledge.note();
+      if (end.outcome === "complete") for (const event of knowledge.listEvents()) this.#tell(event);
+    }
+    this.#tell(end);
+  }
+
+  /** Returns a promise if a reader does not keep up. */
+  #tell(event: TurnEvent): Promise<unknown> | undefined {
+    let stalled: Promise<unknown> | undefined;
+    for (const reader of this.#readers) {
+      const behind = reader.take(event);
+      if (behind !== undefined) stalled = stalled === undefined ? behind : Promise.all([stalled, behind]);
+    }
+    return stalled;
+  }
+
+  #open(): void {
+    clearTimeout(this.#waitingTimer);
+    this.#hasBegun = true;
+    this.#beginning.resolve();
+  }
+
+  #beginAnyway(): void {
+    this.#tell({ type: "waiting" });
+    this.#open();
+  }
+
+  /** There is nothing to store: reports an error to the caller if the response has not begun, and the end to readers. */
+  #refuse(error: unknown): void {
+    if (this.#hasBegun) logRefusal(this.#services, this.#start, error);
+    this.#beginning.reject(error);
+    this.#tell(toRefusedEnd(error, this.#ending));
+  }
+}

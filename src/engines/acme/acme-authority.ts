@@ -1,0 +1,147 @@
+/** An authority that is asked by ACME (RFC 8555), which looks at each name over plain HTTP (http-01). */
+import type { Authorization, Client, Order } from "acme-client";
+import { type Authority, AuthorityFailure, type CertificateOrder } from "../../contracts/certificates/authority.ts";
+import { startDeadline, waitFor } from "../../lib/deadline.ts";
+import { type AuthorityCall, type AuthorityFetch, type AuthorityResponse, callAuthority, type Line } from "./calls.ts";
+import { readDirectory } from "./directory.ts";
+import { toCheckFailure } from "./problems.ts";
+import { findRenewalWindow } from "./renewal-info.ts";
+
+/** Several networks look at each name; the known authorities take seconds. */
+const orderMs = 5 * 60_000;
+const firstLookMs = 50;
+const longestPauseMs = 3_000;
+
+export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fetch): Authority {
+  return {
+    async makeAccountKey() {
+      const { crypto } = await loadLibrary();
+      return (await crypto.createPrivateEcdsaKey("P-256")).toString();
+    },
+
+    async order(order, signal) {
+      const tooLate = () => new AuthorityFailure({ kind: "away", detail: "it did not finish the order in time" });
+      const deadline = startDeadline(signal, orderMs, tooLate);
+      try {
+        return await fulfil(directory, order, { fetch: ask, signal: deadline.signal });
+      } finally {
+        deadline.end();
+      }
+    },
+
+    findRenewalWindow: (cert, signal) => findRenewalWindow(directory, cert, { fetch: ask, signal }),
+  };
+}
+
+/** The library's own failures are about answers that it cannot use. */
+async function understand<Answer>(asking: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof AuthorityFailure || signal.aborted) throw error;
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new AuthorityFailure({ kind: "unusable", detail }, error);
+  }
+}
+
+/** Loaded for an order: most starts need none. By its parts, since the whole has twice as much that is not used. */
+async function loadLibrary(): Promise<Pick<typeof import("acme-client"), "Client" | "crypto">> {
+  const [client, crypto] = await Promise.all([
+    import("acme-client/src/client.js"),
+    import("acme-client/src/crypto/index.js"),
+  ]);
+  return { Client: client.default, crypto: crypto.default };
+}
+
+async function fulfil(directory: string, order: CertificateOrder, line: Line) {
+  const { signal } = line;
+  const { Client, crypto } = await loadLibrary();
+  const { names, accountKey, email } = order;
+  const client = new Client({ directoryUrl: directory, accountKey });
+  takeOverRequests(client, line, directory);
+  await understand(openAccount(client, email), signal);
+  const identifiers = names.map((value) => ({ type: "dns", value }));
+  const placed = await understand(client.createOrder({ identifiers }), signal);
+  await proveNames(client, placed, order, signal);
+  const key = await crypto.createPrivateEcdsaKey("P-256");
+  const [, csr] = await crypto.createCsr({ altNames: [...names] }, key);
+  // An order that was ready is finalized once: a repeated call would be refused.
+  const finalized = await client.finalizeOrder(placed, csr);
+  const issued = await poll(signal, finalized, () => client.getOrder(placed), isIssued);
+  return { cert: await client.getCertificate(issued), key: key.toString() };
+}
+
+/** The library's own repeat for minutes whatever fails, know no signal, and keep of a refusal nothing but its text. */
+function takeOverRequests(client: Client, line: Line, directory: string): void {
+  const isEncrypted = directory.startsWith("https://");
+  const { http } = client as unknown as { http: { request: unknown } };
+  http.request = (url: string, method: string, { data }: Partial<AuthorityCall> = {}) => {
+    // An authority names the addresses itself (RFC 8555, section 6.1).
+    if (isEncrypted && !url.startsWith("https://")) {
+      throw new AuthorityFailure({ kind: "unusable", detail: "it names an address without HTTPS" });
+    }
+    if (url === directory) return readDirectory(url, line);
+    return callAuthority(url, { method, data, headers: { "content-type": "application/jose+json" } }, line);
+  };
+}
+
+/**
+ * Not the library's own way, which changes an account that exists each time: authorities refuse that where no address is
+ * given, since nothing would change.
+ */
+async function openAccount(client: Client, email: string | null): Promise<void> {
+  const { api } = client as unknown as { api: { createAccount(data: object): Promise<AuthorityResponse> } };
+  const contact = email === null ? [] : [`mailto:${email}`];
+  const account = { termsOfServiceAgreed: true, ...(email === null ? {} : { contact }) };
+  const { status, data } = await api.createAccount(account);
+  const isNew = status === 201;
+  const known = (data as { contact?: unknown }).contact;
+  if (!isNew && email !== null && String(known) !== String(contact)) await client.updateAccount({ contact });
+}
+
+async function proveNames(client: Client, placed: Order, order: CertificateOrder, signal: AbortSignal): Promise<void> {
+  const authorizations = await understand(client.getAuthorizations(placed), signal);
+  // One that was proven for an earlier order holds for a while.
+  const open = authorizations.filter(({ status }) => status !== "valid");
+  const challenges = open.map((authorization) => findHttpChallenge(authorization));
+  for (const challenge of challenges) {
+    await order.putChallenge(challenge.token, await client.getChallengeKeyAuthorization(challenge));
+  }
+  for (const challenge of challenges) await client.completeChallenge(challenge);
+  if (challenges.length === 0) return;
+  await poll(signal, open, () => client.getAuthorizations(placed), areProven);
+}
+
+function findHttpChallenge({ challenges, identifier }: Authorization) {
+  const challenge = challenges.find(({ type }) => type === "http-01");
+  if (challenge !== undefined) return challenge;
+  throw new AuthorityFailure({ kind: "refused", detail: "it does not offer http-01", domain: identifier.value });
+}
+
+function areProven(authorizations: readonly Authorization[]): boolean {
+  for (const { status, identifier, challenges } of authorizations) {
+    if (status === "valid" || status === "pending") continue;
+    const failed = challenges.find(({ error }) => error !== undefined);
+    throw toCheckFailure(failed?.error, identifier.value);
+  }
+  return authorizations.every(({ status }) => status === "valid");
+}
+
+function isIssued(order: Order): boolean {
+  if (order.status === "invalid") throw toCheckFailure(order.error, null);
+  return order.status === "valid";
+}
+
+async function poll<Item>(
+  signal: AbortSignal,
+  first: Item,
+  look: () => Promise<Item>,
+  isDone: (item: Item) => boolean,
+): Promise<Item> {
+  let item = first;
+  for (let pauseMs = firstLookMs; !isDone(item); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    await waitFor(pauseMs, signal);
+    item = await look();
+  }
+  return item;
+}

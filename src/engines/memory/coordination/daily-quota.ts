@@ -1,0 +1,119 @@
+/**
+ * The daily quota of messages or voice sessions per companion: reservations in memory on top of the durable count.
+ * Memory is authoritative while a count is held, so only one process may serve the data.
+ */
+import type { QuotaRefusal, Reservation } from "../../../contracts/coordination.ts";
+import { AppError } from "../../../domain/errors.ts";
+import { secondsToMidnight, toUtcDay } from "../../../lib/clock.ts";
+import { type RecencyLinks, RecencyList } from "../../../lib/recency-list.ts";
+
+/** Reads the companion's durable count for the day. */
+export type CountDay = (companionId: string, day: string) => Promise<number>;
+
+/** One companion's day. `used` starts with the durable count, read once; after that, reservations add to it. */
+interface DayCount extends RecencyLinks<DayCount> {
+  readonly name: string;
+  readonly day: string;
+  /** Null until it has been read. */
+  used: number | null;
+  readonly reading: Promise<number>;
+  /** Open reservations, and calls about to make one: a count may only be forgotten without any. */
+  holders: number;
+}
+
+export class MemoryDailyQuota {
+  readonly #countDay: CountDay;
+  readonly #capacity: number;
+  readonly #counts = new Map<string, DayCount>();
+  /** Counts without open reservations. */
+  readonly #idle = new RecencyList<DayCount>();
+  #latestDay = "";
+
+  /** `capacity`: how many counts to keep without open reservations, so that they need not be read again. */
+  constructor(countDay: CountDay, capacity = 10_000) {
+    this.#countDay = countDay;
+    this.#capacity = capacity;
+  }
+
+  /** Counts held now: at most the capacity, or the number with open reservations if that is higher. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  /** Throws `unavailable` if the durable count cannot be read: then nothing is reserved. */
+  async reserve(companionId: string, limit: number, nowMs: number): Promise<Reservation | QuotaRefusal> {
+    const day = toUtcDay(nowMs);
+    if (day > this.#latestDay) this.#latestDay = day;
+    const count = this.#hold(companionId, day);
+    try {
+      const durable = count.used ?? (await count.reading);
+      // Others that waited for the same read may have gone first.
+      const used = count.used ?? durable;
+      count.used = used;
+      if (used >= limit) {
+        this.#letGo(count);
+        return { isAdmitted: false, reason: "day_used_up", retryAfterSeconds: secondsToMidnight(nowMs) };
+      }
+      count.used = used + 1;
+    } catch (cause) {
+      this.#forget(count);
+      throw new AppError("unavailable", "What was used today cannot be counted right now. Try again shortly.", {
+        cause,
+      });
+    }
+    return this.#makeReservation(count);
+  }
+
+  #hold(companionId: string, day: string): DayCount {
+    const name = `${day} ${companionId}`;
+    const known = this.#counts.get(name);
+    if (known) {
+      if (known.holders === 0) this.#idle.remove(known);
+      known.holders++;
+      return known;
+    }
+    const reading = this.#read(companionId, day);
+    const count: DayCount = { name, day, used: null, reading, holders: 1, newer: null, older: null };
+    this.#counts.set(name, count);
+    this.#trim();
+    return count;
+  }
+
+  /** Async, so that a store that throws synchronously is handled in the same way. */
+  async #read(companionId: string, day: string): Promise<number> {
+    return this.#countDay(companionId, day);
+  }
+
+  #letGo(count: DayCount): void {
+    count.holders--;
+    if (count.holders > 0) return;
+    this.#idle.add(count);
+    this.#trim();
+  }
+
+  /** A count that could not be read has no reservations; the next call reads it again. */
+  #forget(count: DayCount): void {
+    if (this.#counts.get(count.name) === count) this.#counts.delete(count.name);
+  }
+
+  /** Evicts past days first: nothing is reserved on them any more, unless the clock is set back. */
+  #trim(): void {
+    for (let i = 0; i < 4; i++) {
+      const { oldest } = this.#idle;
+      if (oldest === null || (oldest.day === this.#latestDay && this.#counts.size <= this.#capacity)) return;
+      this.#idle.remove(oldest);
+      this.#counts.delete(oldest.name);
+    }
+  }
+
+  #makeReservation(count: DayCount): Reservation {
+    let isOpen = true;
+    const close = (givenBack: number) => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (count.used !== null) count.used -= givenBack;
+      this.#letGo(count);
+    };
+    return { isAdmitted: true, id: null, day: count.day, release: () => close(1), settle: () => close(0) };
+  }
+}

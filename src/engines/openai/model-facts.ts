@@ -1,0 +1,101 @@
+/** What is known of one model of a provider: learnt from what it refuses, takes and sends, and kept for the process. */
+import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.ts";
+import type { CallPlan, Wire } from "./wire.ts";
+
+/** What a request can do without. */
+export const optionals = ["temperature", "effort", "stop", "stream_options", "store"] as const;
+export type Optional = (typeof optionals)[number];
+
+/** What one refusal says; more than one thing may be named at once. */
+export interface Lesson {
+  /** The model is served by this one alone. */
+  readonly wire?: Wire["name"];
+  readonly refused?: readonly Optional[];
+  /** Which efforts it takes instead of the one that it refuses. */
+  readonly efforts?: readonly ReasoningEffort[];
+  readonly boundName?: CallPlan["boundName"];
+  readonly systemRole?: CallPlan["systemRole"];
+  readonly joinsRoles?: true;
+  /** With room for thinking the bound is more than it takes. */
+  readonly takesRoom?: false;
+  /** It is the value of this one request that the model refuses, so nothing is kept. */
+  readonly isPassing?: true;
+}
+
+export interface ModelFacts {
+  /** Null: the one that the operator's settings choose. */
+  readonly wire: Wire["name"] | null;
+  readonly refused: ReadonlySet<Optional>;
+  /** Those that it takes, by its own word; null if it has never listed them. */
+  readonly efforts: readonly ReasoningEffort[] | null;
+  /** Null: the usual one. */
+  readonly boundName: CallPlan["boundName"] | null;
+  readonly systemRole: CallPlan["systemRole"];
+  readonly joinsRoles: boolean;
+  readonly takesRoom: boolean;
+}
+
+export const noFacts: ModelFacts = {
+  wire: null,
+  refused: new Set(),
+  efforts: null,
+  boundName: null,
+  systemRole: "system",
+  joinsRoles: false,
+  takesRoom: true,
+};
+
+export class KnownModel {
+  facts: ModelFacts = noFacts;
+  /** What requests had that succeeded, efforts by their own names. */
+  readonly #taken = { chat: new Set<Optional | ReasoningEffort>(), responses: new Set<Optional | ReasoningEffort>() };
+  readonly #reasonedWith = new Set<string>();
+
+  hasTaken(wire: Wire["name"], what: Optional | ReasoningEffort): boolean {
+    return this.#taken[wire].has(what);
+  }
+
+  /** Of a request that succeeded. */
+  noteTaken(wire: Wire["name"], { temperature, effort, stop, sendsStreamOptions, sendsStore, extra }: CallPlan): void {
+    const taken = this.#taken[wire];
+    if (temperature !== null || "temperature" in extra) taken.add("temperature");
+    if (effort !== null) taken.add(effort);
+    if (stop.length > 0) taken.add("stop");
+    if (sendsStreamOptions) taken.add("stream_options");
+    if (sendsStore) taken.add("store");
+  }
+
+  /** Whether it has been seen to think with this effort; null for that of its own. */
+  hasReasonedWith(effort: ReasoningEffort | null): boolean {
+    return this.#reasonedWith.has(effort ?? "");
+  }
+
+  noteReasoning(effort: ReasoningEffort | null): void {
+    this.#reasonedWith.add(effort ?? "");
+  }
+
+  keep(lessons: readonly Lesson[]): void {
+    this.facts = learn(
+      this.facts,
+      lessons.filter(({ isPassing }) => isPassing !== true),
+    );
+  }
+}
+
+export function learn(facts: ModelFacts, lessons: readonly Lesson[]): ModelFacts {
+  let known = facts;
+  for (const { wire, refused = [], isPassing: _, ...named } of lessons) {
+    // Another API refuses other things.
+    const before = wire === undefined || wire === known.wire ? known : { ...noFacts, wire };
+    known = { ...before, ...named, refused: new Set([...before.refused, ...refused]) };
+  }
+  return known;
+}
+
+/** The effort itself, the next higher one that the model takes, or else its highest. */
+export function fitEffort(wished: ReasoningEffort, taken: readonly ReasoningEffort[] | null): ReasoningEffort {
+  if (taken === null || taken.length === 0) return wished;
+  const sorted = reasoningEfforts.filter((effort) => taken.includes(effort));
+  const least = reasoningEfforts.indexOf(wished);
+  return sorted.find((effort) => reasoningEfforts.indexOf(effort) >= least) ?? sorted.at(-1) ?? wished;
+}

@@ -1,0 +1,191 @@
+/** Relays one reply from the body of a provider's response to the sink. */
+import type { ReplyOutcome, ReplySink } from "../../contracts/llm/provider.ts";
+import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
+import type { Answerer } from "../../domain/usage.ts";
+import type { BodyReader, HttpBody } from "../../lib/http/exchange.ts";
+import type { ReplyStream } from "./reply-stream.ts";
+import type { ReplyWatch } from "./reply-watch.ts";
+
+export interface RelayedCall {
+  readonly answeredBy: Answerer;
+  /** As in `ReplyOutcome`. */
+  readonly sentOutputTokens: number;
+  readonly body: HttpBody;
+  /** Unused so far. */
+  readonly stream: ReplyStream;
+  /** Whether the request names texts before which the reply ends, which may leave nothing of it. */
+  readonly hasStops: boolean;
+  /** Called once, before the first event. */
+  noteBegin(): void;
+}
+
+/** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
+const drainMs = 1_000;
+
+/**
+ * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
+ * `ProviderFailure` if there was no content at all, unless the visitor has left.
+ */
+export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
+  return new Promise((resolve, reject) => {
+    const relay = new Relay(call, sink, watch, resolve, reject);
+    if (watch.isOver) relay.stop();
+    else {
+      watch.onOver = () => relay.stop();
+      call.body.read(relay);
+    }
+  });
+}
+
+/** A class rather than closures: there are thousands at once, for minutes, and methods take no memory per instance. */
+class Relay implements BodyReader {
+  readonly #call: RelayedCall;
+  readonly #body: HttpBody;
+  readonly #sink: ReplySink;
+  readonly #watch: ReplyWatch;
+  readonly #resolve: (outcome: ReplyOutcome) => void;
+  readonly #reject: (failure: ProviderFailure) => void;
+  readonly #stream: ReplyStream;
+  #reasoningBytes = 0;
+  #hasBegun = false;
+  /** The visitor does not keep up. */
+  #isPaused = false;
+  /** The outcome is known; the rest is read only to keep the connection. */
+  #isOver = false;
+  #drainTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    call: RelayedCall,
+    sink: ReplySink,
+    watch: ReplyWatch,
+    resolve: (outcome: ReplyOutcome) => void,
+    reject: (failure: ProviderFailure) => void,
+  ) {
+    this.#call = call;
+    this.#body = call.body;
+    this.#stream = call.stream;
+    this.#sink = sink;
+    this.#watch = watch;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  data(part: string): void {
+    if (this.#isOver) return;
+    this.#watch.noteRead();
+    const deltas = this.#stream.feed(part);
+    if (this.#stream.isDone) deltas.push(...this.#stream.release());
+    this.#deliver(deltas);
+    if (!this.#stream.isDone || this.#isOver) return;
+    this.#finish(null);
+    if (this.#stream.failure !== null || this.#stream.isStopped) this.#body.cancel();
+    else {
+      this.#drainTimer = setTimeout(() => this.#body.cancel(), drainMs);
+      this.#body.resume();
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.#drainTimer);
+    if (this.#isOver) return;
+    this.#deliver(this.#stream.end());
+    this.#finish(null);
+  }
+
+  fail(error: Error): void {
+    clearTimeout(this.#drainTimer);
+    this.#finish(new ProviderFailure(error.message, { kind: "broken_off", isTransient: true }));
+  }
+
+  /** The visitor has left, or a deadline has passed. */
+  stop(): void {
+    this.#body.cancel();
+    this.#finish(this.#watch.expired);
+  }
+
+  #deliver(deltas: string[]): void {
+    if (this.#stream.reasoningBytes > this.#reasoningBytes) {
+      this.#reasoningBytes = this.#stream.reasoningBytes;
+      this.#watch.noteReasoning();
+    }
+    if (deltas.length > 0) {
+      if (!this.#hasBegun) this.#begin();
+      const keptUp = this.#sink.emit({ type: "text", deltas });
+      if (keptUp !== undefined && !this.#isPaused && !this.#isOver) {
+        this.#isPaused = true;
+        this.#body.pause();
+        this.#watch.pause();
+        const resume = () => this.#resume();
+        keptUp.then(resume, resume);
+      }
+    }
+    const { finishReason, isDone } = this.#stream;
+    if (finishReason !== null && !isDone && !this.#isOver) this.#watch.noteFinish();
+  }
+
+  #begin(): void {
+    this.#hasBegun = true;
+    this.#watch.noteText();
+    this.#call.noteBegin();
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    if (this.#isOver) return;
+    this.#watch.resume();
+    this.#body.resume();
+  }
+
+  #finish(reason: ProviderFailure | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { hasContent, finishReason, hasDoneMark, usage, failure } = this.#stream;
+    const { answeredBy } = this.#call;
+    const outcome: ReplyOutcome = {
+      complete: false,
+      usage,
+      reasoningBytes: this.#stream.reasoningBytes,
+      sentOutputTokens: this.#call.sentOutputTokens,
+      wasCut: this.#stream.isStopped,
+      answeredBy,
+      finishReason,
+      failure: null,
+      endsInHalf: this.#stream.endsInHalf,
+    };
+    if (this.#watch.hasLeft) {
+      this.#resolve(outcome);
+      return;
+    }
+    const rest = this.#stream.release();
+    if (rest.length > 0 && !this.#isPaused) this.#sink.emit({ type: "text", deltas: rest });
+    if (hasContent && (finishReason !== null || hasDoneMark)) {
+      outcome.complete = true;
+      this.#resolve(outcome);
+      return;
+    }
+    const cause = failure ?? reason ?? describeEnd(this.#stream, this.#call);
+    outcome.failure = cause;
+    if (hasContent) this.#resolve(outcome);
+    else this.#reject(cause);
+  }
+}
+
+function describeEnd(stream: ReplyStream, { hasStops }: RelayedCall): ProviderFailure {
+  if (stream.hasContent) {
+    return new ProviderFailure("the stream ended without a finish_reason or [DONE]", { kind: "broken_off" });
+  }
+  const { finishReason, hasDoneMark, usage, reasoningBytes } = stream;
+  const reason = finishReason ?? (hasDoneMark ? "stop" : "");
+  const kind = outOfRoom.test(reason) ? "no_room" : filtered.test(reason) ? "filtered" : "empty";
+  // A model that has worked, and then said that it is done, has done as it was told.
+  const hasWorked = reasoningBytes > 0 || (usage?.outputTokens ?? 0) > 0;
+  const isByRequest = kind !== "empty" || (done.test(reason) && (hasWorked || (hasStops && finishReason !== null)));
+  const message =
+    finishReason === null ? "the stream ended without any text" : `the reply is empty (finish_reason ${finishReason})`;
+  return new ProviderFailure(message, { kind, isByRequest });
+}
+
+/** Some vendors pass on the words of their own models. */
+const outOfRoom = /^(length|max_tokens|max_output_tokens|model_length)$/i;
+const filtered = /^(content_filter|safety|recitation|blocklist|prohibited_content|spii|sensitive|refusal)$/i;
+const done = /^(stop|tool_calls|function_call)$/i;

@@ -1,0 +1,142 @@
+/**
+ * The coordination engine for servers that share a database. A turn or voice session under way has a ticket, a row that
+ * is its place in the queue and its share of the day; the commit that keeps it deletes the ticket. Each server proves by
+ * a lock of a session that it is alive, and the others delete the tickets of one that is not.
+ */
+import type { SQL } from "bun";
+import type { SharedCoordination } from "../../../contracts/store/engine.ts";
+import { type Clock, createSharedClock, systemClock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import { connect } from "../connection.ts";
+import { requireNoCopy } from "../copy-guard.ts";
+import type { OpenedPostgres } from "../open.ts";
+import { ClockWatch } from "./clock-watch.ts";
+import { createDailyReservations } from "./daily-reservations.ts";
+import { createDuties } from "./duties.ts";
+import { Instance } from "./instance.ts";
+import { InstanceClock } from "./instance-clock.ts";
+import { Notifications } from "./notifications.ts";
+import { requireDirect } from "./pooler-check.ts";
+import { createProbes } from "./probes.ts";
+import { Reaper } from "./reaper.ts";
+import { Tickets } from "./tickets.ts";
+import { createTurnGate } from "./turn-gate.ts";
+import { WaitingTurns } from "./waiting-turns.ts";
+
+export interface CoordinationOptions {
+  url: string;
+  version: string;
+  sharesWindows: boolean;
+  /** The system's clock is corrected by the database's; any other is taken as it is. */
+  clock: Clock;
+  log: Log;
+  /** How long to wait at the start until another server has gone. */
+  patienceMs?: number;
+}
+
+export interface PostgresCoordination extends SharedCoordination {
+  /** Throws `unavailable` if this server has lost contact for so long that others may take it for dead. */
+  checkAlive(): void;
+  /** Gives back what this server holds. Close it before the store. */
+  close(): Promise<void>;
+}
+
+/** Connections beside the pools: the session whose locks show that the server is alive, and the one that listens. */
+export const ownConnections = 2;
+
+const sessionStatementMs = 2_000;
+/** The session has a statement each second. Without contact its locks end with this, and others can go on. */
+const idleSessionMs = 5_000;
+const beatMs = 1_000;
+/** After a look that missed somebody. */
+const soonMs = 700;
+const sweepEachBeats = 5;
+
+/** Rejects with `conflict` if the server cannot serve beside those that do, and with `unavailable`. */
+export async function openCoordination(
+  { engine, parts }: Pick<OpenedPostgres, "engine" | "parts">,
+  { url, version, sharesWindows, clock: ownClock, log, patienceMs }: CoordinationOptions,
+): Promise<PostgresCoordination> {
+  const connectOne = (onClose: () => void): SQL =>
+    connect({ url, max: 1, statementMs: sessionStatementMs, idleSessionMs, onClose });
+  const instance = await Instance.start({
+    connect: connectOne,
+    facts: { id: crypto.randomUUID(), url: null, version, sharesWindows, startedAtMs: ownClock.nowMs() },
+    log,
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
+  const instanceClock = new InstanceClock();
+  const clockWatch = new ClockWatch(log);
+  const reaper = new Reaper({ pool: engine.heavyPool, log });
+  try {
+    // Again, now that a copy can see this server: one that began after the first look sees it, or is seen here.
+    await requireNoCopy(engine.quick);
+    if (instance.session !== null) {
+      await requireDirect(instance.session, engine.quickPool);
+      await instanceClock.start(instance.session);
+      clockWatch.look(instanceClock.offsetMs);
+    }
+  } catch (error) {
+    await instance.close();
+    throw error;
+  }
+  const shared = {
+    get clockOffsetMs() {
+      return instanceClock.offsetMs;
+    },
+  };
+  const clock = ownClock === systemClock ? createSharedClock(shared) : ownClock;
+  const tickets = new Tickets({
+    pool: engine.quickPool,
+    instanceNumber: instance.number,
+    clock,
+    tickets: parts.tickets,
+    log,
+  });
+  const waiting = new WaitingTurns({ tickets, queries: engine.quick });
+  tickets.onGone(({ queueKey }) => {
+    if (queueKey !== null) waiting.tellNext(queueKey);
+  });
+  const notifications = new Notifications({
+    connect: (onClose) => connect({ url, max: 1, statementMs: sessionStatementMs, onClose }),
+    channel: `companiond_turns_${instance.number}`,
+    onPayload: (ticketId) => waiting.tell(ticketId),
+    onListening: () => void waiting.look(),
+  });
+
+  let beats = 0;
+  instance.startBeating(async (session, isFresh) => {
+    if (isFresh) reaper.beginGrace();
+    await instanceClock.measure(session);
+    clockWatch.look(instanceClock.offsetMs);
+    const isSomebodyMissing = await reaper.look(session);
+    await notifications.echo(session);
+    if (++beats % sweepEachBeats === 0) void tickets.sweep().catch(() => {});
+    return isSomebodyMissing ? soonMs : beatMs;
+  });
+
+  return {
+    turns: createTurnGate({ clock, tickets, waiting }),
+    voiceSessions: createDailyReservations(clock, tickets),
+    arrivals: parts.arrivals,
+    duties: createDuties(instance),
+    get clockOffsetMs() {
+      return instanceClock.offsetMs;
+    },
+    announce: (url) => instance.announce(url),
+    async countOthers() {
+      const row = await engine.quick.get<{ count: number }>(
+        "SELECT count(*)::int AS count FROM live_instances() AS l (number) WHERE l.number <> $1::bigint",
+        [instance.number],
+      );
+      return row?.count ?? 0;
+    },
+    probes: createProbes({ engine, settling: parts.settling, reaper, clock: instanceClock }),
+    checkAlive: () => instance.checkAlive(),
+    async close() {
+      waiting.close();
+      await tickets.close();
+      await Promise.all([notifications.close(), instance.close()]);
+    },
+  };
+}

@@ -1,0 +1,203 @@
+/** Opens the PostgreSQL store: migrated, with all its parts. */
+import type { Store } from "../../contracts/store/store.ts";
+import { AppError } from "../../domain/errors.ts";
+import { afterAnswerable } from "../../lib/deadline.ts";
+import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../store-shared/scripts/accounts.ts";
+import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
+import { createAuditStore } from "../store-shared/scripts/audit.ts";
+import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
+import { changes } from "../store-shared/scripts/changes.ts";
+import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
+import { createIdempotencyStore } from "../store-shared/scripts/idempotency.ts";
+import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
+import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
+import { createSessionStore } from "../store-shared/scripts/sessions.ts";
+import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
+import { createVoiceStore } from "../store-shared/scripts/voice.ts";
+import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
+import { createKeyLookups } from "./api-keys.ts";
+import { createArrivalMarks } from "./arrival-marks.ts";
+import { createCompanionStore } from "./companions.ts";
+import { nameServer } from "./connect-failure.ts";
+import { connect } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
+import { createConversationStore } from "./conversations.ts";
+import { requireNoCopy } from "./copy-guard.ts";
+import { PostgresEngine } from "./engine.ts";
+import { createErasures } from "./erasures.ts";
+import { unavailable } from "./failures.ts";
+import { readServerFacts, requireFit } from "./fitness.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createKnowledgeVectors } from "./knowledge-vectors.ts";
+import { createLastUses } from "./last-use.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
+import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
+import { createOpenTickets } from "./open-tickets.ts";
+import type { StoreParts } from "./parts.ts";
+import type { PoolObserver } from "./pool.ts";
+import { createQuotaCounts } from "./quota.ts";
+import { createRemovals } from "./removals.ts";
+import { bindScripts, createPostgresScripts } from "./scripts.ts";
+import { createSessionLookup } from "./sessions.ts";
+import { createSettling } from "./settling.ts";
+import { createSpendingParts } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
+import { createTurnStore } from "./turns.ts";
+import { createUnansweredStore } from "./unanswered.ts";
+import { createUsageStore } from "./usage.ts";
+import { createUsageWriter } from "./usage-writer.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
+import { createVoiceCounting } from "./voice.ts";
+
+export interface PostgresStoreOptions {
+  url: string;
+  /** Connections at most, for requests and for what takes long. */
+  pool: number;
+  poolHeavy: number;
+  log: Log;
+  /** Counts statements, for tests and benchmarks. */
+  observer?: PoolObserver;
+  /** False for commands that leave the schema as it is: then it must be this program's. */
+  migrates?: boolean;
+  /** False for commands that find data rather than begin it: then a database without tables is refused. */
+  mayCreate?: boolean;
+  /** Called before the first tables are made; what it throws is the reason not to. */
+  beforeFirst?: (() => void) | undefined;
+}
+
+/** A store with what its coordination needs of it. */
+export interface OpenedPostgres {
+  engine: PostgresEngine;
+  parts: StoreParts;
+  store: Store;
+}
+
+/** Whoever asks whether this server is ready has less patience than a request. */
+const checkMs = 3_000;
+/** How long closing waits for deletions under way; what does not end is undone, and left for the next start. */
+const lastRemovalMs = 3_000;
+// The server gives up first: our own deadline replaces all connections.
+const quickStatementMs = 4_800;
+const heavyStatementMs = 59_000;
+
+export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
+  return new PostgresEngine({
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
+    connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
+    observer,
+  });
+}
+
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedPostgres> {
+  const engine = createEngine(options);
+  try {
+    requireFit(await readServerFacts(engine.quick));
+    // Before the migration, which would change an unfinished copy.
+    await requireNoCopy(engine.heavy);
+    await prepareSchema(engine, options);
+    const parts = await createParts(engine, options);
+    return { engine, parts, store: createStore(engine, parts) };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptions): Promise<void> {
+  const { version } = await requireReadable(engine.quick);
+  const { migrates = true, mayCreate = migrates } = options;
+  if (version === 0 && mayCreate) options.beforeFirst?.();
+  else if (version === 0) throw noTables(options);
+  else if (!migrates) return requireMigrated(version);
+  const applied = await migratePostgres(engine.heavyPool);
+  if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+}
+
+/** The data may still be elsewhere, which says more. */
+function noTables({ url, beforeFirst }: PostgresStoreOptions): AppError {
+  beforeFirst?.();
+  const database = decodeURIComponent(new URL(url).pathname.slice(1));
+  return new AppError(
+    "not_found",
+    `There are no tables of companiond in the database ${database} at ${nameServer(url)}. Name the one that holds them ` +
+      "with DATABASE_URL. Only serve, account create and copy create them.",
+  );
+}
+
+async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
+  const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
+  const arrivals = createArrivalMarks(row?.snapshot ?? "");
+  const erasures = createErasures(engine, arrivals);
+  const knowledge = createKnowledgeRemover();
+  const tickets = createOpenTickets();
+  return {
+    log,
+    arrivals,
+    changes: bindScripts(changes),
+    conversations: createConversationWriter(),
+    knowledge,
+    metadata: createMetadataIndex("companion_metadata"),
+    quota: createQuotaCounts(),
+    removals: createRemovals(engine, { knowledge, erasures, log }),
+    erasures,
+    scripts: createPostgresScripts(engine),
+    settling: createSettling(engine, tickets),
+    spending: createSpendingLedger(),
+    tickets,
+    usage: createUsageWriter(),
+  };
+}
+
+function createStore(engine: PostgresEngine, parts: StoreParts): Store {
+  const { changes, removals, scripts, settling } = parts;
+  const recordLastUses = createLastUses(engine);
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const ofSources = { uploads, remover: toSourceRemover(parts.knowledge), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const knowledge = createKnowledgeStore(scripts, sources, ofSources, {
+    ...createKnowledgeQueue(engine, parts),
+    ...createKnowledgeEditions(engine),
+    ...createKnowledgeVectors(engine),
+  });
+  // Continue deletions that an earlier process left unfinished.
+  removals.start();
+  return {
+    accounts: createAccountStore(scripts, removals),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, parts.usage)),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
+    knowledge,
+    unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
+    companions: createCompanionStore(engine, parts),
+    conversations: createConversationStore(engine, parts),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, parts)),
+    turns: createTurnStore(engine, parts),
+    usage: createUsageStore(engine, changes),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+
+    async check() {
+      const late = Promise.withResolvers<never>();
+      const cancel = afterAnswerable(checkMs, () => late.reject(unavailable()));
+      const check = engine.quick.get("SELECT 1 FROM companiond");
+      await Promise.race([check, late.promise]).finally(cancel);
+    },
+    async close() {
+      await settling.close();
+      await Promise.race([removals.stop(), Bun.sleep(lastRemovalMs)]);
+      await engine.close();
+    },
+  };
+}

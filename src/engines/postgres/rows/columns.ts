@@ -1,0 +1,41 @@
+/** SQL text of a table, derived from its drizzle columns: the select list, and how rows are read. */
+import type { PgColumn } from "drizzle-orm/pg-core";
+import type { FieldOf, Row, Table } from "../../store-shared/tables/dialect.ts";
+import { columnsOf } from "../dialect.ts";
+
+/** Fields whose column holds JSON, which arrive as text: `createReader` reads them. */
+const isJson = (column: PgColumn) => column.dataType === "custom" && column.mapToDriverValue([]) === "[]";
+
+/** The one list of a table's columns beside its schema, for what reads whole rows. `hidden` fields are not selected. */
+export function mapColumns<Described extends Table, Hidden extends FieldOf<Described> = never>(
+  table: Described,
+  hidden: readonly Hidden[] = [],
+) {
+  type Read = Omit<Row<Described>, Hidden>;
+  const isHidden = new Set<string>(hidden);
+  const columns = Object.entries(columnsOf(table));
+  const shown = columns.filter(([field]) => !isHidden.has(field));
+  const json = shown.filter(([, column]) => isJson(column));
+
+  return {
+    /** Of the table that the query calls `alias`: `c.theme_color AS "themeColor", …`. */
+    select(alias: string): string {
+      return shown.map(([field, column]) => `${alias}."${column.name}"${readAs(column)} AS "${field}"`).join(", ");
+    },
+
+    /** Reads JSON in the row itself, except for the fields in `left`. */
+    createReader<Left extends FieldOf<Described> = never>(left: readonly Left[] = []) {
+      const read = json.filter(([field]) => !(left as readonly string[]).includes(field));
+      return (row: object): Omit<Read, Left> & Record<Left, string> => {
+        const values = row as Record<string, unknown>;
+        for (const [field, column] of read) values[field] = column.mapFromDriverValue(values[field]);
+        return values as Omit<Read, Left> & Record<Left, string>;
+      };
+    },
+  };
+}
+
+/** The driver gives a `bigint` as text. */
+function readAs(column: PgColumn): string {
+  return column.getSQLType() === "bigint" ? "::float8" : "";
+}

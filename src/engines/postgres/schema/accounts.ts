@@ -1,0 +1,15 @@
+/** Tables of accounts, for the generator of migrations. */
+import { tables } from "../tables.ts";
+
+export const {
+  accountHoldings,
+  accounts,
+  apiKeys,
+  audit,
+  idempotency,
+  oneTimeLinks,
+  recoveryCodes,
+  serverSecrets,
+  sessions,
+  visitorKeys,
+} = tables;

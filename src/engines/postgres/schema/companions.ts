@@ -1,0 +1,13 @@
+/** Tables of companions, for the generator of migrations. */
+import { tables } from "../tables.ts";
+
+export const {
+  companionMetadata,
+  companions,
+  embedTokens,
+  voiceAgentGrants,
+  voiceAgentLocks,
+  voiceAgents,
+  voiceOutbox,
+  voiceSessions,
+} = tables;

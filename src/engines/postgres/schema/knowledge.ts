@@ -1,0 +1,13 @@
+/** Tables of sources, for the generator of migrations. */
+import { tables } from "../tables.ts";
+
+export const {
+  knowledgeDocuments,
+  knowledgeEditions,
+  knowledgeParts,
+  knowledgePostings,
+  knowledgeSources,
+  knowledgeTurns,
+  knowledgeUploads,
+  knowledgeVectors,
+} = tables;

@@ -1,0 +1,60 @@
+/** Runs scripts on PostgreSQL. */
+import type { changes } from "../store-shared/scripts/changes.ts";
+import type { Script, ScriptRunner, Statement, Step } from "../store-shared/scripts/script.ts";
+import type { PostgresEngine } from "./engine.ts";
+import { toStatement } from "./insertion.ts";
+import type { Queries, Rows } from "./queries.ts";
+
+/** Parts of scripts, as functions that are called with a transaction, or with what runs reads. */
+export type Bound<Parts> = {
+  [Name in keyof Parts]: Parts[Name] extends (...of: infer Of) => Script<infer Result>
+    ? (queries: Queries, ...of: Of) => Promise<Result>
+    : never;
+};
+
+export type ChangeRecorder = Bound<typeof changes>;
+
+/** `bigint` and `numeric`, which the driver gives as text. */
+const textTypes: readonly unknown[] = [20, 1700];
+
+async function send(queries: Queries, { returns, text, parameters }: Statement): Promise<unknown> {
+  if (returns === "count" || returns === "nothing") return await queries.run(text, parameters);
+  const rows = (await queries.all<Record<string, unknown>>(text, parameters)) as Rows<Record<string, unknown>>;
+  for (const { name, type } of rows.columns) {
+    if (!textTypes.includes(type)) continue;
+    for (const row of rows) if (row[name] !== null) row[name] = Number(row[name]);
+  }
+  return returns === "row" ? (rows[0] ?? null) : [...rows];
+}
+
+async function take(queries: Queries, step: Step): Promise<unknown> {
+  if (typeof step === "function") return await step(queries as never);
+  if ("rows" in step) return await send(queries, toStatement(step));
+  return "text" in step ? await send(queries, step) : await Promise.all(step.map((one) => send(queries, one)));
+}
+
+async function finish<Result>(queries: Queries, script: Script<Result>): Promise<Result> {
+  for (let next = script.next(); ; next = script.next(await take(queries, next.value))) {
+    if (next.done) return next.value;
+  }
+}
+
+/** For code of this engine that uses what is written as scripts. */
+export function bindScripts<Parts extends object>(parts: Parts): Bound<Parts> {
+  const bound = Object.entries(parts).map(([name, part]) => [
+    name,
+    (queries: Queries, ...of: unknown[]) => finish(queries, part(...of)),
+  ]);
+  return Object.fromEntries(bound);
+}
+
+export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
+  return {
+    read: (script) => finish(engine.quick, script()),
+    readHeavy: (script) => finish(engine.heavy, script()),
+    write: (script) => engine.write((transaction) => finish(transaction, script())),
+    writeHeavy: (script) => engine.writeHeavy((transaction) => finish(transaction, script())),
+    change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
+    changeHeavy: (accountId, script) => engine.changeHeavy(accountId, (transaction) => finish(transaction, script())),
+  };
+}

@@ -1,0 +1,83 @@
+/** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
+import type { Limiter, Place, RateRule, Verdict } from "../../contracts/limiter/limiter.ts";
+import { tighterOf } from "../../contracts/limiter/tightest.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { SharedRedis } from "./breaker.ts";
+import { keyOf } from "./keys.ts";
+import { windowScript } from "./window-script.ts";
+
+export interface RedisLimiterOptions {
+  redis: SharedRedis;
+  /** Gives the verdicts while Redis is away. */
+  fallback: Limiter;
+  /** For tests; Redis' own clock otherwise, the only one that all instances share. */
+  clock?: Pick<Clock, "monotonicMs">;
+  /** Windows with a higher limit are lists; replaced in tests. */
+  longestString?: number;
+}
+
+/** Copying six bytes for each place takes a microsecond or two here, and grows with the limit. */
+const usualLongestString = 1000;
+
+/**
+ * A verdict takes one round trip. It comes from `fallback` if Redis is away, or if it does not answer in time: then
+ * after the deadline of a command, and for those that ask meanwhile at once.
+ *
+ * While Redis is away each of N instances counts by itself, so at most N times a limit is admitted. Nothing of that is
+ * merged into Redis, and what Redis had admitted is not known to the instances: in the minutes in which it leaves and
+ * comes back, at most N + 1 times the limit is admitted. A visitor whose request timed out may occupy a place in both.
+ *
+ * Redis' clock is a wall clock. Setting it back neither admits nor locks out anyone, but setting it forward frees
+ * places early; clocks of instances do not matter.
+ */
+export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
+  return new RedisLimiter(options);
+}
+
+class RedisLimiter implements Limiter {
+  readonly #redis: SharedRedis;
+  readonly #fallback: Limiter;
+  readonly #clock: Pick<Clock, "monotonicMs"> | undefined;
+  readonly #longestString: number;
+
+  constructor({ redis, fallback, clock, longestString = usualLongestString }: RedisLimiterOptions) {
+    this.#longestString = longestString;
+    this.#redis = redis;
+    this.#fallback = fallback;
+    this.#clock = clock;
+  }
+
+  async admit(rule: RateRule, subject: string): Promise<Verdict> {
+    return (await this.#judge([{ rule, subject }], rule.limit)) ?? this.#fallback.admit(rule, subject);
+  }
+
+  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
+    return (await this.#judge(places, Number.POSITIVE_INFINITY)) ?? this.#fallback.admitAll(places);
+  }
+
+  async admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict> {
+    return (await this.#judge([{ rule, subject }], most)) ?? this.#fallback.admitUpTo(rule, subject, most);
+  }
+
+  /** The connection is shared, and closed by whoever opened it. */
+  close(): void {
+    this.#fallback.close();
+  }
+
+  async #judge(places: readonly [Place, ...Place[]], most: number): Promise<Verdict | null> {
+    const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
+    const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
+    for (const { rule } of places) {
+      const isList = rule.limit > this.#longestString;
+      args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
+    }
+    const answer = await this.#redis.ask(windowScript, keys, args);
+    if (answer === null) return null;
+    return places.map(({ rule }, index) => verdictAt(answer, index * 3, rule)).reduce(tighterOf);
+  }
+}
+
+function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict {
+  const [hasRoom, taken = rule.limit, resetMs = rule.windowMs] = answer.slice(at, at + 3);
+  return { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - taken, resetMs };
+}

@@ -1,0 +1,72 @@
+/** Finds API keys in SQLite, without a cache, on every management call. */
+import type { Plan } from "../../domain/account.ts";
+import { decodeScopes } from "../store-shared/rows/scope-letters.ts";
+import type { KeyLookups } from "../store-shared/scripts/api-keys.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { setLastUse } from "./last-use.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
+import type { UsageWriter } from "./usage-writer.ts";
+
+interface FoundRow {
+  id: string;
+  scopes: string;
+  expires_at: number | null;
+  account_id: string;
+  plan: Plan;
+  suspended_at: number | null;
+}
+
+export const apiKeyQueries = {
+  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
+     FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
+  checkCaller: `SELECT k.expires_at AS expiresAt,
+       EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion,
+       ${spendingState("a.id")}
+     FROM api_keys k JOIN accounts a ON a.number = k.account_number
+     WHERE k.id = ? AND k.revoked_at IS NULL AND a.suspended_at IS NULL`,
+};
+
+export function createKeyLookups(engine: SqliteEngine, usage: UsageWriter): KeyLookups {
+  const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
+  const selectRight = engine.query<
+    SpendingStateRow & { expiresAt: number | null; hasCompanion: number },
+    [string, string]
+  >(apiKeyQueries.checkCaller);
+  const addUse = engine.query<{ account_id: string }, [number, number, string]>(
+    `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
+     WHERE id = ? RETURNING (SELECT a.id FROM accounts a WHERE a.number = account_number) AS account_id`,
+  );
+
+  return {
+    encodeHash: (hash) => hash,
+
+    findByHash: (hash) =>
+      engine.read(() => {
+        const row = selectByHash.get(hash);
+        if (row === null) return null;
+        const { id: keyId, expires_at: expiresAt, plan, suspended_at: suspendedAt } = row;
+        const account = { id: row.account_id, plan };
+        return { keyId, scopes: decodeScopes(row.scopes), expiresAt, account, suspendedAt };
+      }),
+
+    checkCaller: (keyId, companionId) =>
+      engine.read(() => {
+        const row = selectRight.get(companionId, keyId);
+        if (row === null) return null;
+        const { expiresAt, hasCompanion, isStopped, hasBudgets } = row;
+        const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending };
+      }),
+
+    recordUses: async (uses, day) => {
+      if (uses.length === 0) return;
+      await engine.append(() => {
+        for (const { keyId, requests, lastUsedAt } of uses) {
+          const key = addUse.get(requests, lastUsedAt, keyId);
+          if (key === null || requests === 0) continue;
+          usage.add({ accountId: key.account_id, companionId: null, keyId, day, answeredBy: null }, { requests });
+        }
+      });
+    },
+  };
+}

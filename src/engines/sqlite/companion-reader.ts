@@ -1,0 +1,111 @@
+/** What lists of companions read that no index serves alone; `rows/companion-walk.ts` decides what is read. */
+import type { SQLQueryBindings } from "bun:sqlite";
+import type { MetadataFilter } from "../../contracts/store/companions.ts";
+import type { CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
+import { createAccountNumberFinder } from "./account-number.ts";
+import type { SqliteEngine } from "./engine.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+
+const end = Number.MAX_SAFE_INTEGER;
+
+function selectPlaces(columns: string, index: string, condition: string, order: string): string {
+  return `SELECT ${columns} FROM companions INDEXED BY ${index} WHERE account_id = ? AND ${condition} ORDER BY ${order} LIMIT ?`;
+}
+
+const updated = "number, updated_at AS updatedAt";
+const made = "number, 0 AS updatedAt";
+export const companionWalkQueries = {
+  made: {
+    asc: selectPlaces(made, "companions_account", "number > ?", "number"),
+    desc: selectPlaces(made, "companions_account", "number < ?", "number DESC"),
+  },
+  enabled: {
+    asc: selectPlaces(made, "companions_enabled", "enabled = ? AND number > ?", "number"),
+    desc: selectPlaces(made, "companions_enabled", "enabled = ? AND number < ?", "number DESC"),
+  },
+  updated: {
+    asc: selectPlaces(updated, "companions_updated", "(updated_at, number) > (?, ?)", "updated_at, number"),
+    desc: selectPlaces(
+      updated,
+      "companions_updated",
+      "updated_at >= ? AND (updated_at, number) < (?, ?)",
+      "updated_at DESC, number DESC",
+    ),
+  },
+  countEnabled: `SELECT count(*) AS count FROM
+    (SELECT 1 FROM companions INDEXED BY companions_enabled WHERE account_id = ? AND enabled = ? LIMIT ?)`,
+};
+
+/** Of an account, and of those of its companions that have the metadata. */
+export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataIndex) {
+  const query = <Row>(text: string) => engine.query<Row, SQLQueryBindings[]>(text);
+  const { made, enabled, updated } = companionWalkQueries;
+  const places = {
+    made: { asc: query<Place>(made.asc), desc: query<Place>(made.desc) },
+    enabled: { asc: query<Place>(enabled.asc), desc: query<Place>(enabled.desc) },
+    updated: { asc: query<Place>(updated.asc), desc: query<Place>(updated.desc) },
+  };
+  const countEnabled = query<{ count: number }>(companionWalkQueries.countEnabled);
+  const selectPosition = query<{ number: number; id: string }>(
+    "SELECT number, id FROM companions WHERE id <= ? ORDER BY id DESC LIMIT 1",
+  );
+  const selectExact = query<{ number: number }>("SELECT number FROM companions WHERE id = ? AND account_id = ?");
+  const selectId = query<{ id: string }>("SELECT id FROM companions WHERE number = ?");
+  const selectFacts = query<Place & { isEnabled: number; nameFolded: string }>(
+    `SELECT number, updated_at AS updatedAt, enabled AS isEnabled, name_folded AS nameFolded FROM companions
+     WHERE number = ? AND account_id = ?`,
+  );
+  const selectCompanion = engine.query<CompanionRow, [number, string]>(
+    () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
+  );
+  const findAccountNumber = createAccountNumberFinder(engine);
+
+  return (accountId: string, filters: readonly MetadataFilter[]): CompanionReader => ({
+    findPosition: (id) =>
+      engine.read(() => {
+        const row = selectPosition.get(id);
+        if (row === null) return 0.5;
+        return row.id === id ? row.number : row.number + 0.5;
+      }),
+    findExact: (id) => engine.read(() => selectExact.get(id, accountId)?.number ?? null),
+    findId: (number) => engine.read(() => selectId.get(number)?.id ?? null),
+    listPlaces: ({ order, sinceMs, isEnabled }, after, limit) =>
+      engine.read(() => {
+        if (sinceMs !== null) {
+          if (order === "asc") return places.updated.asc.all(accountId, ...keyOf(after ?? first(sinceMs)), limit);
+          return places.updated.desc.all(accountId, sinceMs, ...keyOf(after ?? last), limit);
+        }
+        const from = after?.number ?? (order === "asc" ? 0 : end);
+        if (isEnabled === null) return places.made[order].all(accountId, from, limit);
+        return places.enabled[order].all(accountId, isEnabled ? 1 : 0, from, limit);
+      }),
+    countEnabled: (isEnabled, limit) =>
+      engine.read(() => countEnabled.get(accountId, isEnabled ? 1 : 0, limit)?.count ?? 0),
+    readSets: () =>
+      engine.snapshot(() => {
+        const account = findAccountNumber(accountId);
+        return new Map(account === null ? [] : metadata.walkSets(account, filters, end));
+      }),
+    readFacts: (numbers) =>
+      engine.snapshot(() => {
+        const rows = numbers.map((number) => selectFacts.get(number, accountId)).filter((row) => row !== null);
+        return rows.map((row) => ({ ...row, isEnabled: row.isEnabled === 1 }));
+      }),
+    readCompanions: (numbers) =>
+      engine.snapshot(() => {
+        const rows = numbers.map((number) => selectCompanion.get(number, accountId)).filter((row) => row !== null);
+        return rows.map(toCompanion);
+      }),
+  });
+}
+
+const last: Place = { updatedAt: end, number: 0 };
+
+function first(sinceMs: number): Place {
+  return { updatedAt: sinceMs, number: 0 };
+}
+
+function keyOf({ updatedAt, number }: Place): [number, number] {
+  return [updatedAt, number];
+}

@@ -1,0 +1,144 @@
+/** Conversations in SQLite: lists, reading, deletion and erasure. */
+import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { pause } from "../../lib/pause.ts";
+import { toConversation } from "../store-shared/rows/conversation.ts";
+import { createConversationLists } from "./conversation-lists.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { createMessagePages } from "./message-pages.ts";
+import type { StoreParts } from "./parts.ts";
+import { createRetention } from "./retention.ts";
+import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
+
+/** Messages per commit while a visitor is erased: a few milliseconds of work. */
+const erasedPerCommit = 100;
+
+export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
+  const { changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
+  const lists = createConversationLists(engine);
+  const pages = createMessagePages(engine);
+  const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
+    `SELECT number FROM conversations INDEXED BY conversations_visitor
+     WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
+  );
+  const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
+  // A removal no longer says whose conversation it was, so an erasure must finish all of them.
+  const selectRemoval = engine.query<{ number: number; target_number: number }>(
+    "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
+  );
+  const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
+  const deleteVoiceSessions = engine.query<null, [string, string]>(
+    "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
+  );
+  const takeOver = engine.query<null, [string, string, string, string, string, string]>(
+    `UPDATE conversations SET visitor_id = ?, sealed_visitor = ?
+     WHERE companion_id = ? AND session_id = ? AND visitor_id = ? AND NOT EXISTS
+       (SELECT 1 FROM conversations AS own WHERE own.companion_id = conversations.companion_id
+         AND own.session_id = conversations.session_id AND own.visitor_id = ?)`,
+  );
+  // Their transcripts are still to come.
+  const takeCallsOver = engine.query<null, [string, string, string, string, string]>(
+    `UPDATE voice_sessions SET visitor_id = ?, sealed_visitor = ?
+     WHERE companion_id = ? AND visitor_id = ? AND session_id = ? AND is_taken = 0`,
+  );
+  /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
+  const selectOne = engine.query<ConversationRow, [string, string]>(
+    () => `SELECT ${conversationColumns.select("v")} FROM conversations v JOIN companions c ON c.id = v.companion_id
+      WHERE v.id = ? AND v.account_id = ?`,
+  );
+  const selectCompanion = engine.query<{ one: number }, [string, string]>(
+    "SELECT 1 AS one FROM companions WHERE id = ? AND account_id = ?",
+  );
+
+  function findOfVisitors(accountId: string, companionId: string, visitorIds: readonly string[]) {
+    for (const visitorId of visitorIds) {
+      const found = selectOfVisitor.get(accountId, visitorId, companionId);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /**
+   * Erases messages of the visitors, and of conversations deleted before; returns fewer than a full commit when none is
+   * left.
+   */
+  function eraseSome(accountId: string, companionId: string, visitorIds: readonly string[]): number {
+    for (const visitorId of visitorIds) {
+      deleteVoiceSessions.run(companionId, visitorId);
+      visitorDays.erase(companionId, visitorId);
+    }
+    let erased = 0;
+    while (erased < erasedPerCommit) {
+      const conversation = findOfVisitors(accountId, companionId, visitorIds);
+      const removal = conversation === null ? selectRemoval.get() : null;
+      const number = conversation?.number ?? removal?.target_number;
+      if (number === undefined) break;
+      const limit = erasedPerCommit - erased;
+      const messages = eraser.erase(number, limit);
+      const done = messages + knowledge.removeTurns(number, limit - messages);
+      if (done < limit) {
+        deleteConversation.run(number);
+        if (removal !== null) deleteRemoval.run(removal.number);
+      }
+      erased += done;
+    }
+    return erased;
+  }
+
+  return {
+    list: (accountId, query, page) => lists.list(accountId, query, page),
+
+    merge: async (from, visitor) => {
+      if (isVerifiedId(from.visitorId)) return false;
+      const { companionId, sessionId } = from;
+      const anonymousId = from.visitorId ?? "";
+      const { arrivalMark } = visitor;
+      return await engine.append(() => {
+        if (arrivalMark !== undefined && erasures.cover({ ...from, visitorId: visitor.id }, arrivalMark)) return false;
+        const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
+        if (taken === 0) return false;
+        takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);
+        return true;
+      });
+    },
+
+    find: (accountId, id, page = newestMessages) =>
+      engine.snapshot(() => {
+        const row = selectOne.get(id, accountId);
+        if (row === null) return null;
+        return { conversation: toConversation(row), ...pages.read(row.number, page) };
+      }),
+
+    delete: async (accountId, id, context) => {
+      const isDeleted = await engine.write(() => {
+        const row = selectOne.get(id, accountId);
+        if (row === null) return false;
+        const { number, companionId } = row;
+        erasures.noteConversation(toConversation(row));
+        deleteConversation.run(number);
+        removals.add("conversation", id, number, context.nowMs);
+        changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
+        return true;
+      });
+      if (isDeleted) removals.start();
+      return isDeleted;
+    },
+
+    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
+      const isOwn = await engine.write(() => {
+        if (selectCompanion.get(companionId, accountId) === null) return false;
+        for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
+        changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
+        return true;
+      });
+      if (!isOwn) return false;
+      while ((await engine.write(() => eraseSome(accountId, companionId, visitorIds))) >= erasedPerCommit) {
+        await pause();
+      }
+      await engine.emptyLog();
+      return true;
+    },
+
+    deleteExpired: createRetention(engine, removals),
+  };
+}

@@ -1,0 +1,193 @@
+/** The shared base of all parts of the store: prepared statements, reads, and the queue of writes. */
+import type { SQLQueryBindings, Statement } from "bun:sqlite";
+import type { StoreDatabase, StoreObserver } from "./database.ts";
+import { isBusy, toStoreError, unavailable } from "./failures.ts";
+import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
+import { WriteQueue } from "./writer.ts";
+
+/** A query that is compiled on first use and kept: compiling all of them would slow down the start. */
+export class Query<Row, Parameters extends SQLQueryBindings[]> {
+  readonly #compile: () => Statement<Row, SQLQueryBindings[]>;
+  #statement: Statement<Row, SQLQueryBindings[]> | null = null;
+
+  constructor(compile: () => Statement<Row, SQLQueryBindings[]>) {
+    this.#compile = compile;
+  }
+
+  get statement(): Statement<Row, SQLQueryBindings[]> {
+    this.#statement ??= this.#compile();
+    return this.#statement;
+  }
+
+  get(...parameters: Parameters): Row | null {
+    return this.statement.get(...parameters);
+  }
+
+  all(...parameters: Parameters): Row[] {
+    return this.statement.all(...parameters);
+  }
+
+  /** Returns how many rows were changed. */
+  run(...parameters: Parameters): number {
+    return this.statement.run(...parameters).changes;
+  }
+}
+
+/**
+ * If a query sorts, joins, groups or has a limit, SQLite looks at the values of bare parameters to plan it, and
+ * compiles the statement again whenever one is bound, which takes ten times as long as a small query itself. A plus in
+ * front of the parameter prevents that; it changes neither value nor type, and indexes still work.
+ */
+function hideParameters(sql: string): string {
+  return sql.replaceAll("?", "+?");
+}
+
+const busySleepMs = 10;
+
+export interface EngineOptions {
+  observer?: StoreObserver | undefined;
+  /** How long to wait for another process's lock before giving up. */
+  lockLimitMs?: number | undefined;
+}
+
+export class SqliteEngine {
+  readonly #database: StoreDatabase;
+  readonly #writes: WriteQueue;
+  readonly #begin;
+  readonly #end;
+  readonly #lockLimitMs: number;
+  readonly #dataVersion;
+  #seenDataVersion = -1;
+  /** Reset after each turn of the event loop. */
+  #isVersionKnown = false;
+  readonly #forgetVersion = () => {
+    this.#isVersionKnown = false;
+  };
+  #changeMark = 0;
+  #closing: Promise<void> | null = null;
+
+  constructor(database: StoreDatabase, { observer = {}, lockLimitMs = defaultLockLimitMs }: EngineOptions = {}) {
+    this.#database = database;
+    this.#lockLimitMs = lockLimitMs;
+    this.#begin = this.query("BEGIN");
+    this.#end = this.query("COMMIT");
+    this.#dataVersion = this.query<{ data_version: number }>("PRAGMA data_version");
+    this.#writes = new WriteQueue(database, observer, lockLimitMs);
+  }
+
+  /** A function builds the text on first use. */
+  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string | (() => string)): Query<Row, Parameters> {
+    return new Query(() => {
+      const text = typeof sql === "string" ? sql : sql();
+      return this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(text));
+    });
+  }
+
+  /** Runs `work`, and repeats it while another process holds a lock. */
+  async read<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw toStoreError(error);
+    }
+    return await retryWhileBusy(work, this.#lockLimitMs);
+  }
+
+  /**
+   * Runs reads that belong together: they see one state of the database, and SQLite takes its locks only once, which
+   * costs several times as much as a small read.
+   */
+  snapshot<T>(work: () => T): Promise<T> {
+    return this.read(() => {
+      this.#begin.run();
+      try {
+        return work();
+      } finally {
+        this.#end.run();
+      }
+    });
+  }
+
+  /**
+   * A number that stays the same only while nobody commits, in this process or another: what was read under it may be
+   * reused. Call it inside `read`, together with the use.
+   *
+   * Other processes are checked once per turn of the event loop. All requests of that turn had arrived before the
+   * check, so none of them can have been sent after a later commit. Our own commits count at once.
+   */
+  readChangeMark(): number {
+    if (this.#isVersionKnown) return this.#changeMark;
+    // SQLite reports the commits of all other connections.
+    const version = this.#dataVersion.get()?.data_version ?? -1;
+    this.#isVersionKnown = true;
+    setImmediate(this.#forgetVersion);
+    if (version !== this.#seenDataVersion) {
+      this.#seenDataVersion = version;
+      this.#changeMark++;
+    }
+    return this.#changeMark;
+  }
+
+  /**
+   * Runs `work` in a transaction; resolves once it is on disk. `work` is synchronous and may run again from the start.
+   */
+  write<T>(work: () => T): Promise<T> {
+    return this.append(() => {
+      // Nothing reads between here and the commit, and one mark too many costs only a read.
+      this.#changeMark++;
+      return work();
+    });
+  }
+
+  /** The same for frequent writes that change nothing that is cached: the change mark stays the same. */
+  async append<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    return await this.#writes.run(work);
+  }
+
+  /** The same for what counts only once a later `write` says so: the disk is not waited for before that. */
+  async stage<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    return await this.#writes.run(work, false);
+  }
+
+  /** Throws `unavailable` if the database file was moved or deleted. */
+  requireFile(): void {
+    this.#database.requireFile();
+  }
+
+  /** Copies the write-ahead log into the database file and empties it; false if a reader prevents that. */
+  #truncateLog(): boolean {
+    const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    return row?.busy === 0;
+  }
+
+  /**
+   * Empties the write-ahead log after a deletion: the text is overwritten in the database file, but earlier pages are
+   * still in the log. Resolves once it contains nothing committed before; rejects with `unavailable` if a reader keeps
+   * it in use.
+   */
+  async emptyLog(): Promise<void> {
+    const deadlineMs = performance.now() + defaultLockLimitMs;
+    while (!(await this.read(() => this.#truncateLog()))) {
+      if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
+      await Bun.sleep(busySleepMs);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writes.drain();
+    try {
+      this.#truncateLog();
+    } catch {
+      // Only a convenience for copies of the file: the log itself is durable.
+    }
+    this.#database.closeWithStatements();
+  }
+}

@@ -1,0 +1,163 @@
+/** Opens the SQLite store: migrated, with all its parts. */
+import type { ErasureMarks } from "../../contracts/coordination.ts";
+import type { Store } from "../../contracts/store/store.ts";
+import type { Log } from "../../lib/log.ts";
+import { createAccountStore } from "../store-shared/scripts/accounts.ts";
+import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
+import { createAuditStore } from "../store-shared/scripts/audit.ts";
+import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
+import { changes as changeScripts } from "../store-shared/scripts/changes.ts";
+import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
+import { createIdempotencyStore } from "../store-shared/scripts/idempotency.ts";
+import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
+import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
+import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
+import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
+import { createSessionStore } from "../store-shared/scripts/sessions.ts";
+import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
+import { createVoiceStore } from "../store-shared/scripts/voice.ts";
+import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
+import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
+import { createKeyLookups } from "./api-keys.ts";
+import { createCompanionStore } from "./companions.ts";
+import { databasePath, openConnection } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
+import { createConversationStore } from "./conversations.ts";
+import type { StoreDatabase, StoreObserver } from "./database.ts";
+import { SqliteEngine } from "./engine.ts";
+import { createExchanges } from "./exchanges.ts";
+import { createKnowledgeEditions } from "./knowledge-editions.ts";
+import { createKnowledgeIndex } from "./knowledge-index.ts";
+import { createPassageReader } from "./knowledge-passages.ts";
+import { createKnowledgeQueue } from "./knowledge-queue.ts";
+import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts";
+import { createLastUses } from "./last-use.ts";
+import { createMessageEraser } from "./message-eraser.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
+import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
+import { createQuotaCounts } from "./quota.ts";
+import { requireReleasedFile } from "./released.ts";
+import { createRemovals } from "./removals.ts";
+import { findDifferences } from "./schema-differences.ts";
+import { createSqliteScripts } from "./scripts.ts";
+import { createSessionLookup } from "./sessions.ts";
+import { createSpendingParts } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
+import { settleLeftSpending } from "./spending-left.ts";
+import { createTurnStore } from "./turns.ts";
+import { createUnansweredStore } from "./unanswered.ts";
+import { createUsageStore } from "./usage.ts";
+import { createUsageWriter } from "./usage-writer.ts";
+import { createVisitorDays } from "./visitor-days.ts";
+import { createVisitorKeyLookups } from "./visitor-keys.ts";
+import { createVoiceCounting } from "./voice.ts";
+
+export interface SqliteStoreOptions extends MigrateOptions {
+  log: Log;
+  erasures: ErasureMarks;
+  /** Counts statements and commits, for tests and benchmarks. */
+  observer?: StoreObserver;
+  /** Replaced in tests. */
+  lockLimitMs?: number;
+  /** For a server, at its start: what the one before had reserved is settled at its worst case. Null: it is left. */
+  settlesLeftAtMs?: number | null;
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  requireReleasedFile(databasePath(options.dataDir));
+  const database = await openConnection(options.dataDir);
+  try {
+    const applied = await migrateDatabase(database, options);
+    if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+  } catch (error) {
+    database.closeWithStatements();
+    throw error;
+  }
+  if (options.settlesLeftAtMs != null) tellDifferences(database, options.log);
+  if (options.observer !== undefined) database.watch(options.observer);
+  const engine = new SqliteEngine(database, options);
+  if (options.settlesLeftAtMs != null) await settleLeftSpending(engine, options.settlesLeftAtMs, options.log);
+  return createStore(engine, options);
+}
+
+/** Whoever changes tables by hand, or serves a development build's data, finds the reason of later failures here. */
+function tellDifferences(database: StoreDatabase, log: Log): void {
+  const { changed, added } = findDifferences(database);
+  if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
+}
+
+function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: SqliteStoreOptions): Store {
+  const isServer = settlesLeftAtMs !== null;
+  const scripts = createSqliteScripts(engine);
+  const changes = scripts.bind(changeScripts);
+  const usage = createUsageWriter(engine);
+  const quota = createQuotaCounts(engine);
+  const metadata = createMetadataIndex(engine, "companion_metadata");
+  const voiceAgents = scripts.bind(voiceAgentScripts);
+  const conversations = createConversationWriter(engine);
+  const eraser = createMessageEraser(engine);
+  const exchanges = createExchanges(engine, conversations, eraser);
+  const visitorDays = createVisitorDays(engine);
+  const knowledge = createKnowledgeRemover(engine);
+  const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
+  const shared = {
+    changes,
+    conversations,
+    eraser,
+    erasures,
+    exchanges,
+    knowledge,
+    metadata,
+    removals,
+    scripts,
+    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) },
+  };
+  const uploads = createKnowledgeUploads(scripts, removals);
+  const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
+  const sources = createKnowledgeSources(scripts, ofSources);
+  const passages = createPassageReader(engine);
+  const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
+
+  const recordLastUses = createLastUses(engine);
+
+  // Continue deletions that an earlier process left unfinished.
+  removals.resume();
+  return {
+    accounts: createAccountStore(scripts, removals),
+    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
+    audit: createAuditStore(scripts),
+    challenges: createChallengeStore(scripts),
+    knowledge: createKnowledgeStore(scripts, sources, ofSources, {
+      readPassages: passages.readPassages,
+      listPassages: passages.listPassages,
+      ...createKnowledgeQueue(engine, { remover: knowledge, removals }),
+      ...createKnowledgeEditions(engine, knowledge),
+      ...createKnowledgeIndex(engine),
+    }),
+    unanswered: createUnansweredStore(engine, shared, { passages, sources }),
+    companions: createCompanionStore(engine, shared),
+    conversations: createConversationStore(engine, shared),
+    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    idempotency: createIdempotencyStore(scripts),
+    secondFactors: createSecondFactorStore(scripts),
+    serverSecrets: createServerSecretStore(scripts),
+    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
+    spending: createSpendingStore(scripts, createSpendingParts(engine, shared)),
+    turns: createTurnStore(engine, shared),
+    usage: createUsageStore(engine),
+    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
+    voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
+    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+
+    async check() {
+      await engine.read(() => checkRead.get());
+      engine.requireFile();
+    },
+    async close() {
+      // A command that has deleted something says so only when nothing is left of it: a server beside it would take a minute.
+      await (isServer ? removals.stop() : removals.finish());
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** What several parts of the store share; `open.ts` creates each once. */
+import type { ErasureMarks } from "../../contracts/coordination.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
+import type { Exchanges } from "./exchanges.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
+import type { MessageEraser } from "./message-eraser.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import type { QuotaCounts } from "./quota.ts";
+import type { Removals } from "./removals.ts";
+import type { ChangeRecorder, SqliteScripts } from "./scripts.ts";
+import type { SpendingLedger } from "./spending-ledger.ts";
+import type { UsageWriter } from "./usage-writer.ts";
+import type { VisitorDays } from "./visitor-days.ts";
+
+export interface StoreParts {
+  changes: ChangeRecorder;
+  conversations: ConversationWriter;
+  eraser: MessageEraser;
+  erasures: ErasureMarks;
+  exchanges: Exchanges;
+  knowledge: KnowledgeRemover;
+  metadata: MetadataIndex;
+  quota: QuotaCounts;
+  removals: Removals;
+  scripts: SqliteScripts;
+  spending: SpendingLedger;
+  usage: UsageWriter;
+  visitorDays: VisitorDays;
+}

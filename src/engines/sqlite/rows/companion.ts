@@ -1,0 +1,10 @@
+/** Converts rows to companions. */
+import { createCompanionReader } from "../../store-shared/rows/companion.ts";
+import { tables } from "../tables.ts";
+import { mapColumns, type StoredRow } from "./columns.ts";
+
+export const companionColumns = mapColumns(tables.companions, ["number", "nameFolded"]);
+
+export type CompanionRow = Omit<StoredRow<typeof tables.companions>, "number" | "nameFolded">;
+
+export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.createReader(["metadata"]));

@@ -1,0 +1,41 @@
+/** Messages as rows and as the domain knows them. */
+import { type Message, textOf, textParts } from "../../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../../domain/stream-end.ts";
+import type { SqliteEngine } from "../engine.ts";
+import { tables } from "../tables.ts";
+import { mapColumns, type StoredRow } from "./columns.ts";
+
+export const messageColumns = mapColumns(tables.messages, [
+  "number",
+  "conversationNumber",
+  "clientId",
+  "endCode",
+  "repeats",
+]);
+
+export type MessageRow = Omit<
+  StoredRow<typeof tables.messages>,
+  "number" | "conversationNumber" | "repeats" | keyof ExchangeMark
+>;
+
+/** How a message shows which exchange it belongs to, where the client has named it. */
+export interface ExchangeMark {
+  clientId: string | null;
+  endCode: StreamErrorCode | null;
+}
+
+const read = messageColumns.createReader();
+
+export function toMessage(row: MessageRow): Message {
+  const { text, ...message } = read(row);
+  return { ...message, parts: textParts(text) };
+}
+
+/** For a message that is `delayMs` later than it says. */
+export function createMessageInsert(engine: SqliteEngine) {
+  const insert = messageColumns.createInsert(engine);
+  return (conversationNumber: number, message: Message, delayMs: number, { clientId, endCode }: ExchangeMark): void => {
+    const createdAt = message.createdAt + delayMs;
+    insert({ ...message, conversationNumber, createdAt, text: textOf(message), clientId, endCode, repeats: null });
+  };
+}

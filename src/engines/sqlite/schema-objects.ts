@@ -1,0 +1,29 @@
+/** What a SQLite database consists of. */
+import type { Database } from "bun:sqlite";
+import { sha256Hex } from "../../lib/sha256.ts";
+import { printSchema, type SchemaPrints } from "../store-shared/rows/schema-prints.ts";
+
+export type Reader = Pick<Database, "prepare">;
+
+/** Without what SQLite and Litestream make by themselves, and in no version's way of quoting and breaking lines. */
+export function readPrints(database: Reader): SchemaPrints {
+  const statement = database.prepare<{ table: string; name: string; text: string }, []>(
+    'SELECT tbl_name AS "table", name, sql AS text FROM sqlite_schema ' +
+      "WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_litestream\\_%' ESCAPE '\\'",
+  );
+  const objects = statement.all();
+  statement.finalize();
+  return printSchema(
+    objects.map(({ text, ...object }) => ({ ...object, text: text.replace(/["`[\]\s]/g, "").toLowerCase() })),
+  );
+}
+
+/** Of everything at once, as it is written there. */
+export function readWholePrint(database: Reader): string {
+  const statement = database.prepare<{ text: string | null }, []>(
+    "SELECT group_concat(sql, ';') AS text FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
+  );
+  const text = statement.get()?.text ?? "";
+  statement.finalize();
+  return sha256Hex(text);
+}

@@ -1,0 +1,5 @@
+/** Tables of accounts, for the generator of migrations. */
+import { tables } from "../tables.ts";
+
+export const { accounts, audit, oneTimeLinks, recoveryCodes, serverSecrets, sessions, visitorKeys, voiceAgentGrants } =
+  tables;

@@ -1,0 +1,210 @@
+/**
+ * Lists of companions that no index serves alone: in ascending order, by last change, of enabled or disabled ones, each
+ * also with metadata and a name. An engine reads; what is read next is decided here.
+ */
+
+import type { CompanionQuery } from "../../../contracts/store/companions.ts";
+import type { ListOrder, Page, PageRequest } from "../../../contracts/store/page.ts";
+import type { Companion } from "../../../domain/companion.ts";
+import { pause } from "../../../lib/pause.ts";
+import { foldName } from "./companion.ts";
+import { blockSize, hasMember, readMembers } from "./member-sets.ts";
+import { placeOf } from "./metadata-blocks.ts";
+
+/** Where a companion is in its list. Half a number more: behind a companion that was deleted. */
+export interface Place {
+  number: number;
+  /** Only in a list by last change; else 0. */
+  updatedAt: number;
+}
+
+/** What decides whether a companion is in the list, without its texts. */
+export interface CompanionFacts extends Place {
+  isEnabled: boolean;
+  nameFolded: string;
+}
+
+/** The account's companions of which the walk takes some. */
+export interface WalkedList {
+  order: ListOrder;
+  sinceMs: number | null;
+  isEnabled: boolean | null;
+}
+
+/** By block, the highest first. */
+export type MemberSets = ReadonlyMap<number, Uint8Array>;
+
+export interface CompanionReader {
+  /** The number of this id; if it is gone, half a one more than that of the one made before it. 0.5 if there is none. */
+  findPosition(id: string): Promise<number>;
+  /** The number of the account's companion of this id. */
+  findExact(id: string): Promise<number | null>;
+  findId(number: number): Promise<string | null>;
+  /** The next places after one, in order. By last change, `isEnabled` is not looked at. */
+  listPlaces(list: WalkedList, after: Place | null, limit: number): Promise<Place[]>;
+  /** How many are enabled, or disabled, up to `limit`. */
+  countEnabled(isEnabled: boolean, limit: number): Promise<number>;
+  /** The companions with the metadata: a set for each block, the highest first. */
+  readSets(): Promise<MemberSets>;
+  /** Of those that the account has, in any order. */
+  readFacts(numbers: readonly number[]): Promise<CompanionFacts[]>;
+  /** Of those that the account has, in the order of the numbers. */
+  readCompanions(numbers: readonly number[]): Promise<Companion[]>;
+}
+
+/** Companions whose facts are read at once: about two milliseconds. */
+const placesPerSlice = 1_000;
+/** After so many, a page is what was found, with a cursor to go on. */
+const placesPerPage = 50_000;
+/** So many are sorted, or asked for their metadata one by one, before the others are passed through. */
+const fewPlaces = 4_096;
+
+export async function walkCompanions(
+  reader: CompanionReader,
+  query: CompanionQuery,
+  page: PageRequest,
+): Promise<Page<Companion>> {
+  const { order = "desc", limit } = page;
+  const list = { order, sinceMs: query.updatedSinceMs ?? null, isEnabled: query.isEnabled ?? null };
+  const isByUpdate = list.sinceMs !== null;
+  const after = page.afterId === null ? null : await findPlace(reader, page.afterId, page.afterUpdatedAt ?? 0);
+  const q = query.q === "" ? null : query.q;
+  const exact = q === null ? null : await reader.findExact(q.toLowerCase());
+  const folded = q === null || exact !== null ? "" : foldName(q);
+  const isMatch = (facts: CompanionFacts) =>
+    facts.nameFolded.includes(folded) &&
+    (list.isEnabled === null || facts.isEnabled === list.isEnabled) &&
+    (list.sinceMs === null || facts.updatedAt >= list.sinceMs);
+
+  const found: Place[] = [];
+  let passed: Place | null = null;
+  let read = 0;
+  const candidates =
+    exact === null ? listCandidates(reader, query, list, after) : onlyExact(reader, query, list, after, exact);
+  for await (const places of candidates) {
+    const facts = await readFactsOf(reader, places);
+    for (const place of places) {
+      const one = facts.get(place.number);
+      // One that has changed since it was found has its place elsewhere now.
+      if (one !== undefined && isMatch(one) && (!isByUpdate || one.updatedAt === place.updatedAt)) found.push(place);
+    }
+    passed = places.at(-1) ?? passed;
+    read += places.length;
+    if (found.length > limit || read >= placesPerPage) break;
+    await pause();
+  }
+  const shown = found.slice(0, limit);
+  const companions = await reader.readCompanions(shown.map(({ number }) => number));
+  const times = new Set(shown.map(({ updatedAt }) => updatedAt));
+  const items = isByUpdate ? companions.filter(({ updatedAt }) => times.has(updatedAt)) : companions;
+  const last = found.length > limit ? shown.at(-1) : read >= placesPerPage ? passed : null;
+  if (last == null) return { items, nextAfterId: null };
+  // Gone meanwhile: the page before its place is whole all the same.
+  const nextAfterId = (await reader.findId(last.number)) ?? items.at(-1)?.id ?? null;
+  return { items, nextAfterId, ...(isByUpdate ? { nextUpdatedAt: last.updatedAt } : {}) };
+}
+
+async function findPlace(reader: CompanionReader, id: string, updatedAt: number): Promise<Place> {
+  return { number: await reader.findPosition(id), updatedAt };
+}
+
+async function readFactsOf(
+  reader: CompanionReader,
+  places: readonly { number: number }[],
+): Promise<Map<number, CompanionFacts>> {
+  const facts = await reader.readFacts(places.map(({ number }) => number));
+  return new Map(facts.map((one) => [one.number, one]));
+}
+
+/** Places that may be in the list, in order: of the rarer of what is asked for. */
+async function* listCandidates(
+  reader: CompanionReader,
+  { metadata }: CompanionQuery,
+  list: WalkedList,
+  after: Place | null,
+): AsyncGenerator<Place[]> {
+  if (metadata.length === 0) {
+    yield* passThrough(reader, list, after);
+    return;
+  }
+  const sets = await reader.readSets();
+  const isByUpdate = list.sinceMs !== null;
+  if (isByUpdate && countMembers(sets) <= fewPlaces) {
+    yield* sortByUpdate(reader, sets, list, after);
+    return;
+  }
+  const { isEnabled } = list;
+  const isRare = isEnabled !== null && (await reader.countEnabled(isEnabled, fewPlaces + 1)) <= fewPlaces;
+  if (!isByUpdate && !isRare) {
+    yield* readInOrder(sets, list.order, after);
+    return;
+  }
+  for await (const places of passThrough(reader, list, after)) yield places.filter(({ number }) => isIn(sets, number));
+}
+
+async function* onlyExact(
+  reader: CompanionReader,
+  { metadata }: CompanionQuery,
+  list: WalkedList,
+  after: Place | null,
+  number: number,
+): AsyncGenerator<Place[]> {
+  if (metadata.length > 0 && !isIn(await reader.readSets(), number)) return;
+  const [facts] = await reader.readFacts([number]);
+  if (facts === undefined) return;
+  const place = { number, updatedAt: list.sinceMs === null ? 0 : facts.updatedAt };
+  if (isAfter(place, after, list.order)) yield [place];
+}
+
+async function* passThrough(reader: CompanionReader, list: WalkedList, after: Place | null): AsyncGenerator<Place[]> {
+  for (let from = after; ; ) {
+    const places = await reader.listPlaces(list, from, placesPerSlice);
+    yield places;
+    if (places.length < placesPerSlice) return;
+    from = places.at(-1) ?? null;
+  }
+}
+
+async function* sortByUpdate(
+  reader: CompanionReader,
+  sets: MemberSets,
+  { order, sinceMs }: WalkedList,
+  after: Place | null,
+): AsyncGenerator<Place[]> {
+  const numbers = [...sets].flatMap(([block, set]) => readMembers(set).map((offset) => block * blockSize + offset));
+  const facts: Place[] = [];
+  for (let at = 0; at < numbers.length; at += placesPerSlice) {
+    facts.push(...(await reader.readFacts(numbers.slice(at, at + placesPerSlice))));
+  }
+  const places = facts.filter((one) => one.updatedAt >= (sinceMs ?? 0) && isAfter(one, after, order));
+  places.sort((one, other) => (isAfter(one, other, order) ? 1 : -1));
+  for (let at = 0; at < places.length; at += placesPerSlice) yield places.slice(at, at + placesPerSlice);
+}
+
+function isAfter(place: Place, after: Place | null, order: ListOrder): boolean {
+  if (after === null) return true;
+  const distance = place.updatedAt - after.updatedAt || place.number - after.number;
+  return order === "asc" ? distance > 0 : distance < 0;
+}
+
+/** By creation. */
+function* readInOrder(sets: MemberSets, order: ListOrder, after: Place | null): Generator<Place[]> {
+  for (const [block, set] of order === "asc" ? [...sets].toReversed() : sets) {
+    const members = order === "asc" ? readMembers(set) : readMembers(set).toReversed();
+    const places = members.map((offset) => ({ number: block * blockSize + offset, updatedAt: 0 }));
+    const following = places.filter((place) => isAfter(place, after, order));
+    for (let at = 0; at < following.length; at += placesPerSlice) yield following.slice(at, at + placesPerSlice);
+  }
+}
+
+function countMembers(sets: MemberSets): number {
+  let count = 0;
+  for (const set of sets.values()) count += readMembers(set).length;
+  return count;
+}
+
+function isIn(sets: MemberSets, number: number): boolean {
+  const { block, offset } = placeOf(number);
+  const set = sets.get(block);
+  return set !== undefined && hasMember(set, offset);
+}

@@ -1,0 +1,73 @@
+/** Accounts. */
+import type { AccountStore } from "../../../contracts/store/accounts.ts";
+import type { Account } from "../../../domain/account.ts";
+import { accountColumns, findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";
+import { changes } from "./changes.ts";
+import { holdings } from "./holdings.ts";
+import { addRemoval } from "./removals.ts";
+import { all, get, lockRows, run, type ScriptRunner } from "./script.ts";
+
+const selectByEmail = `SELECT ${accountColumns} FROM accounts WHERE email = $1`;
+const selectAll = `SELECT ${accountColumns} FROM accounts ORDER BY number`;
+const selectPasswordHash = `SELECT password_hash AS "passwordHash" FROM accounts WHERE id = $1`;
+const updatePatched = `UPDATE accounts SET plan = coalesce($2, plan), role = coalesce($3, role),
+    suspended_at = CASE WHEN $4 THEN $5 ELSE suspended_at END
+  WHERE id = $1 RETURNING ${accountColumns}`;
+
+export function createAccountStore(scripts: ScriptRunner, removals: { start(): void }): AccountStore {
+  return {
+    create: (account, context) => scripts.write(() => insertAccount(account, context)),
+
+    findById: (id) => scripts.read(() => findAccount(id)),
+
+    findByEmail: (email) => scripts.read(() => get<Account>(selectByEmail, email)),
+
+    findPasswordHash: (accountId) =>
+      scripts.read(function* () {
+        const row = yield* get<{ passwordHash: string | null }>(selectPasswordHash, accountId);
+        return row?.passwordHash ?? null;
+      }),
+
+    findHeld: (accountId) => scripts.read(() => holdings.read(accountId)),
+
+    list: () => scripts.read(() => all<Account>(selectAll)),
+
+    hasAnyPassword: () => scripts.read(hasAnyPassword),
+
+    update: (id, patch, context) =>
+      scripts.change(id, function* () {
+        const { plan = null, role = null, suspendedAt } = patch;
+        const fields = [plan, role, suspendedAt !== undefined, suspendedAt ?? null];
+        const account = yield* get<Account>(updatePatched, id, ...fields);
+        if (account === null) return null;
+        const details = { changed: Object.keys(patch) };
+        yield* changes.record(context, { accountId: id, action: "account.update", targetId: id, details });
+        return account;
+      }),
+
+    setPassword: (id, passwordHash, keptSessionId, context) =>
+      scripts.change(id, function* () {
+        const account = yield* findAccount(id);
+        if (account !== null) yield* replacePassword({ id, passwordHash, keptSessionId }, context);
+        return account;
+      }),
+
+    async delete(id, context) {
+      const isDeleted = await scripts.change(id, function* () {
+        const number = yield* changes.findAccountNumber(id);
+        if (number === null) return false;
+        // Uses are recorded for many rows at once, in this order: deleting them in another would be a deadlock.
+        yield* lockRows("SELECT 1 FROM api_keys WHERE account_number = $1 ORDER BY id FOR UPDATE", number);
+        yield* lockRows("SELECT 1 FROM sessions WHERE account_id = $1 ORDER BY id FOR UPDATE", id);
+        // Without the account, no key, session or embed token is valid; its companions are deleted later, in chunks.
+        yield* run("DELETE FROM accounts WHERE id = $1", id);
+        yield* run("DELETE FROM idempotency WHERE account_id = $1", id);
+        yield* addRemoval("account", id, number, context.nowMs);
+        yield* changes.record(context, { accountId: id, action: "account.delete", targetId: id, details: {} });
+        return true;
+      });
+      if (isDeleted) removals.start();
+      return isDeleted;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
+import type { AuditEntry } from "../../../contracts/store/audit.ts";
+import type { IdempotentWrite } from "../../../contracts/store/idempotency.ts";
+import type { WriteContext } from "../../../contracts/store/write-context.ts";
+import { AppError } from "../../../domain/errors.ts";
+import { idempotencyLifetimeMs } from "../rows/bounds.ts";
+import { holdings } from "./holdings.ts";
+import { get, insertAll, run, type Script } from "./script.ts";
+
+/** What a change made by people is called in the audit log. */
+interface Change {
+  accountId: string;
+  action: string;
+  targetId: string | null;
+  details: AuditEntry["details"];
+}
+
+/** The entry as a row: its actor in columns of their own, its details as JSON. */
+function toAuditRow({ actor, details, ...entry }: AuditEntry) {
+  const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
+  return { ...entry, details: JSON.stringify(details), actorKind, actorId, ipPrefix, requestId };
+}
+
+// Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
+const insertResponse = `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (account_id, method, path, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+    body = excluded.body, created_at = excluded.created_at WHERE idempotency.created_at <= $9`;
+
+function* keep({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): Script<void> {
+  const { accountId, method, path, key } = slot;
+  const response = [accountId, method, path, key, bodyHash, status, body, nowMs];
+  if ((yield* run(insertResponse, ...response, nowMs - idempotencyLifetimeMs)) > 0) return;
+  // The commit of another request with the same key was first, and this one's is undone.
+  const sentence = "Another request with this Idempotency-Key came first. Send it again for its response.";
+  throw new AppError("conflict", sentence);
+}
+
+export const changes = {
+  *audit(...entries: AuditEntry[]): Script<void> {
+    yield* insertAll("audit", entries.map(toAuditRow));
+  },
+
+  /** Call it inside a write, after the rows were changed; null if nothing has changed. */
+  *record(context: WriteContext, change: Change | null): Script<void> {
+    const { auditId: id, actor, nowMs, idempotent } = context;
+    if (change !== null) yield* changes.audit({ id, actor, createdAt: nowMs, ...change });
+    if (idempotent === undefined) return;
+    yield* keep(idempotent, nowMs);
+    yield* holdings.checkNewResponse(idempotent.slot.accountId, context);
+  },
+
+  /** The number of an account, used where repeating its id in every row would cost space. Null if there is no such account. */
+  *findAccountNumber(accountId: string): Script<number | null> {
+    return (yield* get<{ number: number }>("SELECT number FROM accounts WHERE id = $1", accountId))?.number ?? null;
+  },
+
+  /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
+  *requireAccount(accountId: string): Script<number> {
+    const number = yield* changes.findAccountNumber(accountId);
+    if (number === null) throw new AppError("not_found", "There is no such account.");
+    return number;
+  },
+};

@@ -1,0 +1,20 @@
+/** All tables that both databases have, none before those that it refers to. */
+import { accountTables } from "./accounts.ts";
+import { companionTables } from "./companions.ts";
+import { conversationTables } from "./conversations.ts";
+import type { Dialect } from "./dialect.ts";
+import { knowledgeTables } from "./knowledge.ts";
+import { spendingTables } from "./spending.ts";
+import { usageTables } from "./usage.ts";
+
+export function tablesOf(dialect: Dialect) {
+  const accounts = accountTables(dialect);
+  return {
+    ...accounts,
+    ...companionTables(dialect),
+    ...conversationTables(dialect),
+    ...knowledgeTables(dialect),
+    ...usageTables(dialect),
+    ...spendingTables(dialect, accounts),
+  };
+}

@@ -1,0 +1,51 @@
+/** Accounts and new passwords on the wire, for account management and sign-in. */
+import { Type as t } from "@sinclair/typebox";
+import { type Account, plans, roles } from "../../domain/account.ts";
+import { normalizeEmail } from "../../domain/email.ts";
+import { findPasswordProblem, shortestPassword } from "../../domain/password.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import { Text } from "./schema.ts";
+
+export function planChoice() {
+  return t.Union(
+    plans.map((plan) => t.Literal(plan)),
+    { description: "Decides the daily messages of each of its companions." },
+  );
+}
+
+export function roleChoice() {
+  return t.Union(
+    roles.map((role) => t.Literal(role)),
+    { description: "An operator also manages accounts." },
+  );
+}
+
+export function emailText() {
+  return Text({
+    maxLength: 254,
+    accepts: (text) => normalizeEmail(text) !== null,
+    problem: "Must be an e-mail address of at most 254 characters.",
+    description: "An e-mail address; kept in lower case.",
+    examples: ["owner@shop.example"],
+  });
+}
+
+export function newPasswordText() {
+  return Text({
+    findProblem: findPasswordProblem,
+    description: `At least ${shortestPassword} characters, at most 1024 bytes of UTF-8, and not one of the most common ones.`,
+    examples: ["correct horse battery staple"],
+  });
+}
+
+export function toWireAccount(account: Account) {
+  return {
+    id: account.id,
+    email: account.email,
+    plan: account.plan,
+    role: account.role,
+    suspended_at: account.suspendedAt === null ? null : toRfc3339(account.suspendedAt),
+    has_totp: account.totpConfirmedAt !== null,
+    created_at: toRfc3339(account.createdAt),
+  };
+}

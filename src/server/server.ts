@@ -1,0 +1,174 @@
+/** The listening server: passes requests with their context to the sitemap, and drains on shutdown. */
+import type { Server } from "bun";
+import type { InstanceDoor } from "../api/instances/index.ts";
+import { createApp } from "../app/app.ts";
+import type { OpenedServices } from "../app/services.ts";
+import { ownUrlOf } from "../core/instances/own-url.ts";
+import type { RouteCounts } from "../core/metrics/measurements.ts";
+import { createAccessLog } from "../http/access-log.ts";
+import type { DirectRequest, DirectRoute } from "../http/direct-route.ts";
+import { noteContext, type RequestContext } from "../http/request-context.ts";
+import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
+import { startIdleMemory } from "./jobs/idle-memory.ts";
+import { startJobs } from "./jobs/jobs.ts";
+import { type Handle, openListener } from "./listener.ts";
+import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
+
+export interface ServerOptions {
+  host: string;
+  port: number;
+  /** `awaited`: handshakes are refused until `replaceCertificate` brings the first. */
+  tls?: Certificate | "awaited";
+  /** Loopback port that serves `/metrics` without a token; 0 takes a free port. */
+  metricsPort?: number | null;
+  /** Where other instances reach this one; by default the address that it listens on. */
+  instanceUrl?: string | null;
+  /** How the end waits for proxies, and for open replies. Replaced in tests. */
+  sleep?: (durationMs: number) => Promise<void>;
+}
+
+export interface RunningServer {
+  /** Where the server listens, with the actual port if 0 was given. */
+  url: string;
+  port: number;
+  /** Where `/metrics` is served without a token, or null. */
+  metricsUrl: string | null;
+  /** When the certificate that new connections get expires; null for plain HTTP. */
+  readonly certificateExpiryMs: number | null;
+  /** Loads a new certificate without dropping a connection; throws if it is unusable, and changes nothing then. */
+  replaceCertificate(tls: Certificate): void;
+  /**
+   * Reports as not ready and, after `noticeMs` for proxies to notice, accepts no more requests. Lets open streams
+   * finish for up to `graceMs`, then cuts them off after a last comment. Resolves when every turn is stored and the
+   * store is closed.
+   */
+  drain(graceMs: number, noticeMs?: number): Promise<void>;
+}
+
+/** How long the last writes may take before their connection is cut. */
+const lastWordsMs = 100;
+
+/** Throws `ListenFailure`. */
+export function startServer(services: OpenedServices, options: ServerOptions): RunningServer {
+  const app = createApp(services);
+  const { ids } = services;
+  const accessLog = createAccessLog(services);
+
+  function beginRequest(request: Request, server: Server<unknown>): RequestContext {
+    const facts: RequestContext = {
+      requestId: ids.uuid(),
+      socketIp: server.requestIP(request)?.address ?? null,
+      startedMs: performance.now(),
+      allowSilence: (seconds) => server.timeout(request, seconds),
+      client: null,
+      stream: null,
+    };
+    noteContext(request, facts);
+    return facts;
+  }
+
+  function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
+    const facts = beginRequest(request, server);
+    const site = app.siteFor(request.url);
+    const response = site.fetch(request);
+    accessLog.watch(request, facts, site, response);
+    return response;
+  }
+
+  function handleDirectly(route: DirectRoute): Handle<DirectRequest> {
+    const counts = services.measurements.addRoute("GET", route.path);
+    return (request, server) => {
+      if (!route.takes(request)) return handle(request, server);
+      const facts = beginRequest(request, server);
+      const response = route.respond(request);
+      accessLog.watchRoute(request, facts, counts, response);
+      return response;
+    };
+  }
+
+  /** For whoever is no instance there is nothing at this address, as at any other that the sitemap does not know. */
+  function handleCall({ open, path }: InstanceDoor): Handle<DirectRequest> {
+    let counts: RouteCounts | null = null;
+    return async (request, server) => {
+      const opened = await open(request);
+      if (opened === null) return await handle(request, server);
+      const facts = beginRequest(request, server);
+      const response = opened.respond();
+      counts ??= services.measurements.addRoute("POST", path);
+      accessLog.watchRoute(request, facts, counts, response);
+      return await response;
+    };
+  }
+
+  const { tls = null } = options;
+  let expiresAtMs = tls === null || tls === "awaited" ? null : readCertificateExpiry(tls);
+  const direct = {
+    ...Object.fromEntries(app.directRoutes.map((route) => [route.path, { GET: handleDirectly(route) }])),
+    [app.instanceDoor.path]: { POST: handleCall(app.instanceDoor) },
+  };
+  const listener = openListener({ host: options.host, port: options.port, tls, handle, direct });
+  const metrics = openMetrics();
+  services.measurements.probes.push({
+    name: "companiond_certificate_expiry_timestamp_seconds",
+    help: "When the certificate that is served expires.",
+    type: "gauge",
+    read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
+  });
+
+  const jobs = startJobs(services);
+  services.indexing.wake();
+  services.modelDates.start();
+  const idleMemory = startIdleMemory();
+
+  function openMetrics(): MetricsListener | null {
+    const { metricsPort = null } = options;
+    if (metricsPort === null) return null;
+    try {
+      return openMetricsListener(services, metricsPort);
+    } catch (error) {
+      void listener.cut();
+      throw error;
+    }
+  }
+
+  const { sleep = sleepLightly } = options;
+  let draining: Promise<void> | null = null;
+  async function drainOnce(graceMs: number, noticeMs: number): Promise<void> {
+    services.lifecycle.isDraining = true;
+    if (noticeMs > 0) await sleep(noticeMs);
+    // Replies that nobody reads may end as well; without requests, none begins any more.
+    await Promise.race([listener.stop().then(() => services.openTurns.whenEnded()), sleep(graceMs)]);
+    if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
+    services.replies.stopAll();
+    await Promise.all([listener.cut(), metrics?.stop()]);
+    await Promise.allSettled([jobs.stop(), idleMemory.stop(), services.openTurns.whenEnded()]);
+    accessLog.close();
+    await services.close();
+  }
+
+  const { host, port } = listener;
+  const isTls = tls !== null;
+  void services.instances.announce(() => options.instanceUrl ?? ownUrlOf({ host, port, isTls }));
+  return {
+    url: `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    metricsUrl: metrics === null ? null : `http://127.0.0.1:${metrics.port}/metrics`,
+    get certificateExpiryMs() {
+      return expiresAtMs;
+    },
+    replaceCertificate(tls) {
+      const nextExpiryMs = readCertificateExpiry(tls);
+      listener.replaceCertificate(tls);
+      expiresAtMs = nextExpiryMs;
+    },
+    drain(graceMs, noticeMs = 0) {
+      draining ??= drainOnce(graceMs, noticeMs);
+      return draining;
+    },
+  };
+}
+
+/** Keeps no process alive. */
+function sleepLightly(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
+}
