@@ -1,4 +1,7 @@
 /** What a JUnit report of Bun's says of each test file, and its output of errors between tests. */
+import { join, relative } from "node:path";
+
+const root = join(import.meta.dir, "..");
 
 export interface FileReport {
   /** Relative to the project. */
@@ -27,13 +30,21 @@ export function readReport(xml: string, output: string): FileReport[] {
   );
 }
 
-/** By file: a line names it before what its tests say, also where files run side by side. */
+/**
+ * By file. A line names it before what its tests say, but what files say that run side by side may come in another
+ * order: the places that an error names are surer.
+ */
 function countErrorsBetweenTests(output: string): Map<string, number> {
   const counts = new Map<string, number>();
-  let file = "";
-  for (const [, named] of output.matchAll(/^(?:(\S+\.test\.tsx?):|# Unhandled error between tests)$/gm)) {
-    if (named !== undefined) file = named;
-    else counts.set(file, (counts.get(file) ?? 0) + 1);
+  let lastNamed = "";
+  const parts = /^(\S+\.test\.tsx?):$|^# Unhandled error between tests\n-+\n(.*?)\n-+$/gms;
+  for (const [, named, error = ""] of output.matchAll(parts)) {
+    if (named !== undefined) lastNamed = named;
+    else {
+      const [, path = ""] = /^ +at .*?([^\s(]+\.test\.tsx?):\d/m.exec(error) ?? [];
+      const file = path === "" ? lastNamed : relative(root, path);
+      counts.set(file, (counts.get(file) ?? 0) + 1);
+    }
   }
   return counts;
 }
