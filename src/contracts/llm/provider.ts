@@ -8,6 +8,7 @@ import type { HistoryMessage } from "../../domain/conversation.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../../domain/reply-failure.ts";
 import type { Answerer, ChargedCall } from "../../domain/usage.ts";
+import type { AskedCall, OfferedTool, ToolRound } from "../../domain/tool.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 
 export interface ReplyRequest {
@@ -34,6 +35,12 @@ export interface ReplyRequest {
   accountId: string;
   /** For the log: identifies the provider's failures. */
   requestId: string;
+  /** What the model may call; left out: nothing. */
+  tools?: readonly OfferedTool[];
+  /** The model's earlier answers in this turn, which follow `messages`, oldest first; left out: none. */
+  rounds?: readonly ToolRound[];
+  /** Asks this one alone: whoever answered the first round answers those that follow. Left out: the model's whole chain. */
+  answerer?: Answerer;
   /** Asked before every call of a provider but the first; without it all are made. */
   gate?: CallGate;
 }
@@ -96,6 +103,13 @@ export interface ReplyOutcome extends ChargedCall {
   finishReason: string | null;
   /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
+  /**
+   * The tools that the model asked for, in its order; left out or empty: none. Only of a reply that is complete: what a
+   * reply that broke had asked for is not to be called.
+   */
+  calls?: readonly AskedCall[];
+  /** What the engine wants back with the results of `calls`; see `ToolRound`. */
+  carry?: unknown;
   /** Whether the text ended with the first half of a surrogate pair, which was not passed on. */
   endsInHalf?: boolean;
 }

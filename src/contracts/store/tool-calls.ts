@@ -1,0 +1,60 @@
+/**
+ * Calls of tools: kept before they are sent, so that none is ever sent again under another name, and until the
+ * conversation that they belong to is gone.
+ */
+import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ToolCall, ToolCallState } from "../../domain/tool.ts";
+import type { Page, PageRequest } from "./page.ts";
+
+/** Where calls belong: one reply of a conversation. */
+export interface CallingReply {
+  readonly key: ConversationKey;
+  /** Of the reply as it will be stored. */
+  readonly replyId: string;
+  /** The client's name for the exchange; null if it gave none. */
+  readonly messageId: string | null;
+}
+
+/** What a visitor decides on. */
+export interface WaitingCall extends ToolCall {
+  readonly reply: CallingReply;
+}
+
+export type Decision =
+  /** Its state is `running` (approved) or `declined` now, in this commit alone: whoever is given it may send it. */
+  | { readonly outcome: "taken"; readonly call: WaitingCall }
+  /** It was decided before, or is too old. */
+  | { readonly outcome: "over" }
+  | { readonly outcome: "missing" };
+
+export interface ToolCallStore {
+  /** In one commit, before the first is sent. */
+  begin(reply: CallingReply, calls: readonly ToolCall[]): Promise<void>;
+  /** What became of a call; nothing if it is gone. */
+  finish(id: string, end: { state: ToolCallState; result: string; durationMs: number | null }): Promise<void>;
+  /**
+   * What was begun for the message, whether or not its reply was stored, oldest first. Not empty without a stored reply:
+   * the server stopped while they ran.
+   */
+  listOfMessage(key: ConversationKey, messageId: string): Promise<readonly (ToolCall & { replyId: string })[]>;
+  /** Of these replies of a conversation: for its transcript. In the order in which they were asked for. */
+  listOfReplies(replyIds: readonly string[]): Promise<ReadonlyMap<string, readonly ToolCall[]>>;
+  /** Newest first. Null if the account has no such tool. */
+  listOfTool(
+    accountId: string,
+    companionId: string,
+    toolId: string,
+    page: PageRequest,
+  ): Promise<Page<ToolCall & { conversationId: string | null }> | null>;
+  /**
+   * Decides on a call that waits in a conversation with exactly this key; `sinceMs`: it was asked for at that time or
+   * later. `missing` for an unknown one, another visitor's, one whose tool or conversation is gone, and one that never
+   * waited.
+   */
+  decide(id: string, key: ConversationKey, decision: { isApproved: boolean; sinceMs: number }): Promise<Decision>;
+  /**
+   * Up to `limit` of those begun before, whose reply was not stored: of a turn that was erased, or whose server stopped.
+   * Returns how many.
+   */
+  deleteOrphans(beforeMs: number, limit: number): Promise<number>;
+}

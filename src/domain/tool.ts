@@ -1,0 +1,124 @@
+/** Tools: what a companion's model may call, and what becomes of a call. */
+import type { JsonObject } from "./json.ts";
+
+/** Of a companion. */
+export const maxTools = 32;
+
+/** Also of what a model calls: the name, or for an MCP server its prefix. */
+export const toolNamePattern = /^[a-z0-9_]{1,64}$/;
+
+/** Of the call of a person, which every companion may get: no owner's tool has it. */
+export const reservedToolNames: readonly string[] = ["ask_for_a_person"];
+
+/** Of `parameters`, as JSON in UTF-8. */
+export const maxParametersBytes = 8 * 1024;
+
+/** Of what a tool answers, in UTF-8 bytes. */
+export const maxResultBytes = 16 * 1024;
+
+export const toolTimeoutMs = { least: 100, most: 20_000, usual: 10_000 } as const;
+
+/** Answers of the model with calls, in one turn; after the last it is asked once more, without tools. */
+export const maxRounds = 5;
+
+/** Of one turn; those beyond are answered with a sentence. */
+export const maxCallsPerTurn = 8;
+
+/** Of a turn, from its first round. */
+export const maxRoundsMs = 5 * 60_000;
+
+/** How long a visitor may think before confirming. */
+export const confirmableMs = 10 * 60_000;
+
+/** Who answers a tool's calls: a URL of the owner's, or a server that speaks MCP and offers several tools. */
+export type ToolTarget =
+  | { readonly type: "http"; readonly url: string; readonly description: string; readonly parameters: JsonObject }
+  | {
+      readonly type: "mcp";
+      readonly url: string;
+      /** Those that are offered, by the server's own names; null for all. */
+      readonly tools: readonly string[] | null;
+    };
+
+export interface Tool {
+  readonly id: string;
+  readonly companionId: string;
+  /** Unique in the companion. Of an MCP server: the prefix of its tools' names. */
+  readonly name: string;
+  /** For people; the name unless the owner gave one. */
+  readonly title: string;
+  readonly target: ToolTarget;
+  /** Sent with every request, by name, sealed as JSON; null for none. */
+  readonly sealedHeaders: string | null;
+  /** The names of those headers, which may be shown. */
+  readonly headerNames: readonly string[];
+  /** Signs its calls: a `whsec_…`, sealed. */
+  readonly sealedSecret: string;
+  readonly timeoutMs: number;
+  /** Whether the visitor is asked before each call. Never of an MCP server's. */
+  readonly confirm: boolean;
+  /** Whether only verified visitors may use it. Never of an MCP server's. */
+  readonly requiresVisitor: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A function as a model is offered it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: JsonObject;
+}
+
+/** A call that a model asked for. */
+export interface AskedCall {
+  /** The provider's name for it; made up where it sent none. Unique in its answer. */
+  readonly id: string;
+  readonly name: string;
+  /** As the model wrote them: a JSON object, or what it took for one. */
+  readonly arguments: string;
+}
+
+/** A call and what the model is told of it. */
+export interface AnsweredCall extends AskedCall {
+  readonly result: string;
+}
+
+/** An answer of a model with calls, earlier in the same turn, and what they came to. */
+export interface ToolRound {
+  /** What the model said before its calls; often nothing. */
+  readonly text: string;
+  readonly calls: readonly AnsweredCall[];
+  /**
+   * What the provider wants back with them, as its engine put it out (`ReplyOutcome.carry`): for that provider alone, never
+   * stored. Null where there is nothing, or where the round is of an earlier request.
+   */
+  readonly carry: unknown;
+}
+
+/**
+ * - `waiting`: the visitor has not decided.
+ * - `running`: it was sent, or is about to be; also of one whose server stopped meanwhile.
+ * - `done`: answered; `failed`: with anything but a result, or not at all.
+ * - `declined`: by the visitor.
+ */
+export const toolCallStates = ["waiting", "running", "done", "failed", "declined"] as const;
+export type ToolCallState = (typeof toolCallStates)[number];
+
+/** A call as it is kept: in the transcript of its conversation, and among the last calls of its tool. */
+export interface ToolCall {
+  /** Ours; the same in each attempt to send it. */
+  readonly id: string;
+  readonly toolId: string;
+  /** As the model called it. */
+  readonly tool: string;
+  /** As JSON, as it was sent. */
+  readonly arguments: string;
+  /** What the model was told; null until there is something. */
+  readonly result: string | null;
+  readonly state: ToolCallState;
+  /** Milliseconds from the first attempt to the answer; null until then. */
+  readonly durationMs: number | null;
+  readonly createdAt: number;
+}
