@@ -98,7 +98,7 @@ test("a body that breaks off rejects with the failure, after what came before", 
   response.destroy();
   await expect(iterator.next()).rejects.toMatchObject({
     name: "OutgoingBreak",
-    failure: { outcome: "failed", kind: "broken", reason: "The host broke off its response." },
+    failure: { outcome: "failed", kind: "broken", status: 200, reason: "The host broke off its response." },
   });
 });
 
