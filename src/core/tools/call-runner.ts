@@ -108,7 +108,8 @@ export class CallRunner {
     if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
     const fault = findArgumentFault(open.offered.parameters, given);
     if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
-    if (this.#count >= maxCallsPerTurn) return refuse("There were too many calls for one reply. Answer without this one.");
+    if (this.#count >= maxCallsPerTurn)
+      return refuse("There were too many calls for one reply. Answer without this one.");
     if (open.tool.confirm && isOneWaiting) return refuse(oneAtATime);
     this.#count++;
     const { ids, clock } = this.services;

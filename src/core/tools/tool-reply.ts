@@ -90,7 +90,9 @@ class ToolReply implements ReplySource {
   /** What is known of the call's reply, with what comes of it now. */
   async #begin(keeper: CallKeeper, decision: NonNullable<TurnStart["decision"]>): Promise<void> {
     const { call, calls } = await keeper.decide(decision);
-    const result = decision.isApproved ? await this.#send(call) : "The visitor does not want this call. Nothing was called.";
+    const result = decision.isApproved
+      ? await this.#send(call)
+      : "The visitor does not want this call. Nothing was called.";
     if (!decision.isApproved) await this.#runner.finish(call.id, { state: "declined", result, durationMs: null });
     const answered = calls.map(({ id, tool: name, arguments: given, result: known }) => ({
       ...{ id, name, arguments: given },

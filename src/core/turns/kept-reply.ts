@@ -159,6 +159,7 @@ export class KeptReply implements TurnReader, FollowedReply {
       for (const follower of this.#followers) follower.wait();
       return;
     }
+    if (this.hasEnded) return;
     if (event.type === "end") this.#finish(event);
     else if (event.type !== "text") this.events.push({ offset: this.text.units, event });
     for (const follower of [...this.#followers]) follower.advance();

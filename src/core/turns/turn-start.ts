@@ -56,6 +56,9 @@ export interface TurnCaller {
   readonly hasEvents: boolean;
 }
 
+/** Where nobody is known, and nothing is kept. */
+export const nobody: TurnCaller = { sessionId: null, visitor: null, hasEvents: false };
+
 /** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
 export interface GivenPrompt {
   /** Appended to the companion's own instructions, in this order. */

@@ -134,10 +134,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, keeper, decision } = this.#start;
     const { llm } = this.#services.settings;
     const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
-    if (usesKnowledge(companion) && this.#start.decision === undefined) {
+    if (usesKnowledge(companion) && decision === undefined) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
     }
@@ -180,9 +180,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return stalled;
   }
 
-  /** From tools: it begins the response, since what they do is not undone. Whoever is late has no readers any more. */
+  /** From tools: it begins the response, since what they do is not undone. */
   note(event: NamedEvent): void {
-    if (this.#isOver) return;
     this.#open();
     this.#tell(event);
   }
