@@ -1,8 +1,7 @@
 /** A model's arguments for a call, which may be anything. */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
-import { compileSchema } from "../../lib/json-schema/json-schema.ts";
 
-/** Of arguments, in UTF-16 code units. */
+/** In UTF-16 code units. */
 const maxArgumentUnits = 64 * 1024;
 
 /** Null for what is no JSON object. Some models write nothing where there is nothing to say. */
@@ -15,9 +14,4 @@ export function readArguments(text: string): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-/** What is wrong with them, as a sentence for the model; null for nothing. */
-export function findArgumentFault(schema: JsonObject, given: JsonObject): string | null {
-  return compileSchema(schema).check(given);
 }

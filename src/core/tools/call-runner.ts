@@ -6,7 +6,7 @@ import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import type { TurnStart } from "../turns/turn-start.ts";
-import { findArgumentFault, readArguments } from "./call-arguments.ts";
+import { readArguments } from "./call-arguments.ts";
 import type { OpenTool } from "./toolbox.ts";
 
 export type CallRunnerServices = Pick<Services, "clock" | "ids" | "log">;
@@ -106,7 +106,7 @@ export class CallRunner {
     if (open === undefined) return refuse("There is no tool of that name.");
     const given = readArguments(asked.arguments);
     if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
-    const fault = findArgumentFault(open.offered.parameters, given);
+    const fault = open.findFault(given);
     if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
     if (this.#count >= maxCallsPerTurn)
       return refuse("There were too many calls for one reply. Answer without this one.");

@@ -17,6 +17,8 @@ const listWaitMs = 3_000;
 export interface OpenTool {
   readonly tool: Tool;
   readonly offered: OfferedTool;
+  /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
+  findFault(given: JsonObject): string | null;
   /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
   call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
 }
@@ -30,12 +32,15 @@ export interface Toolbox {
   list(tool: Tool): Promise<readonly OpenTool[]>;
   /** It has changed, or is gone. */
   forget(toolId: string): void;
-  close(): void;
+  /** Ends calls under way. */
+  close(): Promise<void>;
 }
 
 export interface ToolEngines {
   readonly http: HttpTools;
   readonly mcp: McpTools;
+  /** What is wrong with a value by a JSON Schema; null for nothing. */
+  findFault(schema: JsonObject, value: JsonObject): string | null;
 }
 
 type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };
@@ -46,8 +51,15 @@ export const sealedAs = {
   headers: (toolId: string) => `tool headers ${toolId}`,
 };
 
-export function createToolbox({ store, log, sealing }: ToolboxServices, { http, mcp }: ToolEngines): Toolbox {
+export function createToolbox({ store, log, sealing }: ToolboxServices, load: () => Promise<ToolEngines>): Toolbox {
   const closing = new AbortController();
+  /** Null until a companion has tools. */
+  let engines: Promise<ToolEngines> | null = null;
+
+  function use(): Promise<ToolEngines> {
+    engines ??= load();
+    return engines;
+  }
 
   async function toServer({ id: toolId, target: { url }, sealedHeaders, timeoutMs }: Tool): Promise<ToolServer> {
     const headers = sealedHeaders === null ? "{}" : await sealing.open(sealedAs.headers(toolId), sealedHeaders);
@@ -64,10 +76,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, { http, 
     }
   }
 
-  function openHttp(tool: Tool, { description, parameters }: Extract<Tool["target"], { type: "http" }>): OpenTool {
+  function openHttp({ http, findFault }: ToolEngines, tool: Tool, { description, parameters }: Extract<Tool["target"], { type: "http" }>): OpenTool {
     return {
       tool,
       offered: { name: tool.name, description, parameters },
+      findFault: (given) => findFault(parameters, given),
       call: (id, _given, body) =>
         answered(tool, async () => {
           const secret = await sealing.open(sealedAs.secret(tool.id), tool.sealedSecret);
@@ -76,10 +89,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, { http, 
     };
   }
 
-  function openMcp(tool: Tool, { name, description, parameters }: OfferedTool): OpenTool {
+  function openMcp({ mcp, findFault }: ToolEngines, tool: Tool, { name, description, parameters }: OfferedTool): OpenTool {
     return {
       tool,
       offered: { name: offeredName(tool.name, name), description, parameters },
+      findFault: (given) => findFault(parameters, given),
       call: (id, given) =>
         answered(tool, async () => mcp.call(await toServer(tool), { id, name, arguments: given }, closing.signal)),
     };
@@ -88,14 +102,15 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, { http, 
   /** Why not, as a sentence for owners, if they cannot be listed. */
   async function listAll(tool: Tool, waitMs = tool.timeoutMs): Promise<OpenTool[] | string> {
     const { target } = tool;
-    if (target.type === "http") return [openHttp(tool, target)];
+    const opened = await use();
+    if (target.type === "http") return [openHttp(opened, tool, target)];
     const server = await toServer(tool);
     const timeoutMs = Math.min(waitMs, server.timeoutMs);
-    const listing = await mcp.list({ ...server, timeoutMs }, closing.signal);
+    const listing = await opened.mcp.list({ ...server, timeoutMs }, closing.signal);
     if (listing.outcome === "failed") return listing.reason;
     return listing.tools
       .filter(({ name }) => target.tools === null || target.tools.includes(name))
-      .map((offered) => openMcp(tool, offered));
+      .map((offered) => openMcp(opened, tool, offered));
   }
 
   return {
@@ -131,12 +146,15 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, { http, 
       return opened;
     },
 
-    forget: (toolId) => mcp.forget(toolId),
+    forget(toolId) {
+      void engines?.then(({ mcp }) => mcp.forget(toolId));
+    },
 
-    close() {
+    async close() {
       closing.abort(new Error("the server is stopping"));
-      http.close();
-      mcp.close();
+      const opened = await engines;
+      opened?.http.close();
+      opened?.mcp.close();
     },
   };
 }
