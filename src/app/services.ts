@@ -166,9 +166,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
     embeddings,
   });
+  const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
   const toolbox = createToolbox({ store, log, sealing }, async () => {
     const { openToolEngines } = await import("./tool-engines.ts");
-    return openToolEngines(createOutgoingHttp({ privateTargets: config.privateTargets }), { clock, log });
+    return openToolEngines(outgoing, { clock, log });
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
@@ -213,7 +214,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
-    outgoing: createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) }),
+    outgoing,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),

@@ -1,5 +1,4 @@
 /** `POST …/confirmations/{call_id}`: a visitor decides on a call that a model asked for, and reads how the reply goes on. */
-import { type Static, Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { ConversationKeeper } from "../../core/turns/conversation-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
@@ -11,31 +10,15 @@ import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { nullableUuid } from "../../http/schemas/chat-message.ts";
-import { compileChecker, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { toUuid } from "../../lib/ids.ts";
 import type { Sending } from "./index.ts";
-
-const decisionRequest = compileChecker(() =>
-  t.Object(
-    {
-      approve: t.Boolean({
-        description: "Whether the call is made. With `false` the model is told that it is not wanted.",
-      }),
-      session_id: Text({ pattern: uuidPattern, description: "The conversation's id, as sent with the message." }),
-      visitor_id: t.Optional(
-        nullableUuid("The visitor's id, if one was sent with the message. Ignored for verified visitors."),
-      ),
-    },
-    { $id: "DecisionRequest" },
-  ),
-);
-type DecisionRequest = Static<typeof decisionRequest.schema>;
+import { type DecisionRequest, decisionRequest } from "./model.ts";
 
 /** Streams how the reply goes on. Throws `not_found` for an id that cannot be any call's. */
-async function streamDecision(
+export async function streamDecision(
   services: Services,
   { request, set, visitor, ...start }: Omit<Sending, "sessionId" | "work">,
   callId: string,
@@ -62,7 +45,7 @@ async function streamDecision(
   return await respondWithTurn(turn, new EventStream(request.signal, services.heartbeats, true), set, context);
 }
 
-const describeCall = () =>
+export const describeCall = () =>
   Text({
     pattern: uuidPattern,
     description: "The call, as `event: confirm` named it.",
