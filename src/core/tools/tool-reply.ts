@@ -93,7 +93,6 @@ class ToolReply implements ReplySource {
     const result = decision.isApproved
       ? await this.#send(call)
       : "The visitor does not want this call. Nothing was called.";
-    if (!decision.isApproved) await this.#runner.finish(call.id, { state: "declined", result, durationMs: null });
     const answered = calls.map(({ id, tool: name, arguments: given, result: known }) => ({
       ...{ id, name, arguments: given },
       result: (id === call.id ? result : known) ?? "This call has no result.",
