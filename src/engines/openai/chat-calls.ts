@@ -7,6 +7,7 @@ type Fields = Record<string, unknown>;
 
 /** Of thoughts that are kept to be sent back, in UTF-16 units as JSON; longer ones are not. */
 const maxThoughtUnits = 1024 * 1024;
+const maxDetails = 256;
 /** Members of a call in which vendors, Google among them, put signatures that they want back. */
 const signatures = ["extra_content", "provider_specific_fields"] as const;
 
@@ -40,12 +41,13 @@ export class ChatCalls implements AskedReader {
   }
 
   /** `delta`: or the message of a whole completion. */
-  take({ tool_calls: parts, function_call: older, reasoning_content: reasoning, reasoning_details: details }: Fields) {
+  take(delta: Fields): void {
+    const { tool_calls: parts, function_call: older, reasoning_content: reasoning, reasoning_details: details } = delta;
     if (typeof reasoning === "string" && this.#keeps(reasoning.length)) this.#reasoningContent += reasoning;
     if (Array.isArray(details)) for (const detail of details) if (isFields(detail)) this.#addDetail(detail);
     if (Array.isArray(parts)) for (const part of parts) if (isFields(part)) this.#addPart(part);
-    // What OpenAI had before there were several at once, and some servers still have.
-    if (isFields(older)) this.#addPart({ index: "function_call", function: older });
+    // What OpenAI had before there were several at once, and some servers still have, a few of them both.
+    else if (isFields(older)) this.#addPart({ index: "function_call", function: older });
   }
 
   finish(isCut: boolean): AskedAnswer {
@@ -95,7 +97,7 @@ export class ChatCalls implements AskedReader {
     const { index, type } = detail;
     const known = this.#details.find((one) => typeof index === "number" && one.index === index && one.type === type);
     if (known === undefined) {
-      this.#details.push({ ...detail });
+      if (this.#details.length < maxDetails) this.#details.push({ ...detail });
       return;
     }
     for (const [member, value] of Object.entries(detail)) {
