@@ -90,7 +90,9 @@ function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
       const begun = { index, id, type: "function", function: { name, arguments: "" } };
       return [
         chunk({ delta: { tool_calls: [begun] } }),
-        ...splitArguments(args).map((part) => chunk({ delta: { tool_calls: [{ index, function: { arguments: part } }] } })),
+        ...splitArguments(args).map((part) =>
+          chunk({ delta: { tool_calls: [{ index, function: { arguments: part } }] } }),
+        ),
       ];
     },
     error: (message) => event({ error: { message, type: "server_error" } }),
@@ -122,7 +124,8 @@ function responsesSpeech(request: MockRequest, usage: Usage, summary: readonly s
     end(finishReason, hasUsage) {
       const closing = message?.closing() ?? [];
       const counts = hasUsage ? usage : null;
-      if (finishReason === "stop" || finishReason === "tool_calls") return [...closing, script.end({ status: "completed" }, counts)];
+      if (finishReason === "stop" || finishReason === "tool_calls")
+        return [...closing, script.end({ status: "completed" }, counts)];
       const reason = finishReason === "length" ? "max_output_tokens" : finishReason;
       return [...closing, script.end({ status: "incomplete", reason }, counts)];
     },

@@ -136,7 +136,12 @@ export class ResponsesScript {
         this.event("response.reasoning_summary_part.done", { ...here, part }),
       );
     }
-    const shown = { id, type: "reasoning", ...sealed, summary: summary.map((words) => ({ type: "summary_text", text: words })) };
+    const shown = {
+      id,
+      type: "reasoning",
+      ...sealed,
+      summary: summary.map((words) => ({ type: "summary_text", text: words })),
+    };
     this.#output.push(shown);
     if (text.length > 0) {
       const here = { ...at, content_index: 0 };

@@ -44,10 +44,11 @@ export class ChatCalls implements AskedReader {
   take(delta: Fields): void {
     const { tool_calls: parts, function_call: older, reasoning_content: reasoning, reasoning_details: details } = delta;
     if (typeof reasoning === "string" && this.#keeps(reasoning.length)) this.#reasoningContent += reasoning;
-    if (Array.isArray(details)) for (const detail of details) if (isFields(detail)) this.#addDetail(detail);
-    if (Array.isArray(parts)) for (const part of parts) if (isFields(part)) this.#addPart(part);
+    for (const detail of listFields(details)) this.#addDetail(detail);
+    const called = listFields(parts);
     // What OpenAI had before there were several at once, and some servers still have, a few of them both.
-    else if (isFields(older)) this.#addPart({ index: "function_call", function: older });
+    if (called.length === 0 && isFields(older)) called.push({ index: "function_call", function: older });
+    for (const part of called) this.#addPart(part);
   }
 
   finish(isCut: boolean): AskedAnswer {
@@ -126,6 +127,10 @@ function beginsAnother(known: OpenCall, { id, name, args }: Named): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
+}
+
+function listFields(values: unknown): Fields[] {
+  return Array.isArray(values) ? values.filter(isFields) : [];
 }
 
 function isFields(value: unknown): value is Fields {
