@@ -3,8 +3,19 @@ import { type OpenedResponse, OutgoingBreak, type OutgoingHttp } from "../../con
 import type { ToolServer } from "../../contracts/tool-servers.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { EventStreamReader } from "../../lib/event-stream.ts";
+import { GatheredBytes } from "../../lib/gathered-bytes.ts";
 import { failOutgoing, failures } from "./failures.ts";
-import { type Message, type Protocol, type Reply, readReply, statelessVersion, writeAnswer, writeRequest } from "./messages.ts";
+import {
+  type Message,
+  type Protocol,
+  parseMessage,
+  type Reply,
+  readReply,
+  statelessVersion,
+  writeAnswer,
+  writeCancellation,
+  writeRequest,
+} from "./messages.ts";
 import { encodeHeaderValue } from "./param-headers.ts";
 
 /** Of a response, in whole. */
@@ -31,16 +42,21 @@ export class Endpoint {
   async request(message: Message, protocol: Protocol | null, signal: AbortSignal): Promise<Reply> {
     const id = ++this.#lastId;
     const headers = { ...standardHeaders(message, protocol), ...message.headers };
-    const response = await this.#open("POST", writeRequest(id, message, protocol), headers, protocol, signal);
-    if (response.outcome === "failed") return { kind: "failed", failure: failOutgoing(response) };
     try {
-      return await this.#read(response, id, protocol, signal);
+      const response = await this.#open("POST", writeRequest(id, message, protocol), headers, protocol, signal);
+      if (response.outcome === "failed") return { kind: "failed", failure: failOutgoing(response) };
+      try {
+        return await this.#read(response, id, protocol, signal);
+      } finally {
+        response.body.close();
+      }
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof OutgoingBreak)) throw error;
-      return { kind: "failed", failure: failOutgoing(error.failure) };
-    } finally {
-      response.body.close();
+      if (error instanceof OutgoingBreak) return { kind: "failed", failure: failOutgoing(error.failure) };
+      // With sessions, to close the connection cancels nothing.
+      if (signal.aborted && protocol?.kind === "session") {
+        this.notify(writeCancellation(id), protocol, AbortSignal.timeout(asideMs)).catch(() => {});
+      }
+      throw error;
     }
   }
 
@@ -87,32 +103,33 @@ export class Endpoint {
 
   async #read(response: OpenedResponse, id: number, protocol: Protocol | null, signal: AbortSignal): Promise<Reply> {
     const { status, headers, body } = response;
-    const coding = headers.get("content-encoding") ?? "identity";
-    if (coding !== "identity") return { kind: "failed", failure: failures.compressed };
-    const isOk = status >= 200 && status < 300;
-    const sessionId = headers.get("mcp-session-id") ?? null;
-    const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
-    if (isOk && type === "text/event-stream") return await this.#readEvents(response, id, sessionId, protocol, signal);
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const piece of body) {
-      bytes += piece.length;
-      if (bytes > maxBytes) return isOk ? { kind: "failed", failure: failures.long } : { kind: "status", status };
-      pieces.push(piece);
+    if ((headers.get("content-encoding") ?? "identity") !== "identity") {
+      return { kind: "failed", failure: failures.compressed };
     }
-    const reply = readReply(parse(Buffer.concat(pieces).toString("utf8")), id, status, sessionId);
+    const isOk = status >= 200 && status < 300;
+    const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+    if (isOk && type === "text/event-stream") return await this.#readEvents(response, id, protocol, signal);
+    const gathered = new GatheredBytes();
+    for await (const piece of body) {
+      gathered.add(piece);
+      if (gathered.length > maxBytes)
+        return isOk ? { kind: "failed", failure: failures.long } : { kind: "status", status };
+    }
+    const message = parseMessage(Buffer.concat(gathered.blocks).toString("utf8"));
+    const reply = readReply(message, id, { status, bytes: gathered.length, sessionId: sessionIdOf(response) });
     if (isOk) return reply ?? { kind: "failed", failure: failures.garbled };
     return reply?.kind === "error" ? reply : { kind: "status", status };
   }
 
   /** Leaves the stream with the reply: what follows would be for others. */
   async #readEvents(
-    { status, body }: OpenedResponse,
+    response: OpenedResponse,
     id: number,
-    sessionId: string | null,
     protocol: Protocol | null,
     signal: AbortSignal,
   ): Promise<Reply> {
+    const { status, body } = response;
+    const sessionId = sessionIdOf(response);
     const reader = new EventStreamReader();
     let bytes = 0;
     let answers = 0;
@@ -120,9 +137,9 @@ export class Endpoint {
       bytes += piece.length;
       if (bytes > maxBytes) return { kind: "failed", failure: failures.long };
       for (const data of reader.feed(piece)) {
-        const message = parse(data);
+        const message = parseMessage(data);
         if (message === undefined) return { kind: "failed", failure: failures.garbled };
-        const reply = readReply(message, id, status, sessionId);
+        const reply = readReply(message, id, { status, bytes, sessionId });
         if (reply !== null) return reply;
         if (!isJsonObject(message)) continue;
         if (message["method"] === "notifications/tools/list_changed") this.#onListChanged();
@@ -138,16 +155,12 @@ export class Endpoint {
   }
 }
 
+function sessionIdOf({ headers }: OpenedResponse): string | null {
+  return headers.get("mcp-session-id") ?? null;
+}
+
 function standardHeaders({ method, params }: Message, protocol: Protocol | null): Record<string, string> {
   if (protocol?.kind !== "stateless") return {};
   const { name } = params;
   return { "mcp-method": method, ...(typeof name === "string" ? { "mcp-name": encodeHeaderValue(name) } : {}) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -20,7 +20,10 @@ export const failures = {
   cut: fail("unknown", "The server's response ended before it was complete."),
   compressed: fail("unknown", "The server compressed its response, which it was not asked to."),
   long: fail("long", "The server's response is too long."),
-  asking: fail("asking", "The server asks for input of its own (sampling, elicitation or roots), which is not offered."),
+  asking: fail(
+    "asking",
+    "The server asks for input of its own (sampling, elicitation or roots), which is not offered.",
+  ),
   version: fail("away", "The server speaks no version of MCP that is spoken here: 2026-07-28 or 2025-11-25."),
   closing: fail("unknown", "This server is stopping."),
   reported: "The tool reported an error.",
@@ -38,7 +41,8 @@ export function failOutgoing({ kind, reason }: OutgoingFailure): Failure {
 
 export function failStatus(status: number): Failure {
   if (status === 401 || status === 403) return fail("refused", `The server refuses access (status ${status}).`);
-  if (status >= 300 && status < 400) return fail("refused", `The server redirects (status ${status}), which is not followed.`);
+  if (status >= 300 && status < 400)
+    return fail("refused", `The server redirects (status ${status}), which is not followed.`);
   return fail(status < 500 ? "refused" : "unknown", `The server answered with status ${status}.`);
 }
 

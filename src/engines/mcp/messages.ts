@@ -44,8 +44,17 @@ export interface ErrorReply {
   readonly isOfRequest: boolean;
 }
 
+export interface ResultReply {
+  readonly kind: "result";
+  readonly result: JsonObject;
+  /** Of the response, as far as it was read. */
+  readonly bytes: number;
+  /** As the server names it in this response. */
+  readonly sessionId: string | null;
+}
+
 export type Reply =
-  | { readonly kind: "result"; readonly result: JsonObject; readonly sessionId: string | null }
+  | ResultReply
   | ErrorReply
   /** Without an error that could be read. */
   | { readonly kind: "status"; readonly status: number }
@@ -82,15 +91,57 @@ export function writeCancellation(requestId: number): string {
   return JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
 }
 
-/** An object with this id, or an error without one: null for anything else. */
-export function readReply(message: unknown, id: number, status: number, sessionId: string | null): Reply | null {
+/** The result or error of this id, or an error without one; null for any other message. */
+export function readReply(
+  message: JsonValue | undefined,
+  id: number,
+  { status, ...facts }: { readonly status: number } & Pick<ResultReply, "bytes" | "sessionId">,
+): Reply | null {
   if (!isJsonObject(message) || "method" in message) return null;
   const { error, result } = message;
   const isOfRequest = message["id"] === id;
   if (isJsonObject(error) && Number.isInteger(error["code"]) && (isOfRequest || (message["id"] ?? null) === null)) {
     return { kind: "error", status, code: Number(error["code"]), data: error["data"] ?? null, isOfRequest };
   }
-  return isOfRequest && isJsonObject(result) ? { kind: "result", result, sessionId } : null;
+  return isOfRequest && isJsonObject(result) ? { kind: "result", result, ...facts } : null;
+}
+
+type Refused = Extract<Reply, { readonly kind: "status" | "error" }>;
+
+/** As a message of the wrong kind: not for want of access, and not by a tool. */
+export function isRefused(reply: Reply): reply is Refused {
+  return (reply.kind === "status" || reply.kind === "error") && reply.status >= 400 && !isTrouble(reply.status);
+}
+
+/** What can only be of a call that nothing was done with: the session or the version is gone, or headers are amiss. */
+export function isUntaken(reply: Refused, protocol: Protocol): boolean {
+  if (reply.status === 404 && protocol.kind === "session" && protocol.sessionId !== null) return true;
+  if (reply.status !== 400 || reply.kind === "status") return false;
+  const { headerMismatch, unsupportedVersion } = errorCodes;
+  return !reply.isOfRequest || reply.code === headerMismatch || reply.code === unsupportedVersion;
+}
+
+/** Statuses that say nothing of the protocol: access, too many requests, redirects, defects. */
+export function isTrouble(status: number): boolean {
+  return [401, 403, 407, 408, 429].includes(status) || (status >= 300 && status < 400) || status >= 500;
+}
+
+/** More than any message has; what is deeper would be too much for whoever walks through it. */
+const maxDepth = 100;
+
+/** Undefined for what is no JSON, or too deep. */
+export function parseMessage(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return isWithin(value, maxDepth) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(value: JsonValue, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((child) => isWithin(child, levels - 1));
 }
 
 /** What a server asks of us, in its protocols with sessions: a ping is answered, all else politely refused. */

@@ -7,6 +7,7 @@ import {
   type Failure,
   initialization,
   initialized,
+  isTrouble,
   type Protocol,
   type Reply,
   sessionVersions,
@@ -42,7 +43,8 @@ function judgeDiscovery(reply: Reply): "stateless" | "session" | Failure {
       if (isTrouble(reply.status)) return failError(reply);
       if (reply.code !== errorCodes.unsupportedVersion) return "session";
       const { data } = reply;
-      const supported = typeof data === "object" && data !== null && !Array.isArray(data) ? data["supported"] : undefined;
+      const supported =
+        typeof data === "object" && data !== null && !Array.isArray(data) ? data["supported"] : undefined;
       const choice = chooseVersion(supported);
       return choice === "stateless" ? failures.version : choice;
     }
@@ -53,11 +55,6 @@ function chooseVersion(supported: JsonValue | undefined): "stateless" | "session
   if (!Array.isArray(supported)) return "session";
   if (supported.includes(statelessVersion)) return "stateless";
   return sessionVersions.some((version) => supported.includes(version)) ? "session" : failures.version;
-}
-
-/** Statuses that say nothing of the protocol: access, too many requests, redirects, defects. */
-function isTrouble(status: number): boolean {
-  return [401, 403, 407, 408, 429].includes(status) || (status >= 300 && status < 400) || status >= 500;
 }
 
 async function initialize(endpoint: Endpoint, signal: AbortSignal): Promise<Opening> {

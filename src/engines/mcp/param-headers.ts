@@ -29,7 +29,8 @@ function visit(node: JsonValue, path: readonly string[] | null, found: ParamHead
   if (name !== undefined) {
     if (path === null || path.length === 0 || typeof name !== "string" || !namePattern.test(name)) return false;
     const header = { name: `mcp-param-${name.toLowerCase()}`, path };
-    if (!mirroredTypes.includes(node["type"] ?? null) || found.some((other) => other.name === header.name)) return false;
+    if (!mirroredTypes.includes(node["type"] ?? null) || found.some((other) => other.name === header.name))
+      return false;
     found.push(header);
   }
   return Object.entries(node).every(([keyword, value]) => {
