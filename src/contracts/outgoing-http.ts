@@ -40,6 +40,8 @@ export type OutgoingFailureKind = "url" | "headers" | "not_connected" | "timeout
 export interface OutgoingFailure {
   readonly outcome: "failed";
   readonly kind: OutgoingFailureKind;
+  /** Of the response, where its head had come; null before that. */
+  readonly status: number | null;
   /** One sentence for the owner, without addresses of our network and words of the other side. */
   readonly reason: string;
 }

@@ -14,6 +14,7 @@ const refusals = {
   notPublic: ["url", "The URL does not lead to a public host."],
   unresolved: ["not_connected", "The name of the host could not be looked up."],
   header: ["headers", "A header's name or value cannot be sent."],
+  large: ["too_large", "The host's response is longer than what is read of it."],
   compressed: ["broken", "The host compressed its response, which it was not asked to."],
 } as const satisfies Record<string, readonly [OutgoingFailureKind, string]>;
 
@@ -36,8 +37,20 @@ export function sentenceOf(reason: RefusalReason): string {
   return refusals[reason][1];
 }
 
+interface FailedRequest {
+  readonly timeoutMs: number;
+  /** Null before the head. */
+  readonly status: number | null;
+}
+
 /** Throws what is none of the network's failures. */
-export function toFailure(error: unknown, timeoutMs: number): OutgoingFailure {
+export function toFailure(error: unknown, { timeoutMs, status }: FailedRequest): OutgoingFailure {
+  const failWith = (kind: OutgoingFailureKind, reason: string) => ({
+    outcome: "failed" as const,
+    kind,
+    status,
+    reason,
+  });
   const refused = error instanceof Refusal ? error.reason : error instanceof RefusedTarget ? error.fault : null;
   if (refused !== null) {
     const [kind, reason] = refusals[refused];
@@ -53,8 +66,4 @@ export function toFailure(error: unknown, timeoutMs: number): OutgoingFailure {
     "not_connected",
     isCertificate ? "The host's certificate is not valid." : "The host could not be reached.",
   );
-}
-
-export function failWith(kind: OutgoingFailureKind, reason: string): OutgoingFailure {
-  return { outcome: "failed", kind, reason };
 }

@@ -15,7 +15,7 @@ import { isFramingHeader, isHeaderName, isHeaderValue } from "../../lib/http/hea
 import { sendPinned } from "../../lib/http/pinned.ts";
 import { maxUrlLength, RefusedTarget, readTarget, type Target } from "../../lib/http/target.ts";
 import { isOwnAddress } from "../../lib/own-addresses.ts";
-import { failWith, Late, Refusal, sentenceOf, toFailure } from "./failures.ts";
+import { Late, Refusal, sentenceOf, toFailure } from "./failures.ts";
 
 /** The optional ones are what tests replace. */
 export interface OutgoingOptions
@@ -41,15 +41,18 @@ export function createOutgoingHttp(options: OutgoingOptions): OutgoingHttp {
   async function within<Result>(
     { timeoutMs }: OutgoingRequest,
     signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Result>,
+    work: (signal: AbortSignal, onHead: (status: number) => void) => Promise<Result>,
   ) {
     signal.throwIfAborted();
+    let status: number | null = null;
     const deadline = startDeadline(signal, timeoutMs, () => new Late());
     try {
-      return await work(deadline.signal);
+      return await work(deadline.signal, (received) => {
+        status = received;
+      });
     } catch (error) {
       signal.throwIfAborted();
-      return toFailure(error, timeoutMs);
+      return toFailure(error, { timeoutMs, status });
     } finally {
       deadline.end();
     }
@@ -76,20 +79,21 @@ export function createOutgoingHttp(options: OutgoingOptions): OutgoingHttp {
             yield* stream;
           } catch (error) {
             signal.throwIfAborted();
-            throw new OutgoingBreak(toFailure(error, given.timeoutMs), error);
+            throw new OutgoingBreak(toFailure(error, { timeoutMs: given.timeoutMs, status }), error);
           }
         }
         return { outcome: "opened", status, headers, body: { [Symbol.asyncIterator]: iterate, close: stream.close } };
       }),
     send: (given, signal) =>
-      within(given, signal, async (whileSending) => {
+      within(given, signal, async (whileSending, onHead) => {
         const { status, headers, body } = await request(given, whileSending);
+        onHead(status);
         if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) {
           body.cancel();
           throw new Refusal("compressed");
         }
         const { bytes, isCut } = await readBody(body, given.maxBytes, whileSending);
-        if (isCut) return failWith("too_large", `The host's response is longer than ${given.maxBytes} bytes.`);
+        if (isCut) throw new Refusal("large");
         return { outcome: "received" as const, status, headers, body: bytes };
       }),
   };
