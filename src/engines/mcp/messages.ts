@@ -116,7 +116,7 @@ export function isRefused(reply: Reply): reply is Refused {
 /** What can only be of a call that nothing was done with: the session or the version is gone, or headers are amiss. */
 export function isUntaken(reply: Refused, protocol: Protocol): boolean {
   if (reply.status === 404 && protocol.kind === "session" && protocol.sessionId !== null) return true;
-  if (reply.status !== 400 || reply.kind === "status") return false;
+  if (reply.kind === "status" || (reply.status !== 400 && reply.status !== 404)) return false;
   const { headerMismatch, unsupportedVersion } = errorCodes;
   return !reply.isOfRequest || reply.code === headerMismatch || reply.code === unsupportedVersion;
 }
