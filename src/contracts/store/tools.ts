@@ -7,7 +7,15 @@ import type { WriteContext } from "./write-context.ts";
 export type ToolChange = Partial<
   Pick<
     Tool,
-    "name" | "title" | "target" | "sealedHeaders" | "headerNames" | "sealedSecret" | "timeoutMs" | "confirm" | "requiresVisitor"
+    | "name"
+    | "title"
+    | "target"
+    | "sealedHeaders"
+    | "headerNames"
+    | "sealedSecret"
+    | "timeoutMs"
+    | "confirm"
+    | "requiresVisitor"
   >
 >;
 
@@ -35,5 +43,18 @@ export interface ToolStore {
     check?: ToolCheck,
   ): Promise<Tool | null>;
   /** Its calls stay in transcripts; those that wait for a visitor are declined. False if there is none. Audit: `tool.delete`. */
-  delete(accountId: string, companionId: string, id: string, context: WriteContext, check?: ToolCheck): Promise<boolean>;
+  delete(
+    accountId: string,
+    companionId: string,
+    id: string,
+    context: WriteContext,
+    check?: ToolCheck,
+  ): Promise<boolean>;
+  /** E-mail addresses of up to `limit` accounts that have a tool: its secret is sealed. */
+  listHolders(limit: number): Promise<string[]>;
+  /**
+   * Deletes the account's tools: for a server whose key is lost. Calls stay in transcripts. False if there is no such
+   * account. Audit: `tool.reset`.
+   */
+  reset(accountId: string, context: WriteContext): Promise<boolean>;
 }
