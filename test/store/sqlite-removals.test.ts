@@ -74,7 +74,6 @@ async function openRemovals(directory: TemporaryDirectory) {
   const engine = new SqliteEngine(database);
   const scripts = createSqliteScripts(engine);
   const removals = createRemovals(engine, {
-    calls: createSqliteScripts(engine).bind(createCallRemovals(createCallEraser(engine))),
     eraser: createMessageEraser(engine),
     calls: scripts.bind(createCallRemovals(createCallEraser(engine))),
     knowledge: createKnowledgeRemover(engine),
