@@ -7,8 +7,8 @@
 import type { HistoryMessage } from "../../domain/conversation.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../../domain/reply-failure.ts";
-import type { Answerer, ChargedCall } from "../../domain/usage.ts";
 import type { AskedCall, OfferedTool, ToolRound } from "../../domain/tool.ts";
+import type { Answerer, ChargedCall } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 
 export interface ReplyRequest {

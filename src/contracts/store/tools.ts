@@ -7,7 +7,15 @@ import type { WriteContext } from "./write-context.ts";
 export type ToolChange = Partial<
   Pick<
     Tool,
-    "name" | "title" | "target" | "sealedHeaders" | "headerNames" | "sealedSecret" | "timeoutMs" | "confirm" | "requiresVisitor"
+    | "name"
+    | "title"
+    | "target"
+    | "sealedHeaders"
+    | "headerNames"
+    | "sealedSecret"
+    | "timeoutMs"
+    | "confirm"
+    | "requiresVisitor"
   >
 >;
 
@@ -35,5 +43,11 @@ export interface ToolStore {
     check?: ToolCheck,
   ): Promise<Tool | null>;
   /** Its calls stay in transcripts; those that wait for a visitor are declined. False if there is none. Audit: `tool.delete`. */
-  delete(accountId: string, companionId: string, id: string, context: WriteContext, check?: ToolCheck): Promise<boolean>;
+  delete(
+    accountId: string,
+    companionId: string,
+    id: string,
+    context: WriteContext,
+    check?: ToolCheck,
+  ): Promise<boolean>;
 }
