@@ -54,7 +54,7 @@ function serve(script: Script): TestServer {
 }
 
 const notSpoken =
-  "The tool could not be reached, so nothing was done. / " +
+  "The tool could not be called: it is not set up correctly. / " +
   "The server speaks no version of MCP that is spoken here: 2026-07-28 or 2025-11-25.";
 
 test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("speaks %s where a server wishes it", async (version) => {
@@ -93,6 +93,18 @@ test.each([401, 403, 429, 302, 500, 503])("takes %d for no sign of a protocol", 
   const server = serve({ discover: () => new Response(null, { status, headers: { Location: "/" } }) });
   expect(await client.call(client.server(server), "one")).toContain(`status ${status}`);
   expect(methodsOf(server)).toEqual(["server/discover"]);
+});
+
+test.each<[string, Script]>([
+  ["a page for a protocol", { discover: () => new Response("<p>secret") }],
+  ["a defect", { discover: () => new Response("secret", { status: 500 }) }],
+  ["a session id that is none", { sessionId: "two words" }],
+])("knows that nothing was done by a server that answers with %s", async (_, script) => {
+  const server = serve(script);
+  expect(await client.call(client.server(server), "one")).toStartWith(
+    "The tool could not be reached; nothing was done.",
+  );
+  expect(methodsOf(server)).not.toContain("tools/call");
 });
 
 test("calls twice at most, where each session is lost at once", async () => {
