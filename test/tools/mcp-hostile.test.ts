@@ -74,6 +74,11 @@ test.each<[string, (asked: Asked) => JsonObject | Response, string]>([
     ({ id }) => json(error(id, -32022)),
     `${refused} / The server answered with the error -32022.`,
   ],
+  [
+    "400 to its own id",
+    ({ id }) => new Response(error(id, -32602), { status: 400 }),
+    `${refused} / The server answered with status 400.`,
+  ],
   ["403", () => new Response("secret", { status: 403 }), `${refused} / The server refuses access (status 403).`],
   ["429", () => new Response("secret", { status: 429 }), `${busy} / The server answered with status 429.`],
   ["503", () => new Response("secret", { status: 503 }), `${busy} / The server answered with status 503.`],

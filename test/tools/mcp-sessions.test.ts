@@ -178,6 +178,14 @@ test("asks for the list again once a server has said in passing that it has chan
   expect(methodsOf(server).filter((method) => method === "tools/list")).toHaveLength(2);
 });
 
+test("ends the session of a tool whose headers have changed", async () => {
+  const server = serve({});
+  await client.call(client.server(server), "one");
+  await client.call(client.server(server, { headers: { Authorization: "new" } }), "one");
+  await eventually(() => methodsOf(server).includes("DELETE"));
+  expect(server.seen.find(({ verb }) => verb === "DELETE")?.headers.has("authorization")).toBe(false);
+});
+
 test("ends the session of a tool that is forgotten only when its calls are through", async () => {
   const held = Promise.withResolvers<void>();
   const server = serve({ call: (id) => held.promise.then(() => done(id)) });
@@ -185,8 +193,10 @@ test("ends the session of a tool that is forgotten only when its calls are throu
   const called = client.call(to, "one");
   await eventually(() => methodsOf(server).includes("tools/call"));
   client.mcp.forget(to.toolId);
+  await client.mcp.list({ ...to, toolId: "tool_2" }, forever);
+  expect(methodsOf(server)).not.toContain("DELETE");
   held.resolve();
   expect(await called).toBe("done");
   await eventually(() => methodsOf(server).includes("DELETE"));
-  expect(methodsOf(server).indexOf("DELETE")).toBe(methodsOf(server).length - 1);
+  expect(server.seen.at(-1)?.headers.get("mcp-session-id")).toBe("session-2");
 });
