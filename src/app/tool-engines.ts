@@ -4,7 +4,7 @@ import type { ToolEngines } from "../core/tools/toolbox.ts";
 import { createMcpTools } from "../engines/mcp/mcp.ts";
 import { createHttpTools } from "../engines/tool-http/tool-http.ts";
 import type { Clock } from "../lib/clock.ts";
-import { compileSchema } from "../lib/json-schema/json-schema.ts";
+import { compileSchema } from "../lib/json-schema/schema.ts";
 import type { Log } from "../lib/log.ts";
 
 export function openToolEngines(outgoing: OutgoingHttp, { clock, log }: { clock: Clock; log: Log }): ToolEngines {

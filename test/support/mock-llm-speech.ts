@@ -11,11 +11,14 @@ import {
 } from "./mock-llm-replies.ts";
 import { apiOf, boundOf, effortOf, type MockModel } from "./mock-models.ts";
 import { ResponsesScript } from "./mock-responses-events.ts";
+import type { MockCall } from "./mock-tools.ts";
 
 /** One reply, event by event; each text is one write. */
 export interface Speech {
   begin(): string[];
   delta(text: string): string;
+  /** After the text. */
+  call(call: MockCall): string[];
   /** An error object in the middle. */
   error(message: string): string;
   end(finishReason: string, hasUsage: boolean): string[];
@@ -64,10 +67,16 @@ export async function repeatWords(request: MockRequest, response: MockResponse):
 
 const thoughts = ["Let me see", " what that means."];
 
+/** Anywhere, as tokens end. */
+export function splitArguments(args: string): string[] {
+  return args.match(/[\s\S]{1,5}/g) ?? [];
+}
+
 type Usage = typeof mockUsage & { reasoningTokens: number };
 
 function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
   const apart = shown === "apart" ? thoughts : [];
+  let called = 0;
   const inTags = shown === "in-tags" ? ["<thi", "nk>\n", ...thoughts, "\n</thi", "nk>\n\n"] : [];
   return {
     begin: () => [
@@ -76,6 +85,16 @@ function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
       ...inTags.map((content) => chunk({ content })),
     ],
     delta: (content) => chunk({ content }),
+    call({ id, name, arguments: args }) {
+      const index = called++;
+      const begun = { index, id, type: "function", function: { name, arguments: "" } };
+      return [
+        chunk({ delta: { tool_calls: [begun] } }),
+        ...splitArguments(args).map((part) =>
+          chunk({ delta: { tool_calls: [{ index, function: { arguments: part } }] } }),
+        ),
+      ];
+    },
     error: (message) => event({ error: { message, type: "server_error" } }),
     end: (finishReason, hasUsage) => [
       chunk({ finishReason }),
@@ -95,11 +114,18 @@ function responsesSpeech(request: MockRequest, usage: Usage, summary: readonly s
       message = script.message({});
       return message.opening.join("") + message.delta(text);
     },
+    call({ id, name, arguments: args }) {
+      const closing = message?.closing() ?? [];
+      message = null;
+      const item = { type: "function_call", name, arguments: args, callId: id } as const;
+      return [...closing, ...script.item(item)];
+    },
     error: (text) => script.event("error", { error: { type: "server_error", code: null, message: text, param: null } }),
     end(finishReason, hasUsage) {
       const closing = message?.closing() ?? [];
       const counts = hasUsage ? usage : null;
-      if (finishReason === "stop") return [...closing, script.end({ status: "completed" }, counts)];
+      if (finishReason === "stop" || finishReason === "tool_calls")
+        return [...closing, script.end({ status: "completed" }, counts)];
       const reason = finishReason === "length" ? "max_output_tokens" : finishReason;
       return [...closing, script.end({ status: "incomplete", reason }, counts)];
     },

@@ -76,7 +76,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, load: ()
     }
   }
 
-  function openHttp({ http, findFault }: ToolEngines, tool: Tool, { description, parameters }: Extract<Tool["target"], { type: "http" }>): OpenTool {
+  function openHttp(
+    { http, findFault }: ToolEngines,
+    tool: Tool,
+    { description, parameters }: Extract<Tool["target"], { type: "http" }>,
+  ): OpenTool {
     return {
       tool,
       offered: { name: tool.name, description, parameters },
@@ -89,7 +93,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, load: ()
     };
   }
 
-  function openMcp({ mcp, findFault }: ToolEngines, tool: Tool, { name, description, parameters }: OfferedTool): OpenTool {
+  function openMcp(
+    { mcp, findFault }: ToolEngines,
+    tool: Tool,
+    { name, description, parameters }: OfferedTool,
+  ): OpenTool {
     return {
       tool,
       offered: { name: offeredName(tool.name, name), description, parameters },

@@ -31,6 +31,8 @@ export interface CallTerms {
 export interface NextReplyCall {
   readonly wire: Wire;
   readonly plan: PlannedCall;
+  /** As readers want it: undefined for a request without tools. */
+  readonly round: number | undefined;
 }
 
 export class ReplyCalls {
@@ -75,7 +77,9 @@ export class ReplyCalls {
       return this.#makeRoom(plan);
     }
     const mayChangeWire = wire.name === "chat" && this.#terms.chosen.mayChange;
-    const lesson = readLesson(failure, { request: this.#request, plan, wire: wire.name, mayChangeWire });
+    const hasTakenTools = this.#known.hasTaken(wire.name, "tools");
+    const refused = { request: this.#request, plan, wire: wire.name, mayChangeWire, hasTakenTools };
+    const lesson = readLesson(failure, refused);
     if (lesson === null) return false;
     // That call left out all there was to leave out, and so it is the last one, unless its very form was refused.
     if (this.#extraCalls > 0 && !(this.#extraCalls === 1 && (isAboutForm(lesson) || this.#isAboutForm()))) return false;
@@ -101,11 +105,11 @@ export class ReplyCalls {
   }
 
   #plan(needs: { isBare: boolean; needsRoom: boolean }): NextReplyCall {
-    const { chosen, rules } = this.#terms;
+    const { chosen, rules, provider } = this.#terms;
     const facts: ModelFacts = learn(this.#known.facts, this.#lessons);
     const wire = wires[facts.wire ?? chosen.name];
-    const plan = planCall(this.#request, rules, { wire: wire.name, known: this.#known, facts }, needs);
-    return { wire, plan };
+    const plan = planCall(this.#request, rules, { provider, wire: wire.name, known: this.#known, facts }, needs);
+    return { wire, plan, round: plan.tools.length === 0 ? undefined : plan.rounds.length + 1 };
   }
 
   #tell({ refused, isPassing: _, ...instead }: Lesson): void {

@@ -1,0 +1,96 @@
+/**
+ * Regular expressions of strangers, by RE2's rules: the time that a match takes grows with the text alone, never with what
+ * could be tried. JavaScript's own engine needs years for some patterns of ten characters.
+ */
+
+export interface LinearPattern {
+  /** Whether any part of the text matches. */
+  test(text: string): boolean;
+  /** A match takes at most this many steps for each character. */
+  readonly steps: number;
+}
+
+/** The message says what is wrong, as what follows a name: "looks ahead …". */
+export class PatternFault extends Error {}
+
+const maxLength = 2000;
+/** Ten times as many take a second for a text of 10 000 characters. */
+export const maxPatternSteps = 5000;
+
+/**
+ * JavaScript's spelling, as JSON Schema has it, or RE2's. Look-around and back references are faults, since they have no
+ * such bound, and so are counts of more than 1 000. Rejects with `PatternFault`. Loads the engine, which takes some
+ * milliseconds, when the first pattern is compiled.
+ */
+export async function compilePattern(source: string, maxSteps = maxPatternSteps): Promise<LinearPattern> {
+  if (source.length > maxLength) throw new PatternFault(`is longer than ${maxLength} characters`);
+  const { RE2JS, RE2JSException } = await import("re2js");
+  const translated = RE2JS.translateRegExp(source);
+  const steps = countSteps(translated);
+  if (steps > maxSteps) throw new PatternFault("repeats too much");
+  try {
+    const pattern = RE2JS.compile(translated);
+    return { test: (text) => pattern.test(text), steps };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    throw new PatternFault(explain(source), { cause: error });
+  }
+}
+
+function explain(source: string): string {
+  if (/\(\?<?[=!]/.test(source)) return "looks ahead or behind, which is not supported";
+  if (/\\[1-9]|\\k</.test(source)) return "refers back to a group, which is not supported";
+  return "is no regular expression of RE2's syntax";
+}
+
+/** The atoms of the pattern with its counted repetitions written out: about the size of the program that it becomes. */
+function countSteps(source: string): number {
+  // `\Q…\E` would hide brackets from this count.
+  if (source.includes("\\Q")) throw new PatternFault("contains \\Q, which is not supported");
+  let group = { total: 1, last: 0 };
+  const outer: (typeof group)[] = [];
+  const add = (size: number) => {
+    group.total += group.last;
+    group.last = size;
+  };
+  const leave = () => {
+    add(0);
+    const { total } = group;
+    group = outer.pop() ?? { total: 1, last: 0 };
+    add(total);
+  };
+  for (let at = 0; at < source.length; ) {
+    const count = source[at] === "{" ? /^\{(\d{1,9})(?:,(\d{0,9}))?\}/.exec(source.slice(at, at + 22)) : null;
+    if (count !== null) group.last *= Math.max(1, Number(count[1]), Number(count[2] ?? 0)) + 1;
+    else if (source[at] === "(") {
+      outer.push(group);
+      group = { total: 1, last: 0 };
+    } else if (source[at] === ")") leave();
+    else add(1);
+    at = count === null ? endOfAtom(source, at) : at + count[0].length;
+  }
+  while (outer.length > 0) leave();
+  return group.total + group.last;
+}
+
+/** Behind the character, escape or class that begins here; RE2 itself refuses those that do not end. */
+function endOfAtom(source: string, at: number): number {
+  if (source[at] === "\\") {
+    const hasBraces = source[at + 2] === "{" && /[pPx]/.test(source[at + 1] ?? "");
+    return hasBraces ? behind(source, "}", at) : at + 2;
+  }
+  if (source[at] !== "[") return at + 1;
+  let end = at + (source[at + 1] === "^" ? 2 : 1);
+  // The first one is a member.
+  if (source[end] === "]") end++;
+  while (end < source.length && source[end] !== "]") {
+    if (source.startsWith("[:", end)) end = behind(source, ":]", end);
+    else end += source[end] === "\\" ? 2 : 1;
+  }
+  return end + 1;
+}
+
+function behind(source: string, mark: string, at: number): number {
+  const found = source.indexOf(mark, at);
+  return found === -1 ? source.length : found + mark.length;
+}
