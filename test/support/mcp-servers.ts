@@ -165,12 +165,13 @@ function createSessionServer(executed: string[]): SessionServer {
 
 export const forever = new AbortController().signal;
 
-/** The client under test; `server` names a server by the URL of a test's. */
-export function createTestClient() {
+/** The client under test, with bounds that need no hundreds of servers; `server` names a server by the URL of a test's. */
+export function createTestClient(bounds: { maxServers?: number; maxKeptBytes?: number } = {}) {
   const clock = createManualClock();
   const log = createCapturedLog();
   const allowed = [parseAllowedHost("127.0.0.0/8")].flatMap((one) => one ?? []);
-  const mcp: McpTools = createMcpTools({ outgoing: createOutgoingHttp({ allowed, ownHosts: [] }), clock, log });
+  const outgoing = createOutgoingHttp({ allowed, ownHosts: [] });
+  const mcp: McpTools = createMcpTools({ outgoing, clock, log, ...bounds });
   const server = ({ url }: Pick<TestServer, "url">, given: Partial<ToolServer> = {}): ToolServer => {
     return { toolId: "tool_1", url, headers: {}, timeoutMs: 20_000, ...given };
   };

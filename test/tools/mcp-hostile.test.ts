@@ -37,9 +37,10 @@ function endless(piece: string): Response {
   return events(new ReadableStream({ pull: (controller) => controller.enqueue(bytes) }));
 }
 
-const unknown = "The tool did not answer properly, and whether it did what was asked is not known.";
+const unknown = "The tool did not answer properly, so it is not known whether it did what it was asked to.";
 const garbled = `${unknown} / The server's response is no message of MCP.`;
-const refused = "The tool did not accept the call.";
+const refused = "The tool refused the call.";
+const busy = "The tool is busy at present; nothing was done.";
 const long = "The tool's answer is too long to be read. / The server's response is too long.";
 const cut = `${unknown} / The server's response ended before it was complete.`;
 
@@ -55,9 +56,9 @@ test.each<[string, (asked: Asked) => JsonObject | Response, string]>([
   ["a result of an unknown type", () => ({ resultType: "secret", content: [] }), garbled],
   ["depths", ({ id }) => json(`{"id":${id},"result":{"structuredContent":${deep(100_000)}}}`), garbled],
   ["a large result", () => ({ content: [{ type: "text", text: "secret".repeat(200_000) }] }), long],
-  ["an endless stream of pings", () => endless(": ping\n\n"), long],
-  ["an endless line", () => endless("data: secret"), long],
-  ["an endless document", () => new Response(endless(" ").body), long],
+  ["an endless stream of pings", () => endless(": ping\n\n".repeat(100)), long],
+  ["an endless line", () => endless("data: secret".repeat(100)), long],
+  ["an endless document", () => new Response(endless(" ".repeat(4096)).body), long],
   ["a stream without a result", () => events(event({ jsonrpc: "2.0", method: "notifications/message" })), cut],
   ["a stream of other results", ({ id }) => events(event(message(id + 1, "secret"))), cut],
   ["a stream with invalid JSON", () => events("data: secret\n\n"), garbled],
@@ -73,9 +74,15 @@ test.each<[string, (asked: Asked) => JsonObject | Response, string]>([
     ({ id }) => json(error(id, -32022)),
     `${refused} / The server answered with the error -32022.`,
   ],
+  [
+    "400 to its own id",
+    ({ id }) => new Response(error(id, -32602), { status: 400 }),
+    `${refused} / The server answered with status 400.`,
+  ],
   ["403", () => new Response("secret", { status: 403 }), `${refused} / The server refuses access (status 403).`],
-  ["429", () => new Response("secret", { status: 429 }), `${refused} / The server answered with status 429.`],
-  ["503", () => new Response("secret", { status: 503 }), `${unknown} / The server answered with status 503.`],
+  ["429", () => new Response("secret", { status: 429 }), `${busy} / The server answered with status 429.`],
+  ["503", () => new Response("secret", { status: 503 }), `${busy} / The server answered with status 503.`],
+  ["500", () => new Response("secret", { status: 500 }), `${unknown} / The server answered with status 500.`],
   ["400", () => new Response("secret", { status: 400 }), `${refused} / The server answered with status 400.`],
 ])("fails a call that is answered with %s, and makes it once", async (_, answer, expected) => {
   const server = serve(answer);
@@ -128,7 +135,7 @@ test("fails in time where a server says nothing, or never ends, and leaves it", 
     });
     return new Promise<Response>(() => {});
   };
-  const late = "The tool did not answer in time, and whether it did what was asked is not known.";
+  const late = "The tool did not answer in time, so it is not known whether it did what it was asked to.";
   const silent = serve(silence);
   expect(await client.call(client.server(silent, { timeoutMs: 150 }), "one")).toStartWith(late);
   await eventually(() => isLeft);
@@ -138,7 +145,7 @@ test("fails in time where a server says nothing, or never ends, and leaves it", 
   expect(await client.call(client.server(slow, { timeoutMs: 150 }), "one")).toStartWith(late);
   const mute = use(serveMcp(() => new Promise<Response>(() => {})));
   expect(await client.call(client.server(mute, { timeoutMs: 150 }), "one")).toStartWith(
-    "The tool could not be reached, so nothing was done.",
+    "The tool could not be reached; nothing was done.",
   );
   expect(callsOf(silent) + callsOf(slow) + callsOf(mute)).toBe(2);
 });
@@ -149,7 +156,9 @@ test("fails where a server breaks off, or is not there", async () => {
     return new Promise<Response>(() => {});
   });
   expect(await client.call(client.server(server), "one")).toStartWith(unknown);
-  expect(await client.call(client.server(server), "one")).toStartWith("The tool could not be reached, so nothing was");
+  expect(await client.call(client.server(server), "one")).toStartWith(
+    "The tool could not be reached; nothing was done.",
+  );
 });
 
 test("gives no argument and no name a way out of its header", async () => {
@@ -169,7 +178,7 @@ test("gives no argument and no name a way out of its header", async () => {
   expect(second?.get("mcp-name")).toBe(`=?base64?${btoa("one\r\nEvil: 1")}?=`);
   const before = server.seen.length;
   const evil = client.server(server, { headers: { "X-Own": "1\r\nEvil: 1" } });
-  expect(await client.call(evil, "one")).toStartWith("The tool could not be reached, so nothing was done.");
+  expect(await client.call(evil, "one")).toStartWith("The tool could not be called: it is not set up correctly.");
   expect(server.seen).toHaveLength(before);
 });
 

@@ -179,28 +179,46 @@ test("asks again after an error of a call, since the tool may be gone", async ()
   );
   const to = client.server(server);
   await namesOf(to);
-  const reason = "The tool did not accept the call. / The server answered with the error -32602.";
+  const reason = "The tool refused the call. / The server answered with the error -32602.";
   expect(await client.call(to, "one")).toBe(reason);
   await namesOf(to);
   expect(listsOf(server)).toBe(2);
 });
 
 test("keeps lists and sessions of a bounded number of tools, and ends the sessions of others", async () => {
+  client = createTestClient({ maxServers: 4 });
   const server = use(startWithSessions({ enableJsonResponse: true }));
-  for (let number = 0; number < 260; number++) await namesOf(client.server(server, { toolId: `tool_${number}` }));
-  await eventually(() => server.sessions.size <= 256);
-  expect(server.sessions.size).toBe(256);
+  for (let number = 0; number < 7; number++) await namesOf(client.server(server, { toolId: `tool_${number}` }));
+  await eventually(() => server.sessions.size <= 4);
+  expect(server.sessions.size).toBe(4);
 });
 
-test("keeps no more than 16 MiB of lists", async () => {
-  const schema = { type: "object", description: "x".repeat(8000) };
-  const tools = JSON.stringify(Array.from({ length: 110 }, (_, at) => tool(`tool_${at}`, schema)));
-  const head = { headers: { "Content-Type": "application/json" } };
-  const server = serveList(({ id }) => new Response(`{"jsonrpc":"2.0","id":${id},"result":{"tools":${tools}}}`, head));
-  for (let number = 0; number < 20; number++) await namesOf(client.server(server, { toolId: `tool_${number}` }));
-  expect(listsOf(server)).toBe(20);
-  await namesOf(client.server(server, { toolId: "tool_19" }));
-  expect(listsOf(server)).toBe(20);
-  await namesOf(client.server(server, { toolId: "tool_0" }));
-  expect(listsOf(server)).toBe(21);
+test("keeps lists of a bounded size, the last used ones", async () => {
+  client = createTestClient({ maxKeptBytes: 25_000 });
+  const inputSchema = { type: "object", description: "x".repeat(4000) };
+  const server = serveList(() => ({ tools: [tool("one", inputSchema), tool("two", inputSchema)] }));
+  const list = (toolId: string) => namesOf(client.server(server, { toolId }));
+  for (const toolId of ["tool_1", "tool_2", "tool_3", "tool_1"]) await list(toolId);
+  expect(listsOf(server)).toBe(3);
+  for (const toolId of ["tool_4", "tool_1"]) await list(toolId);
+  expect(listsOf(server)).toBe(4);
+  await list("tool_2");
+  expect(listsOf(server)).toBe(5);
+});
+
+test("waits for a list no longer than a caller has, while the request goes on for the next", async () => {
+  const held = Promise.withResolvers<void>();
+  const server = use(
+    serveScript(async ({ id }) => {
+      await held.promise;
+      return Response.json({ jsonrpc: "2.0", id, result: { tools: [tool("one")] } });
+    }),
+  );
+  const to = client.server(server, { timeoutMs: 100 });
+  expect(await namesOf(to)).toBe("The server did not answer within 0.1 s.");
+  expect(await namesOf(client.server(server))).toBe("The server did not answer within 0.1 s.");
+  held.resolve();
+  await eventually(async () => typeof (await namesOf(to)) !== "string");
+  expect(await namesOf(client.server(server))).toEqual(["one"]);
+  expect(listsOf(server)).toBe(1);
 });

@@ -67,7 +67,8 @@ describe.each(Object.keys(kinds))("a server of %s", (kind) => {
   });
 
   test("is sent the owner's headers with every request, and its own are not to be replaced", async () => {
-    const headers = { Authorization: "Bearer owner", Accept: "text/html", "MCP-Protocol-Version": "1999-01-01" };
+    const others = { "MCP-Protocol-Version": "1999-01-01", "Mcp-Method": "tools/list", "Mcp-Name": "order" };
+    const headers = { Authorization: "Bearer owner", Accept: "text/html", ...others };
     const to = client.server(server, { headers });
     expect(await client.call(to, "add", { a: 2, b: 3 })).toBe("The sum is 5.");
     client.mcp.close();

@@ -54,7 +54,7 @@ function serve(script: Script): TestServer {
 }
 
 const notSpoken =
-  "The tool could not be reached, so nothing was done. / " +
+  "The tool could not be called: it is not set up correctly. / " +
   "The server speaks no version of MCP that is spoken here: 2026-07-28 or 2025-11-25.";
 
 test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("speaks %s where a server wishes it", async (version) => {
@@ -93,6 +93,18 @@ test.each([401, 403, 429, 302, 500, 503])("takes %d for no sign of a protocol", 
   const server = serve({ discover: () => new Response(null, { status, headers: { Location: "/" } }) });
   expect(await client.call(client.server(server), "one")).toContain(`status ${status}`);
   expect(methodsOf(server)).toEqual(["server/discover"]);
+});
+
+test.each<[string, Script]>([
+  ["a page for a protocol", { discover: () => new Response("<p>secret") }],
+  ["a defect", { discover: () => new Response("secret", { status: 500 }) }],
+  ["a session id that is none", { sessionId: "two words" }],
+])("knows that nothing was done by a server that answers with %s", async (_, script) => {
+  const server = serve(script);
+  expect(await client.call(client.server(server), "one")).toStartWith(
+    "The tool could not be reached; nothing was done.",
+  );
+  expect(methodsOf(server)).not.toContain("tools/call");
 });
 
 test("calls twice at most, where each session is lost at once", async () => {
@@ -166,6 +178,14 @@ test("asks for the list again once a server has said in passing that it has chan
   expect(methodsOf(server).filter((method) => method === "tools/list")).toHaveLength(2);
 });
 
+test("ends the session of a tool whose headers have changed", async () => {
+  const server = serve({});
+  await client.call(client.server(server), "one");
+  await client.call(client.server(server, { headers: { Authorization: "new" } }), "one");
+  await eventually(() => methodsOf(server).includes("DELETE"));
+  expect(server.seen.find(({ verb }) => verb === "DELETE")?.headers.has("authorization")).toBe(false);
+});
+
 test("ends the session of a tool that is forgotten only when its calls are through", async () => {
   const held = Promise.withResolvers<void>();
   const server = serve({ call: (id) => held.promise.then(() => done(id)) });
@@ -173,8 +193,10 @@ test("ends the session of a tool that is forgotten only when its calls are throu
   const called = client.call(to, "one");
   await eventually(() => methodsOf(server).includes("tools/call"));
   client.mcp.forget(to.toolId);
+  await client.mcp.list({ ...to, toolId: "tool_2" }, forever);
+  expect(methodsOf(server)).not.toContain("DELETE");
   held.resolve();
   expect(await called).toBe("done");
   await eventually(() => methodsOf(server).includes("DELETE"));
-  expect(methodsOf(server).indexOf("DELETE")).toBe(methodsOf(server).length - 1);
+  expect(server.seen.at(-1)?.headers.get("mcp-session-id")).toBe("session-2");
 });

@@ -2,6 +2,7 @@
 import { type OpenedResponse, OutgoingBreak, type OutgoingHttp } from "../../contracts/outgoing-http.ts";
 import type { ToolServer } from "../../contracts/tool-servers.ts";
 import { isJsonObject } from "../../domain/json.ts";
+import { toolTimeoutMs } from "../../domain/tool.ts";
 import { EventStreamReader } from "../../lib/event-stream.ts";
 import { GatheredBytes } from "../../lib/gathered-bytes.ts";
 import { failOutgoing, failures } from "./failures.ts";
@@ -27,12 +28,12 @@ const asideMs = 5000;
 
 export class Endpoint {
   readonly #outgoing: OutgoingHttp;
-  readonly #server: ToolServer;
+  readonly #server: Pick<ToolServer, "url" | "headers">;
   readonly #onListChanged: () => void;
   #lastId = 0;
 
   /** `onListChanged`: the server says so, in passing. */
-  constructor(outgoing: OutgoingHttp, server: ToolServer, onListChanged: () => void) {
+  constructor(outgoing: OutgoingHttp, server: Pick<ToolServer, "url" | "headers">, onListChanged: () => void) {
     this.#outgoing = outgoing;
     this.#server = server;
     this.#onListChanged = onListChanged;
@@ -97,7 +98,9 @@ export class Endpoint {
       headers["content-type"] = "application/json";
       headers["accept"] = "application/json, text/event-stream";
     }
-    const { url, timeoutMs } = this.#server;
+    const { url } = this.#server;
+    // The signal ends it earlier, as a rule.
+    const timeoutMs = toolTimeoutMs.most;
     return this.#outgoing.open({ url, method, headers, timeoutMs, ...(body === undefined ? {} : { body }) }, signal);
   }
 

@@ -2,13 +2,14 @@
 import type { McpTools, ToolServer } from "../../contracts/tool-servers.ts";
 import { McpServer, type ServerOptions } from "./server.ts";
 
-/** Of those not used for longest, lists and sessions go first. */
-const maxServers = 256;
-const maxKeptBytes = 16 * 1024 * 1024;
-
-export type McpOptions = Omit<ServerOptions, "onKept">;
+export interface McpOptions extends Omit<ServerOptions, "onKept"> {
+  /** How much is kept; what was not used for longest goes first. Replaced by tests. */
+  readonly maxServers?: number;
+  readonly maxKeptBytes?: number;
+}
 
 export function createMcpTools(options: McpOptions): McpTools {
+  const { maxServers = 256, maxKeptBytes = 16 * 1024 * 1024 } = options;
   /** By tool, the last used one last. Not by URL: what one owner may see is not for another. */
   const servers = new Map<string, McpServer>();
 
@@ -40,8 +41,8 @@ export function createMcpTools(options: McpOptions): McpTools {
   }
 
   return {
-    list: (server, signal) => open(server).list(signal),
-    call: (server, call, signal) => open(server).call(call, signal),
+    list: (server, signal) => open(server).list(server.timeoutMs, signal),
+    call: (server, call, signal) => open(server).call(call, server.timeoutMs, signal),
     forget,
     close() {
       for (const server of servers.values()) server.close();

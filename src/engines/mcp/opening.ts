@@ -1,7 +1,7 @@
 /** Finds out which protocol a server speaks, and begins a session where it is one with sessions. */
-import type { JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { failError, failStatus, failures } from "./failures.ts";
+import { failReply, failures } from "./failures.ts";
 import {
   errorCodes,
   type Failure,
@@ -32,23 +32,12 @@ export async function openProtocol(endpoint: Endpoint, signal: AbortSignal): Pro
 
 /** What is no sign of the stateless protocol, and no sign of trouble either, is one of the older ones. */
 function judgeDiscovery(reply: Reply): "stateless" | "session" | Failure {
-  switch (reply.kind) {
-    case "failed":
-      return reply.failure;
-    case "result":
-      return chooseVersion(reply.result["supportedVersions"]);
-    case "status":
-      return isTrouble(reply.status) ? failStatus(reply.status) : "session";
-    case "error": {
-      if (isTrouble(reply.status)) return failError(reply);
-      if (reply.code !== errorCodes.unsupportedVersion) return "session";
-      const { data } = reply;
-      const supported =
-        typeof data === "object" && data !== null && !Array.isArray(data) ? data["supported"] : undefined;
-      const choice = chooseVersion(supported);
-      return choice === "stateless" ? failures.version : choice;
-    }
-  }
+  if (reply.kind === "result") return chooseVersion(reply.result["supportedVersions"]);
+  if (reply.kind === "failed" || isTrouble(reply.status)) return failReply(reply);
+  if (reply.kind === "status" || reply.code !== errorCodes.unsupportedVersion) return "session";
+  const choice = chooseVersion(isJsonObject(reply.data) ? reply.data["supported"] : undefined);
+  // It has just refused that one.
+  return choice === "stateless" ? failures.version : choice;
 }
 
 function chooseVersion(supported: JsonValue | undefined): "stateless" | "session" | Failure {
@@ -59,9 +48,7 @@ function chooseVersion(supported: JsonValue | undefined): "stateless" | "session
 
 async function initialize(endpoint: Endpoint, signal: AbortSignal): Promise<Opening> {
   const reply = await endpoint.request(initialization, null, signal);
-  if (reply.kind === "failed") return reply;
-  if (reply.kind === "status") return { kind: "failed", failure: failStatus(reply.status) };
-  if (reply.kind === "error") return { kind: "failed", failure: failError(reply) };
+  if (reply.kind !== "result") return { kind: "failed", failure: failReply(reply) };
   const { result, sessionId } = reply;
   const version = result["protocolVersion"];
   if (typeof version !== "string" || !sessionVersions.includes(version)) {
@@ -73,5 +60,5 @@ async function initialize(endpoint: Endpoint, signal: AbortSignal): Promise<Open
   const protocol: Protocol = { kind: "session", version, sessionId };
   const status = await endpoint.notify(initialized, protocol, signal);
   if (status === null) return { kind: "failed", failure: failures.cut };
-  return status < 300 ? { kind: "open", protocol } : { kind: "failed", failure: failStatus(status) };
+  return status < 300 ? { kind: "open", protocol } : { kind: "failed", failure: failReply({ kind: "status", status }) };
 }

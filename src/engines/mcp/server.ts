@@ -1,11 +1,12 @@
 /** One server that speaks MCP, as a tool names it: its protocol, its session and its list are kept here. */
 import type { OutgoingHttp } from "../../contracts/outgoing-http.ts";
 import type { CallAnswer, Listing, McpTools, ToolServer } from "../../contracts/tool-servers.ts";
+import { toolTimeoutMs } from "../../domain/tool.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { startDeadline, unlessAborted } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
 import { Endpoint } from "./endpoint.ts";
-import { failError, failLate, failStatus, failures } from "./failures.ts";
+import { failLate, failReply, failUnopened, failures } from "./failures.ts";
 import { errorCodes, type Failure, isRefused, isUntaken, type Message, type Protocol, type Reply } from "./messages.ts";
 import { type Opening, openProtocol } from "./opening.ts";
 import { writeParamHeaders } from "./param-headers.ts";
@@ -14,6 +15,8 @@ import { readToolList, schemaOf } from "./tool-list.ts";
 
 /** How long a server is taken to speak the protocol that it spoke; its session lasts as long. */
 const protocolMs = 60 * 60_000;
+/** Of what several wait for, each as long as it has. */
+const sharedMs = toolTimeoutMs.most;
 /** After a list that failed: a chat does not wait for every attempt. */
 const failedListMs = 15_000;
 
@@ -25,13 +28,13 @@ export interface ServerOptions {
   readonly onKept: () => void;
 }
 
-/** What went wrong because of time or the end of the program; the log and the model learn it as a failure. */
+/** The time is over, or the program ends. */
 class Stopped extends Error {
-  readonly isLate: boolean;
+  readonly failure: Failure;
 
-  constructor(isLate: boolean) {
-    super(isLate ? "late" : "closing");
-    this.isLate = isLate;
+  constructor(failure: Failure) {
+    super(failure.reason);
+    this.failure = failure;
   }
 }
 
@@ -41,7 +44,7 @@ export class McpServer {
   /** Of the list, about. */
   keptBytes = 0;
 
-  readonly #server: ToolServer;
+  readonly #server: Omit<ToolServer, "timeoutMs">;
   readonly #options: ServerOptions;
   readonly #endpoint: Endpoint;
   readonly #closing = new AbortController();
@@ -51,37 +54,43 @@ export class McpServer {
   #freshUntilMs = 0;
   #refreshing: Promise<Listing> | null = null;
   #passedOver = "";
+  #requests = 0;
   #running = 0;
   #isEnded = false;
 
-  constructor(server: ToolServer, options: ServerOptions) {
+  constructor(server: Omit<ToolServer, "timeoutMs">, options: ServerOptions) {
     this.#server = server;
     this.#options = options;
     this.#endpoint = new Endpoint(options.outgoing, server, () => this.#expireList());
   }
 
   /** Whether what is kept is of the same server, and was given to the same caller. */
-  isOf({ url, headers, timeoutMs }: ToolServer): boolean {
+  isOf({ url, headers }: ToolServer): boolean {
     const own = this.#server;
-    const names = Object.keys(headers);
-    const hasSameHeaders =
-      names.length === Object.keys(own.headers).length && names.every((name) => headers[name] === own.headers[name]);
-    return url === own.url && timeoutMs === own.timeoutMs && hasSameHeaders;
+    const names = Object.keys({ ...headers, ...own.headers });
+    return url === own.url && names.every((name) => headers[name] === own.headers[name]);
   }
 
-  async list(signal: AbortSignal): Promise<Listing> {
+  async list(timeoutMs: number, signal: AbortSignal): Promise<Listing> {
     signal.throwIfAborted();
     if (this.#listing !== null && this.#nowMs < this.#freshUntilMs) return this.#listing;
-    return await unlessAborted(signal, this.#refresh());
+    const refreshing = this.#refresh();
+    const wait = (deadline: AbortSignal) => unlessAborted(deadline, refreshing);
+    const listing = await unlessAborted(
+      signal,
+      this.#within(timeoutMs, wait, () => failLate(timeoutMs, true)),
+    );
+    // Whoever comes next does not wait as well; the request goes on, and may still bring a list.
+    return "outcome" in listing ? listing : this.#standIn(listing.failure);
   }
 
   /**
    * The signal ends the wait, and whatever comes before the call is sent. What was sent has its whole time: in the
    * stateless protocol, to close its connection would be to cancel it.
    */
-  async call(call: Call, signal: AbortSignal): Promise<CallAnswer> {
+  async call(call: Call, timeoutMs: number, signal: AbortSignal): Promise<CallAnswer> {
     signal.throwIfAborted();
-    return await unlessAborted(signal, this.#call(call, signal));
+    return await unlessAborted(signal, this.#call(call, timeoutMs, signal));
   }
 
   /** Ends the session once no call needs it. */
@@ -93,7 +102,7 @@ export class McpServer {
 
   /** Calls that run come to an end as well. */
   close(): void {
-    this.#closing.abort(new Stopped(false));
+    this.#closing.abort(new Stopped(failures.closing));
     this.end();
   }
 
@@ -101,7 +110,7 @@ export class McpServer {
     return this.#options.clock.monotonicMs();
   }
 
-  async #call({ name, arguments: args }: Call, signal: AbortSignal): Promise<CallAnswer> {
+  async #call({ name, arguments: args }: Call, timeoutMs: number, signal: AbortSignal): Promise<CallAnswer> {
     let wasSent = false;
     const write = (protocol: Protocol): Message => {
       signal.throwIfAborted();
@@ -111,21 +120,14 @@ export class McpServer {
       return { ...message, headers: writeParamHeaders(schemaOf(this.#listing.tools, name), args) };
     };
     const reply = await this.#within(
+      timeoutMs,
       (deadline) => this.#send(write, deadline),
-      () => failLate(this.#server.timeoutMs, wasSent),
+      () => failLate(timeoutMs, wasSent),
     );
-    switch (reply.kind) {
-      case "result":
-        return readCallResult(reply);
-      case "failed":
-        return toFailed(reply.failure);
-      case "status":
-        return toFailed(failStatus(reply.status));
-      case "error":
-        // The tool may have gone, or take other arguments now.
-        this.#expireList();
-        return toFailed(failError(reply));
-    }
+    if (reply.kind === "result") return readCallResult(reply);
+    // The tool may have gone, or take other arguments now.
+    if (reply.kind === "error") this.#expireList();
+    return toFailed(failReply(reply));
   }
 
   /** Shared by those who need it at the same time. */
@@ -139,19 +141,23 @@ export class McpServer {
   async #fetchList(): Promise<Listing> {
     const { clock, onKept } = this.#options;
     const list = await this.#within(
+      sharedMs,
       (deadline) => readToolList((message) => this.#send(() => message, deadline), clock.monotonicMs),
-      () => failLate(this.#server.timeoutMs, true),
+      () => failLate(sharedMs, true),
     );
-    if (list.kind === "failed") {
-      if (this.#listing?.outcome !== "listed") this.#listing = { outcome: "failed", reason: list.failure.reason };
-      this.#freshUntilMs = this.#nowMs + failedListMs;
-      return this.#listing;
-    }
+    if (list.kind === "failed") return this.#standIn(list.failure);
     this.#listing = { outcome: "listed", tools: list.tools };
     this.#freshUntilMs = this.#nowMs + list.freshMs;
     this.keptBytes = list.bytes;
     this.#reportPassedOver(list.passedOver);
     onKept();
+    return this.#listing;
+  }
+
+  /** With what is kept, if anything is. */
+  #standIn({ reason }: Failure): Listing {
+    if (this.#listing?.outcome !== "listed") this.#listing = { outcome: "failed", reason };
+    this.#freshUntilMs = this.#nowMs + failedListMs;
     return this.#listing;
   }
 
@@ -173,10 +179,11 @@ export class McpServer {
   async #send(write: (protocol: Protocol) => Message, signal: AbortSignal): Promise<Reply> {
     for (let isLast = false; ; isLast = true) {
       const opening = await unlessAborted(signal, this.#open());
-      if (opening.kind === "failed") return opening;
+      if (opening.kind === "failed") return { kind: "failed", failure: failUnopened(opening.failure) };
       const { protocol } = opening;
       const message = write(protocol);
-      const reply = await this.#endpoint.request(message, protocol, signal);
+      this.#requests++;
+      const reply = await this.#endpoint.request(message, protocol, signal).finally(() => this.#requests--);
       if (!isRefused(reply)) return reply;
       const isCall = message.method === "tools/call";
       const isMismatch = reply.kind === "error" && reply.code === errorCodes.headerMismatch;
@@ -192,11 +199,13 @@ export class McpServer {
   async #open(): Promise<Opening> {
     if (this.#opened !== null) {
       const { protocol, untilMs } = this.#opened;
-      const hasOthers = protocol.kind === "session" && this.#running > 1;
-      if (this.#nowMs < untilMs || hasOthers) return { kind: "open", protocol };
+      // A session must not end under another request.
+      const isUsed = protocol.kind === "session" && this.#requests > 0;
+      if (this.#nowMs < untilMs || isUsed) return { kind: "open", protocol };
       this.#endSession();
     }
     this.#opening ??= this.#within(
+      sharedMs,
       async (deadline) => {
         const opening = await openProtocol(this.#endpoint, deadline);
         if (opening.kind === "open") {
@@ -204,7 +213,7 @@ export class McpServer {
         }
         return opening;
       },
-      () => failLate(this.#server.timeoutMs, false),
+      () => failLate(sharedMs, false),
     ).finally(() => {
       this.#opening = null;
     });
@@ -216,18 +225,19 @@ export class McpServer {
     this.#opened = null;
   }
 
-  /** `work` has the time of a call, and fails as the closing of the program does. */
+  /** Fails when the time is over, or the program ends. */
   async #within<Result>(
+    timeoutMs: number,
     work: (deadline: AbortSignal) => Promise<Result>,
     makeLate: () => Failure,
   ): Promise<Result | { readonly kind: "failed"; readonly failure: Failure }> {
-    const deadline = startDeadline(this.#closing.signal, this.#server.timeoutMs, () => new Stopped(true));
+    const deadline = startDeadline(this.#closing.signal, timeoutMs, () => new Stopped(makeLate()));
     this.#running++;
     try {
       return await work(deadline.signal);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
-      return { kind: "failed", failure: error.isLate ? makeLate() : failures.closing };
+      return { kind: "failed", failure: error.failure };
     } finally {
       deadline.end();
       this.#running--;

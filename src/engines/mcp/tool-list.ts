@@ -1,7 +1,7 @@
 /** The tools that a server lists, page by page: those that can be offered, within bounds. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { maxParametersBytes, type OfferedTool } from "../../domain/tool.ts";
-import { failError, failStatus, failures } from "./failures.ts";
+import { failReply, failures } from "./failures.ts";
 import type { Failure, Message, Reply } from "./messages.ts";
 import { findParamHeaders } from "./param-headers.ts";
 import { cleanText } from "./results.ts";
@@ -41,9 +41,7 @@ export async function readToolList(
   let cursor: string | null = null;
   for (let page = 0; page < maxPages && bytes <= maxListBytes; page++) {
     const reply = await ask({ method: "tools/list", params: cursor === null ? {} : { cursor } });
-    if (reply.kind === "failed") return reply;
-    if (reply.kind === "status") return { kind: "failed", failure: failStatus(reply.status) };
-    if (reply.kind === "error") return { kind: "failed", failure: failError(reply) };
+    if (reply.kind !== "result") return { kind: "failed", failure: failReply(reply) };
     const { tools: listed, nextCursor, resultType = "complete", ttlMs } = reply.result;
     if (!Array.isArray(listed) || resultType !== "complete") return { kind: "failed", failure: failures.garbled };
     freshUntilMs = Math.min(freshUntilMs, monotonicMs() + readFreshMs(ttlMs));
