@@ -14,7 +14,7 @@ import { collectReply } from "../support/collected-reply.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
-import { wholeStream } from "../support/mock-llm-replies.ts";
+import { repeatWords } from "../support/mock-llm-speech.ts";
 import { createVirtualTime, type VirtualTime } from "../support/virtual-time.ts";
 
 const alive = () => new AbortController().signal;
@@ -36,13 +36,7 @@ function chainOf(entries: readonly ChainEntry[], clock = createManualClock()) {
 for (const providers of [1, 2]) {
   testLlmProvider(`a chain of ${providers}`, async () => {
     const mock = await startMockLlm();
-    mock.respond(async ({ userText }, response) => {
-      for (const part of wholeStream(["You ", "said: ", ...userText.split(/(?<= )/)])) {
-        await response.write(part);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      response.end();
-    });
+    mock.respond(repeatWords);
     const refusing = await startMockLlm();
     refusing.respond((_, response) => response.send(401, {}, "{}"));
     const urls = [refusing.url, mock.url].slice(-providers);
