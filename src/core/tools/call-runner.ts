@@ -1,11 +1,12 @@
 /** Carries out the calls that a model asks for in one turn: checked, kept before they are sent, told to the readers. */
 import type { CallEnd } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall } from "../../domain/tool.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
-import type { TurnStart } from "../turns/turn-start.ts";
+import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
 import { readArguments } from "./call-arguments.ts";
 import type { OpenTool } from "./toolbox.ts";
 
@@ -74,7 +75,7 @@ export class CallRunner {
     const { companion, requestId } = this.start;
     this.note({ type: "tool", callId: call.id, name: call.tool, state: "running" });
     const startedMs = clock.monotonicMs();
-    const answer = await open.call(call.id, given, () => this.#toBody(call, given));
+    const answer = await open.call(call.id, given, () => toCallBody(this.start, call, given, clock.nowMs()));
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
     const isDone = answer.outcome === "done";
     const end: CallEnd = {
@@ -125,21 +126,26 @@ export class CallRunner {
     };
     return { asked, ready: { open, call, given }, result: null };
   }
+}
 
-  #toBody({ id: call_id, tool }: ToolCall, given: JsonObject): string {
-    const { companion, caller } = this.start;
-    const { sub = null, attributes = {} } = caller?.visitor ?? {};
-    return JSON.stringify({
-      type: "tool.call",
-      timestamp: new Date(this.services.clock.nowMs()).toISOString(),
-      data: {
-        ...{ tool, arguments: given, call_id },
-        companion: { id: companion.id, metadata: companion.metadata },
-        session_id: caller?.sessionId ?? null,
-        visitor: { sub, verified: sub !== null, attributes },
-      },
-    });
-  }
+/** What the owner's server is sent. */
+export function toCallBody(
+  { companion, caller = null }: { companion: Pick<Companion, "id" | "metadata">; caller?: TurnCaller | null },
+  { id: call_id, tool }: Pick<ToolCall, "id" | "tool">,
+  given: JsonObject,
+  nowMs: number,
+): string {
+  const { sub = null, attributes = {} } = caller?.visitor ?? {};
+  return JSON.stringify({
+    type: "tool.call",
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      ...{ tool, arguments: given, call_id },
+      companion: { id: companion.id, metadata: companion.metadata },
+      session_id: caller?.sessionId ?? null,
+      visitor: { sub, verified: sub !== null, attributes },
+    },
+  });
 }
 
 /** Whether the work ended first. */

@@ -7,6 +7,7 @@ import type { OfferedTool, Tool } from "../../domain/tool.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import type { Services } from "../dependencies.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
+import { sealedAs } from "./sealed-as.ts";
 
 /** What providers take in one request. */
 const maxOffered = 128;
@@ -44,12 +45,6 @@ export interface ToolEngines {
 }
 
 type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };
-
-/** What secrets of a tool are sealed as. */
-export const sealedAs = {
-  secret: (toolId: string) => `tool secret ${toolId}`,
-  headers: (toolId: string) => `tool headers ${toolId}`,
-};
 
 export function createToolbox({ store, log, sealing }: ToolboxServices, load: () => Promise<ToolEngines>): Toolbox {
   const closing = new AbortController();
