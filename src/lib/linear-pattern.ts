@@ -11,7 +11,9 @@ export interface LinearPattern {
 }
 
 /** The message says what is wrong, as what follows a name: "looks ahead …". */
-export class PatternFault extends Error {}
+export class PatternFault extends Error {
+  override readonly name = "PatternFault";
+}
 
 const maxLength = 2000;
 /** Ten times as many take a second for a text of 10 000 characters. */
@@ -24,6 +26,8 @@ export const maxPatternSteps = 5000;
  */
 export async function compilePattern(source: string, maxSteps = maxPatternSteps): Promise<LinearPattern> {
   if (source.length > maxLength) throw new PatternFault(`is longer than ${maxLength} characters`);
+  // The engine's translation takes it for the letter.
+  if (/^(?:[^\\]|\\[^k])*\\k/.test(source)) throw new PatternFault(backReference);
   const { RE2JS, RE2JSException } = await import("re2js");
   const translated = RE2JS.translateRegExp(source);
   const steps = countSteps(translated);
@@ -37,9 +41,11 @@ export async function compilePattern(source: string, maxSteps = maxPatternSteps)
   }
 }
 
+const backReference = "refers back to a group, which is not supported";
+
 function explain(source: string): string {
   if (/\(\?<?[=!]/.test(source)) return "looks ahead or behind, which is not supported";
-  if (/\\[1-9]|\\k</.test(source)) return "refers back to a group, which is not supported";
+  if (/\\[1-9]/.test(source)) return backReference;
   return "is no regular expression of RE2's syntax";
 }
 
