@@ -229,3 +229,50 @@ test("judges as another implementation does, of generated schemas and values", a
   }
   expect(Math.min(verdicts.fits, verdicts.not)).toBeGreaterThan(1000);
 });
+
+test("takes any JSON for a schema, or says what is wrong with it", async () => {
+  const { below, pick } = createRandom(37);
+  const { value } = createGenerator(38);
+  const names = [
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "multipleOf",
+    "minLength",
+    "pattern",
+    "required",
+    "properties",
+  ] as const;
+  const others = ["patternProperties", "additionalProperties", "propertyNames", "dependencies", "items", "prefixItems"];
+  const more = [
+    "contains",
+    "minContains",
+    "uniqueItems",
+    "allOf",
+    "not",
+    "if",
+    "else",
+    "$ref",
+    "$defs",
+    "$id",
+    "$anchor",
+  ];
+  const all: readonly [string, ...string[]] = [...names, ...others, ...more];
+  const any = (depth: number): unknown =>
+    depth > 3 || below(3) === 0
+      ? pick([value(), "#", "#/items", "(", "object", [], {}, true])
+      : Object.fromEntries(Array.from({ length: 1 + below(2) }, () => [pick(all), any(depth + 1)]));
+  let compiled = 0;
+  for (let round = 0; round < 3000; round++) {
+    const schema = any(0);
+    try {
+      const said = (await compileSchema(schema)).check(value());
+      compiled++;
+      expect(said === null || /^("|The value ).*\.$/s.test(said)).toBe(true);
+    } catch (error) {
+      expect([schema, (error as Error).name]).toEqual([schema, "SchemaFault"]);
+    }
+  }
+  expect(compiled).toBeGreaterThan(100);
+});
