@@ -1,6 +1,5 @@
 /** Removes from a provider's error message what the log must not contain: our secrets, prompts and visitors' words. */
-import type { ReplyRequest } from "../../contracts/llm/provider.ts";
-import { textOf } from "../../domain/conversation.ts";
+import { type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 
 const longestReason = 2000;
 /** What is shorter than this is no credential, and within other words. */
@@ -22,7 +21,7 @@ export function listSecrets(apiKey: string | null, headers: Readonly<Record<stri
 
 /** Validators often repeat their input, as it is or as JSON. */
 export function removePrivateWords(text: string, secrets: RequestSecrets, request: ReplyRequest): string {
-  return removeWords(text, secrets, [request.systemPrompt ?? "", ...request.messages.map(textOf)]);
+  return removeWords(text, secrets, textsOf(request));
 }
 
 /** The same for other requests. */
