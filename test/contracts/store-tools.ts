@@ -235,7 +235,7 @@ export function toolStoreContract(open: OpenStore): void {
       const of = { companionId: companion.id, name };
       expect(log.items.slice(0, 3)).toMatchObject([
         { action: "tool.delete", targetId: id, details: of },
-        { action: "tool.update", targetId: id, details: { ...of, changed: ["secret", "title"] } },
+        { action: "tool.update", targetId: id, details: { ...of, changed: ["title", "secret"] } },
         { action: "tool.create", targetId: id, details: of },
       ]);
       expect(JSON.stringify(log)).not.toContain("v1.");

@@ -115,7 +115,7 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
           ...([sealedSecret, timeoutMs, confirm, requiresVisitor, bytes, tool.updatedAt] as const),
         );
         yield* holdings.checkGrowth(accountId, bytesBefore, context);
-        const details = { companionId, name, changed: Object.keys(change).map(toPublicField) };
+        const details = { companionId, name, changed: listChanged(current, tool) };
         yield* changes.record(context, { accountId, action: "tool.update", targetId: id, details });
         return tool;
       }),
@@ -150,8 +150,18 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
   };
 }
 
-/** What is sealed is named without saying so. */
-function toPublicField(field: string): string {
-  const names: Readonly<Record<string, string>> = { sealedSecret: "secret", sealedHeaders: "headers" };
-  return names[field] ?? field;
+/** As the API calls them. */
+const publicNames: Readonly<Record<string, string>> = {
+  sealedSecret: "secret",
+  sealedHeaders: "headers",
+  offered: "tools",
+  timeoutMs: "timeout_ms",
+  requiresVisitor: "requires_visitor",
+};
+
+function listChanged(before: Tool, after: Tool): string[] {
+  const { bytes: _, headerNames: __, ...was } = toolColumns(before);
+  const is = toolColumns(after);
+  const fields = Object.keys(was) as (keyof typeof was)[];
+  return fields.filter((field) => was[field] !== is[field]).map((field) => publicNames[field] ?? field);
 }
