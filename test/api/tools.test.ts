@@ -146,7 +146,8 @@ describe("refuses, field by field,", () => {
     [{ secret: "whsec_mine" }, ["secret"]],
     [{ unknown: 1, url: "ftp://x", name: "Upper", headers: { Host: "a" } }, ["name", "unknown", "url", "headers.Host"]],
   ];
-  test.each(cases)("%j".slice(0, 60), async (fields, params) => {
+  const named = cases.map(([fields, params], at) => [at + 1, params.join(", "), fields, params] as const);
+  test.each(named)("%i: %s", async (_, __, fields, params) => {
     const refused = await create(fields);
     expectInvalid(refused, params);
     expect((await api.call("GET", path)).json.data).toEqual([]);

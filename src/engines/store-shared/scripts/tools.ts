@@ -155,8 +155,6 @@ const publicNames: Readonly<Record<string, string>> = {
   sealedSecret: "secret",
   sealedHeaders: "headers",
   offered: "tools",
-  timeoutMs: "timeout_ms",
-  requiresVisitor: "requires_visitor",
 };
 
 function listChanged(before: Tool, after: Tool): string[] {
