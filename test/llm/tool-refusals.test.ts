@@ -146,6 +146,14 @@ test("visitors, and what tools answer, teach nothing about tools", async () => {
   expect(hadTools()).toEqual([true, true]);
 });
 
+test("a tool with the name of a parameter hides nothing of what is refused", async () => {
+  refuseTools(400, { error: { message: "temperature is deprecated for this model" } }, (body) => "temperature" in body);
+  const tools = [{ ...weatherTool, name: "temperature" }];
+  const outcome = await ask(open(), "m", { tools, temperature: 0.5 });
+  expect(outcome).toMatchObject({ text: "ok" });
+  expect(hadTools()).toEqual([true, true]);
+});
+
 describe("rounds of calls", () => {
   test("are told in words to a model that takes no tools", async () => {
     for (const api of ["chat", "responses"] as const) {

@@ -19,9 +19,15 @@ export function listSecrets(apiKey: string | null, headers: Readonly<Record<stri
   return { apiKey, headerValues: [...values, ...parts] };
 }
 
-/** Validators often repeat their input, as it is or as JSON. */
+/**
+ * Validators often repeat their input, as it is or as JSON. Names of tools are nobody's secret: one that is called
+ * `temperature` must not hide what is said of the parameter.
+ */
 export function removePrivateWords(text: string, secrets: RequestSecrets, request: ReplyRequest): string {
-  return removeWords(text, secrets, textsOf(request));
+  const named = [...(request.tools ?? []), ...(request.rounds ?? []).flatMap(({ calls }) => calls)];
+  const names = new Set(named.map(({ name }) => name));
+  const said = textsOf(request).filter((words) => !names.has(words));
+  return removeWords(text, secrets, said);
 }
 
 /** The same for other requests. */
