@@ -50,13 +50,18 @@ export async function readToolList(
     freshUntilMs = Math.min(freshUntilMs, monotonicMs() + readFreshMs(ttlMs));
     bytes += reply.bytes;
     for (const entry of listed) {
+      if (tools.size === maxListedTools || passedOver.length === maxListedTools) {
+        passedOver.push(`what follows ${maxListedTools} others`);
+        break;
+      }
       if (slices.isOver) await slices.pause();
-      const tool = await readTool(entry);
-      const fault = typeof tool === "string" ? tool : findPlaceFault(tool, tools);
-      if (typeof tool !== "string" && fault === null) {
-        tools.set(tool.name, tool);
-        keptBytes += JSON.stringify(tool).length;
-      } else if (fault !== null && passedOver.length < maxListedTools) passedOver.push(fault);
+      const tool = await readTool(entry, tools);
+      if (typeof tool === "string") {
+        passedOver.push(tool);
+        continue;
+      }
+      tools.set(tool.name, tool);
+      keptBytes += JSON.stringify(tool).length;
     }
     if (typeof nextCursor !== "string" || nextCursor.length > maxCursorUnits || tools.size >= maxListedTools) break;
     cursor = nextCursor;
@@ -70,16 +75,12 @@ function readFreshMs(ttlMs: JsonValue | undefined): number {
   return typeof ttlMs === "number" ? Math.min(Math.max(0, ttlMs), maxFreshMs) : usualFreshMs;
 }
 
-function findPlaceFault({ name }: OfferedTool, tools: ReadonlyMap<string, OfferedTool>): string | null {
-  if (tools.has(name)) return `${name}: the name is there already`;
-  return tools.size < maxListedTools ? null : `${name}: there are ${maxListedTools} before it`;
-}
-
-/** A sentence's part where it cannot be offered. */
-async function readTool(entry: JsonValue): Promise<OfferedTool | string> {
+/** Why it cannot be offered, if it cannot. */
+async function readTool(entry: JsonValue, before: ReadonlyMap<string, OfferedTool>): Promise<OfferedTool | string> {
   if (!isJsonObject(entry)) return "an entry that is no tool";
   const { name, description, inputSchema } = entry;
   if (typeof name !== "string" || !namePattern.test(name)) return "a name that models cannot call";
+  if (before.has(name)) return `${name}: the name is there already`;
   if (!isJsonObject(inputSchema) || inputSchema["type"] !== "object") return `${name}: its schema is not of an object`;
   if (Buffer.byteLength(JSON.stringify(inputSchema)) > maxParametersBytes) return `${name}: its schema is too long`;
   if (!(await canBeChecked(inputSchema))) return `${name}: its schema is not valid, or cannot be checked`;
