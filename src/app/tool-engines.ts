@@ -11,6 +11,10 @@ export function openToolEngines(outgoing: OutgoingHttp, { clock, log }: { clock:
   return {
     http: createHttpTools({ outgoing, clock }),
     mcp: createMcpTools({ outgoing, clock, log }),
-    findFault: (schema, given) => compileSchema(schema).check(given),
+    async findFault(schema, given) {
+      // Servers that speak MCP may have schemas that we refuse: they check for themselves.
+      const compiled = await compileSchema(schema).catch(() => null);
+      return compiled?.check(given) ?? null;
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** What every storage engine must do with the tools of companions. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ToolChange, ToolRevision } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { maxTools, type Tool } from "../../src/domain/tool.ts";
@@ -28,15 +29,17 @@ export function toolStoreContract(open: OpenStore): void {
     }
     const list = async () => (await world.store.tools.list(account.id, companion.id, firstPage))?.items;
     const find = (id: string) => world.store.tools.find(account.id, companion.id, id);
-    const update = (id: string, change: object, check?: (tool: Tool) => void) =>
-      world.store.tools.update(account.id, companion.id, id, change, world.context(), check);
+    const update = (id: string, change: ToolChange | ToolRevision) => {
+      const revise = typeof change === "function" ? change : () => change;
+      return world.store.tools.update(account.id, companion.id, id, revise, world.context());
+    };
     const remove = (id: string) => world.store.tools.delete(account.id, companion.id, id, world.context());
     const countOf = async () => [
       (await world.store.companions.find(account.id, companion.id))?.toolCount,
       (await world.store.companions.findByEmbedToken(companion.embedToken))?.companion.toolCount,
     ];
 
-    test("are found as they were made, of either kind, and listed oldest first", async () => {
+    test("are found as they were made, of either kind, and listed newest first", async () => {
       const first = await create({
         ...{
           name: "z",
@@ -49,7 +52,7 @@ export function toolStoreContract(open: OpenStore): void {
       const all = await create({ name: "a", target: { type: "mcp", url: "https://mcp.example/", tools: null } });
       const some = await create({ name: "m", target: { type: "mcp", url: "https://mcp.example/", tools: ["b", "a"] } });
       for (const tool of [first, all, some]) expect(await find(tool.id)).toEqual(tool);
-      expect(await list()).toEqual([first, all, some]);
+      expect(await list()).toEqual([some, all, first]);
       expect(await world.store.tools.listAll(companion.id)).toEqual([all, some, first]);
     });
 
@@ -62,15 +65,15 @@ export function toolStoreContract(open: OpenStore): void {
 
     test("are listed in pages, in either order", async () => {
       const made = [await create(), await create(), await create()].map(({ id }) => id);
-      const page = async (afterId: string | null, order?: "desc") => {
+      const page = async (afterId: string | null, order?: "asc") => {
         const request = { limit: 2, afterId, ...(order && { order }) };
         const found = await world.store.tools.list(account.id, companion.id, request);
         return [found?.items.map(({ id }) => id), found?.nextAfterId];
       };
-      expect(await page(null)).toEqual([made.slice(0, 2), made[1] ?? null]);
-      expect(await page(made[1] ?? "")).toEqual([made.slice(2), null]);
-      expect(await page(null, "desc")).toEqual([[made[2] ?? "", made[1] ?? ""], made[1] ?? null]);
-      expect(await page(made[1] ?? "", "desc")).toEqual([made.slice(0, 1), null]);
+      expect(await page(null, "asc")).toEqual([made.slice(0, 2), made[1] ?? null]);
+      expect(await page(made[1] ?? "", "asc")).toEqual([made.slice(2), null]);
+      expect(await page(null)).toEqual([[made[2] ?? "", made[1] ?? ""], made[1] ?? null]);
+      expect(await page(made[1] ?? "")).toEqual([made.slice(0, 1), null]);
     });
 
     test("are counted with their companion from the commit on that makes or deletes them", async () => {
@@ -110,13 +113,17 @@ export function toolStoreContract(open: OpenStore): void {
       const target = { ...tool.target, url: "https://new.example/" };
       const change = { title: "New", target, timeoutMs: 500, confirm: true, sealedHeaders: null, headerNames: [] };
       world.clock.advance(1000);
-      const changed = await update(tool.id, change, (current) => expect(current).toEqual(tool));
+      const changed = await update(tool.id, (current) => {
+        expect(current).toEqual(tool);
+        return change;
+      });
       expect(changed).toEqual({ ...tool, ...change, updatedAt: world.clock.nowMs() } as Tool);
       expect(await find(tool.id)).toEqual(changed);
       const refusing = () => {
         throw new Error("no");
       };
-      await expect(update(tool.id, { title: "Never" }, refusing)).rejects.toThrow();
+      await expect(update(tool.id, refusing)).rejects.toThrow();
+      expect(await update(tool.id, {})).toEqual(changed);
       expect(await find(tool.id)).toEqual(changed);
       const deleting = world.store.tools.delete(account.id, companion.id, tool.id, world.context(), refusing);
       await expect(deleting).rejects.toThrow();
@@ -145,7 +152,7 @@ export function toolStoreContract(open: OpenStore): void {
         [account.id, systemIds.uuid()],
       ] as const) {
         expect(await tools.find(owner, of, id)).toBeNull();
-        expect(await tools.update(owner, of, id, { title: "Stolen" }, world.context())).toBeNull();
+        expect(await tools.update(owner, of, id, () => ({ title: "Stolen" }), world.context())).toBeNull();
         expect(await tools.delete(owner, of, id, world.context())).toBe(false);
       }
       expect(await find(id)).not.toBeNull();
@@ -167,7 +174,8 @@ export function toolStoreContract(open: OpenStore): void {
       const large = newTool(companion.id, world.clock.nowMs(), { title: "x".repeat(100) });
       const refused = { code: "limit_reached" };
       await expect(world.store.tools.create(account.id, large, context())).rejects.toMatchObject(refused);
-      const grow = world.store.tools.update(account.id, companion.id, tool.id, { title: "x".repeat(200) }, context());
+      const grown = () => ({ title: "x".repeat(200) });
+      const grow = world.store.tools.update(account.id, companion.id, tool.id, grown, context());
       await expect(grow).rejects.toMatchObject(refused);
       expect(await countOf()).toEqual([1, 1]);
       await remove(tool.id);

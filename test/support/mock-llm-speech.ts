@@ -11,7 +11,7 @@ import {
 } from "./mock-llm-replies.ts";
 import { apiOf, boundOf, effortOf, type MockModel } from "./mock-models.ts";
 import { ResponsesScript } from "./mock-responses-events.ts";
-import type { MockCall } from "./mock-tools.ts";
+import { callsOf, type MockCall, readRounds } from "./mock-tools.ts";
 
 /** One reply, event by event; each text is one write. */
 export interface Speech {
@@ -54,11 +54,18 @@ export function createSpeech(
   return responsesSpeech(request, usage, shown === null ? [] : thoughts);
 }
 
-/** Answers with what was said, one word a read, on the API that was asked. */
+/** Answers with what was said, or what tools have answered, one word a read, on the API that was asked; or calls those. */
 export async function repeatWords(request: MockRequest, response: MockResponse): Promise<void> {
   const speech = createSpeech(request, undefined, null);
-  const deltas = ["You ", "said: ", ...request.userText.split(/(?<= )/)].map((word) => speech.delta(word));
-  for (const part of [...speech.begin(), ...deltas, ...speech.end("stop", true)]) {
+  const calls = callsOf(request);
+  const { results } = readRounds(request);
+  const said = results.length > 0 ? `The tools said: ${results.join("; ")}` : `You said: ${request.userText}`;
+  const begun = speech.begin();
+  const deltas =
+    calls.length > 0
+      ? calls.flatMap((call) => speech.call(call))
+      : said.split(/(?<= )/).map((word) => speech.delta(word));
+  for (const part of [...begun, ...deltas, ...speech.end(calls.length > 0 ? "tool_calls" : "stop", true)]) {
     await response.write(part);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -3,7 +3,7 @@ import { sealedAs } from "../../src/core/tools/toolbox.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import type { Tool } from "../../src/domain/tool.ts";
-import { startServer, type TestServer, type TestServerOptions, testContext } from "./app.ts";
+import { startTestServer, type TestServer, type TestServerOptions, testContext } from "./app.ts";
 import { sendChat } from "./chat.ts";
 
 export interface ReceivedCall {
@@ -66,7 +66,7 @@ export async function openToolWorld(
   settings: Partial<CompanionSettings> = {},
 ): Promise<ToolWorld> {
   const environment = { COMPANIOND_PRIVATE_TARGETS: "127.0.0.1", ...options.environment };
-  const server = await startServer({ ...options, environment });
+  const server = await startTestServer({ ...options, environment });
   const companion = await server.createCompanion(settings);
   const calls: ReceivedCall[] = [];
   let respond: (call: ReceivedCall) => Response | Promise<Response> = () => Response.json({ ok: true });

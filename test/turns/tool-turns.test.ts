@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { maxCallsPerTurn, maxRounds } from "../../src/domain/tool.ts";
+import { eventually } from "../support/eventually.ts";
 import { openToolWorld, secretOfTools, type ToolWorld } from "../support/tool-world.ts";
 
 async function transcriptOf({ server, companion }: ToolWorld, sessionId: string, visitorId: string | null = null) {
@@ -9,7 +10,7 @@ async function transcriptOf({ server, companion }: ToolWorld, sessionId: string,
   const { items } = await store.conversations.list(
     companion.accountId,
     { companionId: companion.id, visitorId, fromMs: null, toMs: null, q: null },
-    { limit: 10, after: null },
+    { limit: 10, afterId: null },
   );
   const conversation = items.find((one) => one.sessionId === sessionId);
   if (conversation === undefined) return null;
@@ -121,7 +122,7 @@ test("once a tool was called, the message is kept and counted, also where the pr
   const { mockLlm, services } = world.server;
   const sessionId = crypto.randomUUID();
   let requests = 0;
-  mockLlm.respond((request, response) => {
+  mockLlm.respond((_, response) => {
     requests++;
     if (requests > 1) return response.send(400, { "content-type": "application/json" }, '{"error":{"message":"no"}}');
     const call = { index: 0, id: "call_1", type: "function", function: { name: "look_up", arguments: "{}" } };
@@ -162,8 +163,14 @@ test("a visitor who leaves ends the waiting, not a call that was sent", async ()
   await arrived.promise;
   await sent;
   leaving.abort();
-  await world.server.services.openTurns.whenNone?.();
+  // The turn is over, and kept, while the call is still under way.
+  await eventually(async () => (await transcriptOf(world, sessionId))?.[1]?.calls[0]?.state === "running");
   release.resolve();
+  await eventually(async () => (await transcriptOf(world, sessionId))?.[1]?.calls[0]?.state === "done");
+  expect(await transcriptOf(world, sessionId)).toMatchObject([
+    { role: "user" },
+    { role: "assistant", text: "", complete: false, calls: [{ state: "done", result: '{"done":true}' }] },
+  ]);
   expect(world.calls).toHaveLength(1);
 });
 

@@ -50,7 +50,7 @@ export class CallRunner {
     const planned: PlannedCall[] = [];
     let waiting: ReadyCall | null = null;
     for (const one of asked) {
-      const plan = this.#plan(one, waiting !== null);
+      const plan = await this.#plan(one, waiting !== null);
       if (plan.ready?.call.state === "waiting") waiting = plan.ready;
       planned.push(plan);
     }
@@ -100,13 +100,13 @@ export class CallRunner {
     }
   }
 
-  #plan(asked: AskedCall, isOneWaiting: boolean): PlannedCall {
+  async #plan(asked: AskedCall, isOneWaiting: boolean): Promise<PlannedCall> {
     const refuse = (result: string): PlannedCall => ({ asked, ready: null, result });
     const open = this.tools.find(({ offered }) => offered.name === asked.name);
     if (open === undefined) return refuse("There is no tool of that name.");
     const given = readArguments(asked.arguments);
     if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
-    const fault = open.findFault(given);
+    const fault = await open.findFault(given);
     if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
     if (this.#count >= maxCallsPerTurn)
       return refuse("There were too many calls for one reply. Answer without this one.");

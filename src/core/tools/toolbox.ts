@@ -18,7 +18,7 @@ export interface OpenTool {
   readonly tool: Tool;
   readonly offered: OfferedTool;
   /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
-  findFault(given: JsonObject): string | null;
+  findFault(given: JsonObject): Promise<string | null>;
   /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
   call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
 }
@@ -39,8 +39,8 @@ export interface Toolbox {
 export interface ToolEngines {
   readonly http: HttpTools;
   readonly mcp: McpTools;
-  /** What is wrong with a value by a JSON Schema; null for nothing. */
-  findFault(schema: JsonObject, value: JsonObject): string | null;
+  /** What is wrong with a value by a JSON Schema; null for nothing, and for a schema that cannot be understood. */
+  findFault(schema: JsonObject, value: JsonObject): Promise<string | null>;
 }
 
 type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };

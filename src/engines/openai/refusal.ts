@@ -29,7 +29,7 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
   tools: {
     param: /^(tools|tool_choice|functions)\b|^messages\b.*tool/,
-    words: /\btools?\b|\btool_(choice|calls?|use)\b|\bfunction[ _-]call(s|ing)?\b/gi,
+    words: /\btools?\b|\bschema for function\b|\btool_(choice|calls?|use)\b|\bfunction[ _-]call(s|ing)?\b/gi,
   },
 };
 const anyEffort = /\breasoning[_. ]effort\b/gi;
@@ -112,9 +112,13 @@ function readToolRefusal(
 }
 
 /** Whether it blames what every request has, which one more call cannot leave out. */
-export function isAboutForm({ boundName, systemRole, joinsRoles, takesRoom, toolEffort, refused }: Lesson): boolean {
-  if (refused?.includes("tools")) return true;
-  return [boundName, systemRole, joinsRoles, takesRoom, toolEffort].some((one) => one !== undefined);
+export function isAboutForm({ boundName, systemRole, joinsRoles, takesRoom }: Lesson): boolean {
+  return [boundName, systemRole, joinsRoles, takesRoom].some((one) => one !== undefined);
+}
+
+/** Whether it blames tools, which no call leaves out before they are blamed. */
+export function isAboutTools({ toolEffort, refused }: Lesson): boolean {
+  return toolEffort !== undefined || refused?.includes("tools") === true;
 }
 
 function isSent(optional: Optional, plan: CallPlan): boolean {

@@ -64,7 +64,7 @@ function* record(context: WriteContext, action: string, [accountId, companionId,
 
 export function createToolStore(scripts: ScriptRunner): ToolStore {
   return {
-    list: (accountId, companionId, { limit, afterId, order = "asc" }) =>
+    list: (accountId, companionId, { limit, afterId, order = "desc" }) =>
       scripts.read(function* () {
         if (!(yield* ownsCompanion(accountId, companionId))) return null;
         const rows = yield* all<ToolRow>(toolQueries.pages[order], companionId, afterId ?? beforeAll[order], limit + 1);
@@ -96,13 +96,14 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
         yield* record(context, "tool.create", address, tool.name);
       }),
 
-    update: (accountId, companionId, id, change, context, check) =>
+    update: (accountId, companionId, id, revise, context) =>
       scripts.change(accountId, function* () {
         const address = [accountId, companionId, id] as const;
         const row = (yield* lockOwned(address)) === null ? null : yield* findRow(address);
         if (row === null) return null;
         const current = toTool(row);
-        check?.(current);
+        const change = revise(current);
+        if (Object.keys(change).length === 0) return current;
         const tool = { ...current, ...change, updatedAt: toLaterMs(context.nowMs, current.updatedAt) };
         if (tool.name !== current.name) yield* requireName(companionId, tool);
         const bytesBefore = yield* holdings.measure(accountId, context);
