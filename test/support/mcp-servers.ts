@@ -143,6 +143,15 @@ export function startWithSessions(
   return { ...server, sessions, restart: () => sessions.clear() };
 }
 
+/** Speaks 2025-11-25, and forgets everything after each request. */
+export function startWithoutSessions(executed: string[]): TestServer {
+  return serveMcp(async (request) => {
+    const transport = new WebStandardStreamableHTTPServerTransport({});
+    await createSessionServer(executed).connect(transport);
+    return await transport.handleRequest(request);
+  });
+}
+
 function createSessionServer(executed: string[]): SessionServer {
   const server = new SessionServer({ name: "test", version: "1.0.0" }, { capabilities: { tools: {} } });
   const names = Object.keys(toolSchemas) as Name[];

@@ -128,26 +128,30 @@ test.each([301, 302, 307, 308])("does not follow a redirect (%d), and sends its 
 });
 
 test("fails in time where a server says nothing, or never ends, and leaves it", async () => {
-  let isLeft = false;
-  const silence = ({ request }: Asked) => {
-    request.signal.addEventListener("abort", () => {
-      isLeft = true;
+  let left = 0;
+  async function isLate(answer: () => Response | Promise<Response>): Promise<void> {
+    const server = serve(({ method, request }) => {
+      if (method === "tools/list") return { tools: [] };
+      request.signal.addEventListener("abort", () => left++);
+      return answer();
     });
-    return new Promise<Response>(() => {});
-  };
-  const late = "The tool did not answer in time, so it is not known whether it did what it was asked to.";
-  const silent = serve(silence);
-  expect(await client.call(client.server(silent, { timeoutMs: 150 }), "one")).toStartWith(late);
-  await eventually(() => isLeft);
-  const slow = serve(() =>
-    events(new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from(": ping\n\n")) })),
-  );
-  expect(await client.call(client.server(slow, { timeoutMs: 150 }), "one")).toStartWith(late);
-  const mute = use(serveMcp(() => new Promise<Response>(() => {})));
-  expect(await client.call(client.server(mute, { timeoutMs: 150 }), "one")).toStartWith(
-    "The tool could not be reached; nothing was done.",
-  );
-  expect(callsOf(silent) + callsOf(slow) + callsOf(mute)).toBe(2);
+    // What comes before the call has the time that it needs.
+    await client.mcp.list(client.server(server), forever);
+    expect(await client.call(client.server(server, { timeoutMs: 150 }), "one")).toStartWith(
+      "The tool did not answer in time, so it is not known whether it did what it was asked to.",
+    );
+    expect(callsOf(server)).toBe(1);
+  }
+  await isLate(() => new Promise<Response>(() => {}));
+  await isLate(() => events(new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from(": ping\n\n")) })));
+  await eventually(() => left === 2);
+});
+
+test("knows that nothing was done where a server says nothing of its protocol", async () => {
+  const server = use(serveMcp(() => new Promise<Response>(() => {})));
+  const away = "The tool could not be reached; nothing was done. / The server did not answer within 0.15 s.";
+  expect(await client.call(client.server(server, { timeoutMs: 150 }), "one")).toBe(away);
+  expect(methodsOf(server)).toEqual(["server/discover"]);
 });
 
 test("fails where a server breaks off, or is not there", async () => {

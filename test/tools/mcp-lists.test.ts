@@ -136,6 +136,8 @@ test("passes over what cannot be offered, and reports it once", async () => {
       tool("no_object", { type: "string" }),
       tool("large", { type: "object", description: "x".repeat(8192) }),
       tool("foreign", { type: "object", properties: { a: { $ref: "https://example.com/schema" } } }),
+      tool("broken", { type: "object", properties: { a: { type: "text" } } }),
+      tool("backtracking", { type: "object", properties: { a: { pattern: "(?=a)(a+)+$" } } }),
       tool("own", { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: {} } }),
       tool("header", { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } }),
     ],
@@ -147,7 +149,7 @@ test("passes over what cannot be offered, and reports it once", async () => {
   expect(listing.tools[1]?.description).toBe("A\ufffdB\ufffd");
   await namesOf(to);
   expect(client.log.events.map(({ event, fields }) => [event, fields["toolId"], fields["count"]])).toEqual([
-    ["tools of an MCP server are not offered", "tool_1", 11],
+    ["tools of an MCP server are not offered", "tool_1", 13],
   ]);
 });
 

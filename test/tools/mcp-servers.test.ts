@@ -7,6 +7,7 @@ import {
   methodsOf,
   serveMcp,
   startStateless,
+  startWithoutSessions,
   startWithSessions,
   type TestServer,
   toolSchemas,
@@ -36,6 +37,7 @@ const kinds: Record<string, () => TestServer> = {
   "2026-07-28 with streams": () => startStateless({ legacy: "reject", responseMode: "sse" }, executed),
   "both protocols": () => startStateless({}, executed),
   "2025-11-25 with documents": () => startWithSessions({ enableJsonResponse: true }, executed),
+  "the older protocol without sessions": () => startWithoutSessions(executed),
   "2025-11-25 with streams": () => startWithSessions({}, executed),
 };
 

@@ -154,6 +154,7 @@ test("answers a bounded number of a server's requests, and none that is malforme
 
 test("cancels a call that has taken too long", async () => {
   const server = serve({ call: () => new Promise<Response>(() => {}) });
+  await client.mcp.list(client.server(server), forever);
   expect(await client.call(client.server(server, { timeoutMs: 150 }), "one")).toStartWith("The tool did not answer in");
   await eventually(() => methodsOf(server).includes("notifications/cancelled"));
   const call = server.seen.find(({ message }) => message?.["method"] === "tools/call");

@@ -1,6 +1,8 @@
 /** The tools that a server lists, page by page: those that can be offered, within bounds. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { maxParametersBytes, type OfferedTool } from "../../domain/tool.ts";
+import { compileSchema, SchemaFault } from "../../lib/json-schema/schema.ts";
+import { Slices } from "../../lib/pause.ts";
 import { failReply, failures } from "./failures.ts";
 import type { Failure, Message, Reply } from "./messages.ts";
 import { findParamHeaders } from "./param-headers.ts";
@@ -35,6 +37,7 @@ export async function readToolList(
 ): Promise<ToolList | { readonly kind: "failed"; readonly failure: Failure }> {
   const tools = new Map<string, OfferedTool>();
   const passedOver: string[] = [];
+  const slices = new Slices();
   let freshUntilMs = Infinity;
   let bytes = 0;
   let keptBytes = 0;
@@ -47,12 +50,18 @@ export async function readToolList(
     freshUntilMs = Math.min(freshUntilMs, monotonicMs() + readFreshMs(ttlMs));
     bytes += reply.bytes;
     for (const entry of listed) {
-      const tool = readTool(entry);
-      const fault = typeof tool === "string" ? tool : findPlaceFault(tool, tools);
-      if (typeof tool !== "string" && fault === null) {
-        tools.set(tool.name, tool);
-        keptBytes += JSON.stringify(tool).length;
-      } else if (fault !== null && passedOver.length < maxListedTools) passedOver.push(fault);
+      if (tools.size === maxListedTools || passedOver.length === maxListedTools) {
+        passedOver.push(`what follows ${maxListedTools} others`);
+        break;
+      }
+      if (slices.isOver) await slices.pause();
+      const tool = await readTool(entry, tools);
+      if (typeof tool === "string") {
+        passedOver.push(tool);
+        continue;
+      }
+      tools.set(tool.name, tool);
+      keptBytes += JSON.stringify(tool).length;
     }
     if (typeof nextCursor !== "string" || nextCursor.length > maxCursorUnits || tools.size >= maxListedTools) break;
     cursor = nextCursor;
@@ -66,32 +75,29 @@ function readFreshMs(ttlMs: JsonValue | undefined): number {
   return typeof ttlMs === "number" ? Math.min(Math.max(0, ttlMs), maxFreshMs) : usualFreshMs;
 }
 
-function findPlaceFault({ name }: OfferedTool, tools: ReadonlyMap<string, OfferedTool>): string | null {
-  if (tools.has(name)) return `${name}: the name is there already`;
-  return tools.size < maxListedTools ? null : `${name}: there are ${maxListedTools} before it`;
-}
-
-/** A sentence's part where it cannot be offered. */
-function readTool(entry: JsonValue): OfferedTool | string {
+/** Why it cannot be offered, if it cannot. */
+async function readTool(entry: JsonValue, before: ReadonlyMap<string, OfferedTool>): Promise<OfferedTool | string> {
   if (!isJsonObject(entry)) return "an entry that is no tool";
   const { name, description, inputSchema } = entry;
   if (typeof name !== "string" || !namePattern.test(name)) return "a name that models cannot call";
+  if (before.has(name)) return `${name}: the name is there already`;
   if (!isJsonObject(inputSchema) || inputSchema["type"] !== "object") return `${name}: its schema is not of an object`;
   if (Buffer.byteLength(JSON.stringify(inputSchema)) > maxParametersBytes) return `${name}: its schema is too long`;
-  if (hasForeignReference(inputSchema)) return `${name}: its schema refers to another document`;
+  if (!(await canBeChecked(inputSchema))) return `${name}: its schema is not valid, or cannot be checked`;
   if (findParamHeaders(inputSchema) === null) return `${name}: its x-mcp-header is not valid`;
   const text = typeof description === "string" ? cleanText(description.slice(0, maxDescriptionUnits)) : "";
   return { name, description: text, parameters: inputSchema };
 }
 
-/** Nothing is ever fetched for a schema; the bytes of it bound the depth. */
-function hasForeignReference(node: JsonValue): boolean {
-  if (Array.isArray(node)) return node.some(hasForeignReference);
-  if (!isJsonObject(node)) return false;
-  return Object.entries(node).some(([keyword, value]) => {
-    const isReference = (keyword === "$ref" || keyword === "$dynamicRef") && typeof value === "string";
-    return isReference ? !value.startsWith("#") : hasForeignReference(value);
-  });
+/** Its arguments are checked before each call; the fault itself would quote the server. */
+async function canBeChecked(schema: JsonObject): Promise<boolean> {
+  try {
+    await compileSchema(schema);
+    return true;
+  } catch (error) {
+    if (error instanceof SchemaFault) return false;
+    throw error;
+  }
 }
 
 /** The schema of one of them, empty where it is not listed. */
