@@ -22,6 +22,7 @@ import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
+import type { Toolbox } from "./tools/toolbox.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Challenges } from "./visitors/challenges.ts";
@@ -106,6 +107,8 @@ export interface Services {
   readonly uploadBodies: BodyBudget;
   readonly indexing: Indexing;
   readonly knowledge: KnowledgeFinder;
+  /** Opens companions' tools. */
+  readonly toolbox: Toolbox;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   /** What parts of the server add to the report of `doctor`. */

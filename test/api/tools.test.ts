@@ -116,6 +116,9 @@ describe("refuses, field by field,", () => {
     [{ parameters: { type: "object", description: long } }, ["parameters"]],
     [{ parameters: { type: "object", ...deep } }, ["parameters"]],
     [{ parameters: { type: "object", description: "a\0b" } }, ["parameters"]],
+    [{ parameters: { type: "object", required: "z" } }, ["parameters"]],
+    [{ parameters: { type: "object", properties: { a: { $ref: "https://example.com/a" } } } }, ["parameters"]],
+    [{ parameters: { type: "object", properties: { a: { pattern: "(?=a)" } } } }, ["parameters"]],
     [
       {
         url: null,
@@ -246,6 +249,14 @@ describe("changes", () => {
     const fields = [{ url: "https://new.example/" }, { description: "New" }, { parameters }];
     await Promise.all(fields.map((change) => api.call("PATCH", at, change)));
     expect((await api.call("GET", at)).json).toMatchObject(Object.assign({}, ...fields));
+  });
+});
+
+test("says where a schema is wrong", async () => {
+  const broken = { type: "object", properties: { a: { type: "text" } } };
+  const refused = await create({ parameters: broken });
+  expect(refused.json).toMatchObject({
+    errors: [{ detail: expect.stringContaining("At #/properties/a/type: must be") }],
   });
 });
 

@@ -72,12 +72,13 @@ async function openRemovals(directory: TemporaryDirectory) {
   await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
   const engine = new SqliteEngine(database);
+  const scripts = createSqliteScripts(engine);
   const removals = createRemovals(engine, {
-    calls: createSqliteScripts(engine).bind(createCallRemovals(createCallEraser(engine))),
     eraser: createMessageEraser(engine),
+    calls: scripts.bind(createCallRemovals(createCallEraser(engine))),
     knowledge: createKnowledgeRemover(engine),
     visitorDays: createVisitorDays(engine),
-    voiceAgents: createSqliteScripts(engine).bind(voiceAgents),
+    voiceAgents: scripts.bind(voiceAgents),
     log: createCapturedLog(),
   });
   return { engine, removals };

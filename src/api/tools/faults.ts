@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { isClean, isWithin } from "../../domain/metadata.ts";
 import { maxParametersBytes, reservedToolNames, type ToolTarget } from "../../domain/tool.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../../lib/http/header-fields.ts";
+import { compileSchema, SchemaFault } from "../../lib/json-schema/schema.ts";
 import { maxHeaderBytes, maxHeaders, type ToolPatchBody } from "./model.ts";
 
 /** Deeper ones would be work for whatever calls itself for each level. */
@@ -50,8 +51,13 @@ async function findParametersFault(parameters: JsonObject): Promise<string | nul
   }
   if (!isClean(parameters)) return "Must be well-formed text without NUL characters, and numbers within range.";
   if (parameters["type"] !== "object") return 'Must be the schema of an object: "type": "object".';
-  // TODO(tools-http): `compileSchema(parameters)` goes here; a `SchemaFault` is the sentence.
-  return null;
+  try {
+    await compileSchema(parameters);
+    return null;
+  } catch (error) {
+    if (error instanceof SchemaFault) return error.message;
+    throw error;
+  }
 }
 
 /** By header. Values are secret: no sentence repeats one. */

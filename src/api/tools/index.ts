@@ -12,6 +12,7 @@ import { listOf } from "../../http/schemas/list.ts";
 import { newToolBody, toolPatchBody, toWireCallRecord, toWireTool } from "./model.ts";
 import { ToolCallObject, ToolObject, ToolWithSecretObject } from "./responses.ts";
 import { getTool, prepareTool, rotateSecret, updateTool } from "./service.ts";
+import { toolTestRoute } from "./test-route.ts";
 
 const tag = "Tools" as const;
 const makeParams = () => ({ id: idParam("companion"), tool_id: idParam("tool") });
@@ -143,6 +144,7 @@ export const toolRoutes: readonly Route[] = [
       const check = readCheck(request, toVersion);
       if (!(await services.store.tools.delete(accountId, companionId, id, writeContext(), check)))
         throw missing("tool");
+      services.toolbox.forget(id);
     },
   }),
   route({
@@ -189,4 +191,5 @@ export const toolRoutes: readonly Route[] = [
       return toWireList(found, toWireCallRecord);
     },
   }),
+  toolTestRoute,
 ];

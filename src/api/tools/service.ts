@@ -10,7 +10,7 @@ import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
 import { findFaults } from "./faults.ts";
 import { newToolBody, noParameters, readOnlyToolFields, type ToolPatchBody, toolPatchBody } from "./model.ts";
 
-type ToolServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing">;
+type ToolServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "toolbox">;
 type Kind = ToolTarget["type"];
 
 /** What is about to be made; `write` commits it. */
@@ -94,6 +94,7 @@ export async function updateTool(
     context,
   );
   if (updated === null) throw missing("tool");
+  services.toolbox.forget(updated.id);
   return updated;
 }
 

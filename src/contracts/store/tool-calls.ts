@@ -15,6 +15,13 @@ export interface CallingReply {
   readonly messageId: string | null;
 }
 
+export interface CallEnd {
+  readonly state: ToolCallState;
+  readonly result: string;
+  /** As in `ToolCall`. */
+  readonly durationMs: number | null;
+}
+
 /** What a visitor decides on. */
 export interface WaitingCall extends ToolCall {
   readonly reply: CallingReply;
@@ -31,7 +38,7 @@ export interface ToolCallStore {
   /** In one commit, before the first is sent. */
   begin(reply: CallingReply, calls: readonly ToolCall[]): Promise<void>;
   /** What became of a call, once; nothing if it is gone, or has ended already. */
-  finish(id: string, end: { state: ToolCallState; result: string; durationMs: number | null }): Promise<void>;
+  finish(id: string, end: CallEnd): Promise<void>;
   /**
    * What was begun for the message, whether or not its reply was stored, oldest first. Not empty without a stored reply:
    * the server stopped while they ran.
