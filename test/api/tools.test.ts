@@ -153,6 +153,16 @@ describe("refuses, field by field,", () => {
     expect((await api.call("GET", path)).json.data).toEqual([]);
   });
 
+  test("what is deeper than anything that calls itself for each level could go", async () => {
+    const deep = `${"[".repeat(150_000)}${"]".repeat(150_000)}`;
+    const bodyWith = (fields: string) => `{"name":"${name}","url":"${url}",${fields}}`;
+    expectInvalid(await api.call("POST", path, bodyWith(`"headers":{"a":${deep}}`)), ["headers.a"]);
+    const inParameters = bodyWith(`"parameters":{"type":"object","a":${deep}}`);
+    expectInvalid(await api.call("POST", path, inParameters), ["parameters"]);
+    expectInvalid(await api.call("POST", path, bodyWith(`"tools":${deep}`)), ["tools.0"]);
+    expectInvalid(await api.call("POST", path, bodyWith(`"more":${deep}`)), ["more"]);
+  });
+
   test("what is no object, and a value in the place of a header's name, which is not repeated", async () => {
     for (const body of ["[]", "null", "7", '"x"']) {
       expectProblem(await api.call("POST", path, body), 400, "invalid_request");
