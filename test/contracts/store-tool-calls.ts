@@ -268,6 +268,31 @@ export function toolCallStoreContract(open: OpenStore): void {
       expect(await lastIds()).toEqual([]);
     });
 
+    test("are gone with what is deleted and erased just while it is found out whether their replies are stored", async () => {
+      const visitorId = systemIds.randomUuid();
+      const deleted = await Promise.all(Array.from({ length: 8 }, () => turn()));
+      const erased = await Promise.all(Array.from({ length: 8 }, () => turn({ key: newKey(visitorId) })));
+      const kept = await turn();
+      const { conversations } = world.store;
+      world.clock.advance(late + 1);
+      const looks = Array.from({ length: 4 }, () => calls().deleteOrphans(world.clock.nowMs() - late, 5));
+      await Promise.all([
+        ...looks,
+        ...deleted.map(({ turn: { conversationId } }) =>
+          conversations.delete(account.id, conversationId, world.context()),
+        ),
+        conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context()),
+        calls().deleteOrphans(world.clock.nowMs() - late, 50),
+      ]);
+      expect(await lastIds()).toEqual([kept.call.id]);
+      for (const { reply } of erased) expect(await isKept(reply.replyId)).toBe(false);
+      await eventually(
+        async () => !(await Promise.all(deleted.map(({ reply }) => isKept(reply.replyId)))).includes(true),
+      );
+      await settle();
+      expect(await isKept(kept.reply.replyId)).toBe(true);
+    });
+
     test("may be there only where the companion ever had a tool", async () => {
       const plain = await world.createCompanion(account);
       const without = world.turnOf(plain);

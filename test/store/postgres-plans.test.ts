@@ -113,6 +113,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["the last calls of a tool", toolCallQueries.pages.desc, "Index Scan Backward using tool_calls_tool"],
   ["calls whose reply may be stored by now", toolCallQueries.open, "tool_calls_open on"],
   ["whether it is", toolCallQueries.open, "messages_conversation"],
+  ["the conversations that they are in", toolCallQueries.holdConversations, "conversations_pkey"],
   ["calls of a visitor without a conversation", toolCallQueries.openOfVisitors, "tool_calls_open_key"],
   ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],

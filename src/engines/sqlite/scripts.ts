@@ -30,7 +30,7 @@ export function translate(text: string): string {
   return text
     .replace(/= ANY \((\$\d+)(::\w+\[\])+\)/g, "IN (SELECT value FROM json_each($1))")
     .replace(/unnest\((\$\d+)::\w+\[\]\) AS (\w+)\((\w+)\)/g, "(SELECT value AS $3 FROM json_each($1)) AS $2")
-    .replace(/ FOR (NO KEY UPDATE|UPDATE|SHARE)( OF \w+)?( SKIP LOCKED)?/g, "")
+    .replace(/ FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)( OF \w+)?( SKIP LOCKED)?/g, "")
     .replace(/\$(\d+)/g, "?$1");
 }
 

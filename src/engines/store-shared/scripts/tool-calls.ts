@@ -53,8 +53,11 @@ export const toolCallQueries = {
   ofReplies: `SELECT ${shown}, t.reply_id AS "replyId" FROM tool_calls t WHERE t.reply_id = ANY ($1::text[])`,
   pages: { desc: selectPage("< $2 ORDER BY t.id DESC"), asc: selectPage("> $2 ORDER BY t.id") },
   open: `SELECT t.number, ${storedIn("t")} AS conversation FROM (
-      SELECT * FROM tool_calls WHERE conversation_number IS NULL AND created_at > 0 AND created_at < $1 ORDER BY created_at LIMIT $2
+      SELECT * FROM tool_calls WHERE conversation_number IS NULL AND created_at > 0 AND created_at < $1
+      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS t`,
+  holdConversations: `SELECT number FROM conversations WHERE number = ANY ($1::float8[]::bigint[])
+    FOR KEY SHARE SKIP LOCKED`,
   decided: `SELECT ${shown}, t.reply_id AS "replyId", t.message_id AS "messageId" FROM tool_calls t WHERE ${isOfKey}`,
   openOfVisitors: `SELECT number FROM tool_calls
     WHERE conversation_number IS NULL AND companion_id = $1 AND visitor_id = ANY ($2::text[]) LIMIT $3`,
@@ -155,19 +158,28 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
     yield* insertAll("tool_call_texts", texts);
   }
 
-  /** Looks whether replies of open calls were stored by now. */
-  function* settleOpen(beforeMs: number, limit: number): Script<{ seen: number; deleted: number }> {
+  /**
+   * Looks whether replies of open calls were stored by now. It waits for nobody, who may wait for it: what somebody else
+   * has, or is just deleting, is left for the next time.
+   */
+  function* settleOpen(beforeMs: number, limit: number): Script<{ attached: number; deleted: number }> {
     const open = yield* all<{ number: number; conversation: number | null }>(toolCallQueries.open, beforeMs, limit);
-    const gone = open.filter(({ conversation }) => conversation === null).map(({ number }) => number);
-    const stored = open.filter(({ conversation }) => conversation !== null);
-    if (stored.length > 0) {
+    const gone = open.flatMap(({ number, conversation }) => (conversation === null ? [number] : []));
+    const stored = open.flatMap(({ number, conversation }) =>
+      conversation === null ? [] : [{ number, conversation }],
+    );
+    const conversations = [...new Set(stored.map(({ conversation }) => conversation))];
+    const held = yield* all<{ number: number }>(toolCallQueries.holdConversations, conversations);
+    const isHeld = new Set(held.map(({ number }) => number));
+    const attached = stored.filter(({ conversation }) => isHeld.has(conversation));
+    if (attached.length > 0) {
       yield* runAll(
         attach,
-        stored.map(({ number, conversation }) => [number, conversation]),
+        attached.map(({ number, conversation }) => [number, conversation]),
       );
     }
     if (gone.length > 0) yield* remove(gone);
-    return { seen: open.length, deleted: gone.length };
+    return { attached: attached.length, deleted: gone.length };
   }
 
   return {
@@ -225,7 +237,7 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
         const most = Math.min(openPerCommit, limit - deleted);
         const done = await scripts.append(() => settleOpen(beforeMs, most));
         deleted += done.deleted;
-        if (done.seen < most || deleted >= limit) return deleted;
+        if (done.attached + done.deleted < most || deleted >= limit) return deleted;
       }
     },
   };
