@@ -6,6 +6,7 @@ import { createResponsesReader } from "../../src/engines/openai/responses-reader
 import { readFixture } from "../support/llm-dialects.ts";
 import { chatToolDialects, responsesToolDialects } from "../support/llm-tool-dialects.ts";
 import { chunk, doneMark, event } from "../support/mock-llm-replies.ts";
+import { createRandom } from "../support/random.ts";
 
 const wires = [
   { api: "chat", createReader: createChatReader, dialects: chatToolDialects },
@@ -80,6 +81,48 @@ describe("parts of calls in a chat", () => {
       finished,
     ]);
     expect(calls).toEqual([{ id: "x", name: "look_up", arguments: '{"a":1}' }]);
+  });
+
+  test("any number of calls, cut and mixed in any way, come out as they were", () => {
+    const random = createRandom(7);
+    for (let round = 0; round < 300; round++) {
+      const asked = Array.from({ length: 1 + random.below(6) }, (_, index) => ({
+        id: `c${index}`,
+        name: random.pick(["a", "b"]),
+        arguments: JSON.stringify({ text: random.pick(["", "ö🙂", '}{"', "{}"]), list: [index, {}], more: { a: {} } }),
+      }));
+      const isNamedAgain = random.below(2) === 0;
+      const left = asked.map(({ id, name, arguments: args }, index) => {
+        const pieces = args.match(new RegExp(`[^]{1,${1 + random.below(9)}}`, "g")) ?? [];
+        const again = isNamedAgain ? { id, function: { name } } : { function: {} };
+        return [
+          part({ id, function: { name, arguments: "" } }, index),
+          ...pieces.map((piece) => part({ ...again, function: { ...again.function, arguments: piece } }, index)),
+        ];
+      });
+      const sent: string[] = [];
+      // The first parts come in the order of the calls; all others as they like.
+      for (const pieces of left) sent.push(parts(pieces.shift() as object));
+      while (left.some((pieces) => pieces.length > 0)) {
+        const pieces = left[random.below(left.length)] ?? [];
+        if (pieces.length > 0) sent.push(parts(...pieces.splice(0, 1 + random.below(3))));
+      }
+      const bytes = Buffer.from(sent.join("") + finished).toString("latin1");
+      const { stream, asked: reader } = read(createChatReader, cut(bytes, 1 + random.below(200)), 1);
+      expect(stream.failure).toBeNull();
+      expect(reader?.finish(false).calls).toEqual(asked);
+    }
+  });
+
+  test("an empty object may go before the arguments, and all of them may come again", () => {
+    const { calls } = readChat([
+      parts(part({ id: "x", function: { name: "a", arguments: "{}" } })),
+      parts(part({ function: { arguments: '{"n":' } })),
+      parts(part({ function: { arguments: "1}" } })),
+      parts(part({ id: "x", function: { name: "a", arguments: '{"n":1}' } })),
+      finished,
+    ]);
+    expect(calls).toEqual([{ id: "x", name: "a", arguments: '{"n":1}' }]);
   });
 
   test("calls without numbers and ids are told apart by their names", () => {
