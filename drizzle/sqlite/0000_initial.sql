@@ -116,6 +116,8 @@ CREATE TABLE `companions` (
 	`citations` text DEFAULT 'footer' NOT NULL,
 	`no_answer_text` text,
 	`has_sources` integer DEFAULT false NOT NULL,
+	`tool_count` integer DEFAULT 0 NOT NULL,
+	`had_tools` integer DEFAULT false NOT NULL,
 	`created_by_key_id` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -384,7 +386,70 @@ CREATE TABLE `usage_labels` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_labels_companion` ON `usage_labels` (`companion_id`,`number`);--> statement-breakpoint
-CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`,`number`);
+CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`,`number`);--> statement-breakpoint
+CREATE TABLE `erased_call_ranges` (
+	`first` integer PRIMARY KEY NOT NULL,
+	`last` integer NOT NULL,
+	`bytes` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `tool_call_texts` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`call_number` integer NOT NULL,
+	`is_result` integer NOT NULL,
+	`text` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `tool_call_texts_call` ON `tool_call_texts` (`call_number`);--> statement-breakpoint
+CREATE TABLE `tool_calls` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`tool_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`session_id` text NOT NULL,
+	`visitor_id` text NOT NULL,
+	`conversation_number` integer,
+	`reply_id` text NOT NULL,
+	`message_id` text,
+	`tool` text NOT NULL,
+	`state` text NOT NULL,
+	`is_asked` integer NOT NULL,
+	`duration_ms` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tool_calls_id_unique` ON `tool_calls` (`id`);--> statement-breakpoint
+CREATE INDEX `tool_calls_tool` ON `tool_calls` (`tool_id`,`id`);--> statement-breakpoint
+CREATE INDEX `tool_calls_waiting` ON `tool_calls` (`tool_id`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `tool_calls_reply` ON `tool_calls` (`reply_id`);--> statement-breakpoint
+CREATE INDEX `tool_calls_conversation` ON `tool_calls` (`conversation_number`,`message_id`) WHERE conversation_number IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `tool_calls_open_key` ON `tool_calls` (`companion_id`,`visitor_id`,`session_id`,`message_id`) WHERE conversation_number IS NULL;--> statement-breakpoint
+CREATE INDEX `tool_calls_open` ON `tool_calls` (`created_at`) WHERE conversation_number IS NULL AND created_at > 0;--> statement-breakpoint
+CREATE TABLE `tools` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`name` text NOT NULL,
+	`title` text NOT NULL,
+	`type` text NOT NULL,
+	`url` text NOT NULL,
+	`description` text,
+	`parameters` text,
+	`offered` text,
+	`sealed_headers` text,
+	`header_names` text NOT NULL,
+	`sealed_secret` text NOT NULL,
+	`timeout_ms` integer NOT NULL,
+	`confirm` integer NOT NULL,
+	`requires_visitor` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tools_name` ON `tools` (`companion_id`,`name`);--> statement-breakpoint
+CREATE INDEX `tools_account` ON `tools` (`account_id`);
 --> statement-breakpoint
 -- By hand from here on.
 -- Tables that are their own index: looked up or updated by their whole key on hot paths.
@@ -642,6 +707,20 @@ END;
 CREATE TRIGGER `source_deleted` AFTER DELETE ON `knowledge_sources` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` - OLD.`upload_bytes`
 	WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+-- And its tools.
+CREATE TRIGGER `tool_made` AFTER INSERT ON `tools` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `tool_changed` AFTER UPDATE OF `bytes` ON `tools` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `tool_deleted` AFTER DELETE ON `tools` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
 END;
 --> statement-breakpoint
 -- What was recorded is held too: each change of metadata may be kept for every message. What is recorded because a companion

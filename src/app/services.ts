@@ -12,6 +12,7 @@ import { createModelDates } from "../core/metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
+import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
 import { createOpenTurns } from "../core/turns/open-turns.ts";
 import { createReplyProbes } from "../core/turns/reply-probes.ts";
@@ -23,6 +24,7 @@ import { listReplyAnswerers } from "../domain/model-routes.ts";
 import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
 import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
+import { createOutgoingHttp } from "../engines/outgoing-http/outgoing-http.ts";
 import { createPostgres } from "../engines/postgres/postgres.ts";
 import { createSqlite } from "../engines/sqlite/sqlite.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
@@ -164,6 +166,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
     embeddings,
   });
+  const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
+  const toolbox = createToolbox({ store, log, sealing }, async () => {
+    const { openToolEngines } = await import("./tool-engines.ts");
+    return openToolEngines(outgoing, { clock, log });
+  });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -184,6 +191,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     // Closed before the store, which their last work needs.
     await knowledge.close();
     await voice.close();
+    await toolbox.close();
     await uses.close();
     await store.close();
   }
@@ -206,10 +214,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
+    outgoing,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
     ...knowledge.services,
+    toolbox,
     heartbeats,
     measurements,
     selfChecks: [],

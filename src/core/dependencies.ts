@@ -3,6 +3,7 @@ import type { Coordination } from "../contracts/coordination.ts";
 import type { Limiter } from "../contracts/limiter/limiter.ts";
 import type { RateRules } from "../contracts/limiter/rules.ts";
 import type { LlmProvider } from "../contracts/llm/provider.ts";
+import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
@@ -21,6 +22,7 @@ import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
+import type { Toolbox } from "./tools/toolbox.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Challenges } from "./visitors/challenges.ts";
@@ -94,6 +96,8 @@ export interface Services {
   readonly challenges: Challenges;
   /** The other servers of the same database. */
   readonly instances: Instances;
+  /** Requests to URLs that owners name. */
+  readonly outgoing: OutgoingHttp;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
@@ -103,6 +107,8 @@ export interface Services {
   readonly uploadBodies: BodyBudget;
   readonly indexing: Indexing;
   readonly knowledge: KnowledgeFinder;
+  /** Opens companions' tools. */
+  readonly toolbox: Toolbox;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   /** What parts of the server add to the report of `doctor`. */

@@ -55,6 +55,8 @@ export interface Companion extends CompanionSettings {
   embedToken: string | null;
   /** Whether it has any source: without one, a turn does not ask for knowledge. */
   hasSources: boolean;
+  /** How many tools it has: without any, a turn asks for none. */
+  toolCount: number;
   /** The API key that created it, or null for the dashboard and the CLI. */
   createdByKeyId: string | null;
   createdAt: number;

@@ -101,7 +101,10 @@ export function selectHistory(newestFirst: Iterable<HistoryMessage>, budgetToken
   const kept: HistoryMessage[] = [];
   let left = budgetTokens;
   for (const message of newestFirst) {
-    left -= estimateTokens(textOf(message));
+    const tokens = estimateTokens(textOf(message));
+    // A reply that only called tools.
+    if (tokens === 0) continue;
+    left -= tokens;
     if (left < 0) break;
     kept.push(message);
   }

@@ -1,6 +1,6 @@
 /** The stream of a client that comes back: each event carries how much of the reply's text the client has after it. */
 
-import type { SourcesEvent } from "../core/turns/events.ts";
+import type { NamedEvent } from "../core/turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { EventStream } from "./sse.ts";
 
@@ -22,8 +22,8 @@ export class NumberedStream extends EventStream {
     return frames;
   }
 
-  protected override frameSources(event: SourcesEvent): string {
-    return this.#number(super.frameSources(event));
+  protected override frameEvent(event: NamedEvent): string {
+    return this.#number(super.frameEvent(event));
   }
 
   protected override frameDone(): string {

@@ -2,7 +2,8 @@
 import type { StoredExchange } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { ReplyCall } from "../core/instances/instances.ts";
-import type { SourcesEvent } from "../core/turns/events.ts";
+import { listCallEvents } from "../core/tools/call-events.ts";
+import type { NamedEvent, SourcesEvent } from "../core/turns/events.ts";
 import type { KeptReply } from "../core/turns/kept-reply.ts";
 import { findRunning, type Whereabouts } from "../core/turns/message-search.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
@@ -36,7 +37,7 @@ export async function answerReplyCall(
  * `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and `OtherInstances.pass` do.
  */
 export async function respondWhereItIs(
-  services: ReplyServices & Pick<Services, "store" | "instances">,
+  services: ReplyServices & Pick<Services, "store" | "clock" | "instances">,
   where: Exclude<Whereabouts, { at: "nowhere" }>,
   call: ReplyCall,
   request: Request,
@@ -72,16 +73,18 @@ export async function stopReply(reply: KeptReply): Promise<void> {
 
 /** Answers from the store. */
 async function answerStoredReply(
-  services: ReplyServices & Pick<Services, "store">,
+  services: ReplyServices & Pick<Services, "store" | "clock">,
   exchange: StoredExchange,
   call: ReplyCall,
   request: Request,
 ): Promise<Response> {
-  const reply = services.replies.open(exchange, await findSources(services, exchange, call));
+  const events = await listEvents(services, exchange, call);
+  const reply = services.replies.open(exchange, events);
   try {
     if (call.action === "follow") {
       requirePlace(reply, call.offset);
-      if (exchange.isComplete && call.offset === reply.text.units) return nothingLeft();
+      const asks = events.some(({ type }) => type === "confirm");
+      if (exchange.isComplete && call.offset === reply.text.units && !asks) return nothingLeft();
     }
     return await respondWithReply(services, reply, call, request);
   } finally {
@@ -89,7 +92,19 @@ async function answerStoredReply(
   }
 }
 
-/** Null where the client wants none, and where the model was given no passages. */
+/** Of a stored reply; none where the client wants none. */
+async function listEvents(
+  services: Pick<Services, "store" | "clock">,
+  exchange: StoredExchange,
+  call: ReplyCall,
+): Promise<NamedEvent[]> {
+  if (call.sources === null || exchange.replyId === null) return [];
+  const sources = await findSources(services, exchange, call);
+  const calls = call.hasTools ? await listCallEvents(services, call.key.companionId, exchange.replyId) : [];
+  return sources === null ? calls : [...calls, sources];
+}
+
+/** Null where the model was given no passages. */
 async function findSources(
   { store }: Pick<Services, "store">,
   { conversationId, replyId, isComplete }: StoredExchange,

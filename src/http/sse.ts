@@ -2,7 +2,7 @@
  * Streams a reply to its visitor: the only file that writes the stream's bytes (spec 4.2). Decides when they are sent,
  * and handles visitors who stall or leave.
  */
-import type { FollowedTurn, SourcesEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
+import type { FollowedTurn, NamedEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
@@ -26,6 +26,13 @@ export function frameDeltas(deltas: readonly string[]): string {
     frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
   }
   return frames;
+}
+
+function toWireEvent(event: NamedEvent) {
+  if (event.type === "sources") return { sources: event.sources };
+  const { callId: call_id } = event;
+  if (event.type === "tool") return { call_id, name: event.name, state: event.state };
+  return { call_id, tool: event.tool, title: event.title, arguments: event.arguments };
 }
 
 /** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
@@ -93,8 +100,8 @@ export class EventStream implements TurnReader {
       this.firstTextAtMs ??= performance.now();
       return this.#send(this.frameText(event.deltas));
     }
-    if (event.type === "sources") return this.#hasEvents ? this.#send(this.frameSources(event)) : undefined;
     if (event.type === "waiting") this.comment("ping");
+    else if (event.type !== "end") return this.#hasEvents ? this.#send(this.frameEvent(event)) : undefined;
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     // No terminator, but a comment for people who read the raw stream.
     else if (event.outcome === "broken") this.#end("broken", this.frameError(event.code));
@@ -106,8 +113,8 @@ export class EventStream implements TurnReader {
     return frameDeltas(deltas);
   }
 
-  protected frameSources({ sources }: SourcesEvent): string {
-    return `event: sources\ndata: ${JSON.stringify({ sources })}\n\n`;
+  protected frameEvent(event: NamedEvent): string {
+    return `event: ${event.type}\ndata: ${JSON.stringify(toWireEvent(event))}\n\n`;
   }
 
   protected frameDone(): string {

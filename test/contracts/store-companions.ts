@@ -78,6 +78,7 @@ export function companionStoreContract(open: OpenStore): void {
         accountId: account.id,
         embedToken: embedToken.token,
         hasSources: false,
+        toolCount: 0,
         createdAt: nowMs,
         updatedAt: nowMs,
       };

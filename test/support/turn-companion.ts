@@ -6,6 +6,7 @@ export const turnCompanion = {
   id: "companion-1",
   accountId: "account-1",
   hasSources: false,
+  toolCount: 0,
   embedToken: null,
   createdByKeyId: null,
   createdAt: 0,

@@ -19,6 +19,7 @@ import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
+import { confirmationRoutes } from "./confirmation-routes.ts";
 import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
@@ -80,6 +81,7 @@ export async function streamReply(
       keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
       named,
       visitor: limitOf(companion, visitor),
+      caller: { sessionId, visitor: visitor?.claims ?? null, hasEvents: events === true },
       spendWork: work && (() => work.spend(named && toUse(key, named))),
     });
   if (!message_id) {
@@ -89,7 +91,8 @@ export async function streamReply(
   const messageId = message_id.toLowerCase();
   const sources = events === true ? toldSources(companion) : null;
   const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0, sources } as const;
-  return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
+  const hasTools = companion.toolCount > 0;
+  return addHeaders(await answerMessage(services, { ...call, hasTools }, request, { right, makeTurn }), set);
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -128,4 +131,5 @@ export const chatRoutes: readonly Route[] = [
     },
   }),
   ...replyRoutes,
+  ...confirmationRoutes,
 ];

@@ -14,8 +14,16 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
+import { describeCall, streamDecision } from "./confirmation-routes.ts";
 import { nameSession, streamReply } from "./index.ts";
-import { checkKeyMessage, type KeyChatRequest, keyChatRequest, toClaims } from "./model.ts";
+import {
+  checkKeyDecision,
+  checkKeyMessage,
+  type KeyChatRequest,
+  keyChatRequest,
+  keyDecisionRequest,
+  toClaims,
+} from "./model.ts";
 import { cancelReply, followReply, noSuchReply } from "./reply-responses.ts";
 import { describeConversation, describeEvents, describeMessage, describeOffset, readCall } from "./reply-routes.ts";
 
@@ -32,7 +40,7 @@ async function getAnswering({ store }: Services, { account }: Principal, id: str
 async function openVisitor(
   { visitors }: Services,
   { accountId, visitorAuth }: Companion,
-  body: KeyChatRequest,
+  body: Pick<KeyChatRequest, "visitor">,
 ): Promise<VerifiedVisitor | null> {
   const claims = toClaims(body);
   if (claims !== null) return await visitors.vouch(accountId, claims);
@@ -158,6 +166,36 @@ export const keyChatRoutes: readonly Route[] = [
       const visitor = await findVisitor(services, companion, query.visitorSub);
       const call = readCall("cancel", { request, params, companion, visitor });
       return addHeaders(await cancelReply(services, call, request), set);
+    },
+  }),
+  route({
+    id: "confirmRelayedCall",
+    method: "POST",
+    path: "/api/companions/{id}/confirmations/{call_id}",
+    tag: "Relayed chat",
+    summary: "Pass on a visitor's decision on a call",
+    access: "chat:write",
+    body: { ...jsonBody(keyDecisionRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyDecision },
+    document: () => ({
+      description: "As on the public chat, with the `visitor` that was sent with the message.",
+      params: { id: idParam("companion"), call_id: describeCall() },
+      responses: { 200: eventStream },
+      errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
+    }),
+    async handle({ services, principal, request, params, set, readBody }) {
+      const companion = await getAnswering(services, principal, params.id);
+      requireJsonContentType(request);
+      const body = await readBody();
+      const deciding = {
+        ...{ request, set, companion, visitor: await openVisitor(services, companion, body) },
+        plan: principal.account.plan,
+        keyId: principal.keyId,
+        address: null,
+        right: rightOfKey(services, principal, companion.id),
+      };
+      return await streamDecision(services, deciding, params.callId, body).catch((error: unknown) => {
+        throw toExplainedError(error);
+      });
     },
   }),
 ];

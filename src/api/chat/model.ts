@@ -4,7 +4,7 @@ import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { areAttributes, isSub, maxSubLength, type VisitorClaims } from "../../domain/visitor.ts";
 import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
-import { type Checker, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { type Checker, compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
 export const chatRequest = compileChecker(() =>
   t.Object(
@@ -44,32 +44,60 @@ export const chatRequest = compileChecker(() =>
 );
 export type ChatRequest = Static<typeof chatRequest.schema>;
 
+/** Decides on a call that a model asked for. */
+const describeDecision = () => ({
+  approve: t.Boolean({
+    description: "Whether the call is made. With `false` the model is told that it is not wanted.",
+  }),
+  session_id: Text({ pattern: uuidPattern, description: "The conversation's id, as sent with the message." }),
+  visitor_id: t.Optional(
+    nullableUuid("The visitor's id, if one was sent with the message. Ignored for verified visitors."),
+  ),
+});
+
+export const decisionRequest = compileChecker(() => t.Object(describeDecision(), { $id: "DecisionRequest" }));
+export type DecisionRequest = Static<typeof decisionRequest.schema>;
+
+export const keyDecisionRequest = compileChecker(() =>
+  t.Object(
+    { ...describeDecision(), ...describeVisitor() },
+    {
+      $id: "KeyDecisionRequest",
+      description: "As in the public chat, with the visitor for whom the platform vouches.",
+    },
+  ),
+);
+
+const describeVisitor = () => ({
+  visitor: t.Optional(
+    Nullable(
+      t.Object(
+        {
+          sub: Text({
+            accepts: isSub,
+            problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
+            description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
+            examples: ["user-42"],
+          }),
+          name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
+          email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
+          attributes: t.Optional(Nullable(attributesObject())),
+        },
+        {
+          description:
+            "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
+        },
+      ),
+    ),
+  ),
+});
+
 /** What a platform sends for one of its visitors. */
 export const keyChatRequest = compileChecker(() =>
   t.Object(
     {
       ...chatRequest.schema.properties,
-      visitor: t.Optional(
-        Nullable(
-          t.Object(
-            {
-              sub: Text({
-                accepts: isSub,
-                problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
-                description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
-                examples: ["user-42"],
-              }),
-              name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
-              email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
-              attributes: t.Optional(Nullable(attributesObject())),
-            },
-            {
-              description:
-                "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
-            },
-          ),
-        ),
-      ),
+      ...describeVisitor(),
     },
     { $id: "KeyChatRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
   ),
@@ -90,7 +118,7 @@ function attributesObject() {
 }
 
 /** Null if it names nobody. */
-export function toClaims({ visitor }: KeyChatRequest): VisitorClaims | null {
+export function toClaims({ visitor }: Pick<KeyChatRequest, "visitor">): VisitorClaims | null {
   if (visitor == null) return null;
   const { sub, name = null, email = null, attributes } = visitor;
   return { sub, name, email, attributes: attributes ?? {} };
@@ -100,6 +128,11 @@ export function toClaims({ visitor }: KeyChatRequest): VisitorClaims | null {
 export function checkKeyMessage(sent: unknown): KeyChatRequest {
   const body = sent as Partial<KeyChatRequest> | null;
   return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(body)]);
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+export function checkKeyDecision(sent: unknown): Static<typeof keyDecisionRequest.schema> {
+  return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
 }
 
 /** The same with faults that the schema does not show, in place of what it says of these fields. */

@@ -45,7 +45,7 @@ export const describeEvents = () =>
 interface Place {
   readonly request: Request;
   readonly params: { readonly messageId: string };
-  readonly companion: Pick<Companion, "id" | "citations">;
+  readonly companion: Pick<Companion, "id" | "citations" | "toolCount">;
   /** Null unless verified. */
   readonly visitor: Pick<VerifiedVisitor, "id"> | null;
 }
@@ -60,9 +60,9 @@ export function readCall(action: "follow" | "cancel", { request, params, compani
   if (messageId === undefined || sessionId === undefined || visitorId === undefined) throw noSuchReply();
   const key = { companionId: companion.id, sessionId, visitorId };
   const call = { action, key, messageId, message: null, resume: false } as const;
-  if (action === "cancel") return { ...call, offset: 0, sources: null };
+  if (action === "cancel") return { ...call, offset: 0, sources: null, hasTools: false };
   const sources = readEvents(searchParams) ? toldSources(companion) : null;
-  return { ...call, offset: readOffset(request, searchParams), sources };
+  return { ...call, offset: readOffset(request, searchParams), sources, hasTools: companion.toolCount > 0 };
 }
 
 function readEvents(searchParams: URLSearchParams): boolean {

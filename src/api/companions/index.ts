@@ -2,6 +2,7 @@
 
 import type { PageRequest } from "../../contracts/store/store.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { nobody } from "../../core/turns/turn-start.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
@@ -189,6 +190,7 @@ export const companionRoutes: readonly Route[] = [
         keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
         named: null,
         visitor: null,
+        caller: nobody,
         noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),
       });
       return respondWithTurn(turn, stream, set, context).catch((error: unknown) => {

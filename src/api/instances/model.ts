@@ -22,5 +22,6 @@ const replyCall = compileChecker(() =>
 /** Throws `invalid_request`. */
 export function checkReplyCall(value: unknown): ReplyCall {
   const call = replyCall.check(value);
-  return { ...call, sources: call.sources ?? null };
+  // A reply that runs here has its own events.
+  return { ...call, sources: call.sources ?? null, hasTools: false };
 }

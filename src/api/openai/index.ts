@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { PromptMemory } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { nobody } from "../../core/turns/turn-start.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -103,6 +104,7 @@ export const openAiRoutes: readonly Route[] = [
         keeper,
         named: null,
         visitor: null,
+        caller: nobody,
       });
       // Even if it never begins.
       const hold = <Outcome>(running: Promise<Outcome>) => running.finally(() => void turn.ended.then(letGo));

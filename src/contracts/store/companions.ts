@@ -20,7 +20,8 @@ export type Refusals = ReadonlyMap<string, AppError>;
 /** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
   const { embedToken, ...rest } = companion;
-  return { ...rest, accountId, hasSources: false, embedToken: embedToken.token, createdAt: nowMs, updatedAt: nowMs };
+  const facts = { hasSources: false, toolCount: 0, embedToken: embedToken.token };
+  return { ...rest, ...facts, accountId, createdAt: nowMs, updatedAt: nowMs };
 }
 
 /** What an embed request needs, read in one lookup by token. */

@@ -32,6 +32,8 @@ export interface MessagePageRequest {
 
 export interface ConversationPage {
   conversation: Conversation;
+  /** False if the companion never had a tool: then no reply has calls. */
+  mayHaveCalls: boolean;
   /**
    * Oldest first. Fewer than the limit if they are long: pages are also bounded in bytes, but never empty because of
    * it.

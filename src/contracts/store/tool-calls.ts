@@ -15,6 +15,13 @@ export interface CallingReply {
   readonly messageId: string | null;
 }
 
+export interface CallEnd {
+  readonly state: ToolCallState;
+  readonly result: string;
+  /** As in `ToolCall`. */
+  readonly durationMs: number | null;
+}
+
 /** What a visitor decides on. */
 export interface WaitingCall extends ToolCall {
   readonly reply: CallingReply;
@@ -30,8 +37,8 @@ export type Decision =
 export interface ToolCallStore {
   /** In one commit, before the first is sent. */
   begin(reply: CallingReply, calls: readonly ToolCall[]): Promise<void>;
-  /** What became of a call; nothing if it is gone. */
-  finish(id: string, end: { state: ToolCallState; result: string; durationMs: number | null }): Promise<void>;
+  /** What became of a call, once; nothing if it is gone, or has ended already. */
+  finish(id: string, end: CallEnd): Promise<void>;
   /**
    * What was begun for the message, whether or not its reply was stored, oldest first. Not empty without a stored reply:
    * the server stopped while they ran.
@@ -39,7 +46,11 @@ export interface ToolCallStore {
   listOfMessage(key: ConversationKey, messageId: string): Promise<readonly (ToolCall & { replyId: string })[]>;
   /** Of these replies of a conversation: for its transcript. In the order in which they were asked for. */
   listOfReplies(replyIds: readonly string[]): Promise<ReadonlyMap<string, readonly ToolCall[]>>;
-  /** Newest first. Null if the account has no such tool. */
+  /**
+   * Newest first, by their ids, unless the page says otherwise; those of deleted conversations are left out, so that a
+   * page may have fewer items than `limit`. `conversationId`: null while nothing of the conversation is stored. Null if
+   * the account has no such tool.
+   */
   listOfTool(
     accountId: string,
     companionId: string,

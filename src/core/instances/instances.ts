@@ -19,6 +19,8 @@ export interface ReplyCall {
   readonly offset: number;
   /** Whether the client asked for named events, and of which passages they tell: those cited, or all that the model saw. */
   readonly sources: "cited" | "seen" | null;
+  /** Whether the companion has tools: only then calls are looked for that a stored reply made. */
+  readonly hasTools: boolean;
 }
 
 export interface OtherInstances {

@@ -22,11 +22,12 @@ type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
  */
 export async function enterTurn(
   services: TurnAdmitting,
-  { companion, plan, keeper, named, visitor }: TurnStart,
+  { companion, plan, keeper, named, visitor, decision }: TurnStart,
   signal: StopSignal,
 ): Promise<TurnTicket> {
   const { coordination, settings } = services;
-  const isCounted = named === null || countsAgain(named);
+  // A decision is part of the message that led to it.
+  const isCounted = decision === undefined && (named === null || countsAgain(named));
   const byPlan = settings.dailyMessages[plan];
   const messagesPerDay = Math.min(byPlan, companion.dailyMessages ?? byPlan);
   const entry: TurnEntry = {

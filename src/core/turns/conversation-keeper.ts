@@ -13,6 +13,7 @@ import {
 } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
+import { KeptCalls } from "./kept-calls.ts";
 import { type FoundKnowledge, type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
@@ -21,6 +22,7 @@ const nobody = { model: null, provider: null };
 
 /** What is said in the conversation. */
 export interface KeptMessage {
+  /** Empty where the visitor decides on a call instead. */
   readonly text: string;
   /** Taken when it arrived: an erasure from then on includes it. */
   readonly arrivalMark: ArrivalMark;
@@ -47,6 +49,8 @@ export function runsAgain({ reply, endCode }: StoredExchange): boolean {
 
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
+  /** Left out for a companion without tools. */
+  readonly calls?: KeptCalls;
   #sentAt = 0;
   #conversationId = "";
   /** Of what was stored; null for nothing. */
@@ -60,6 +64,8 @@ export class ConversationKeeper implements TurnKeeper {
     private readonly message: KeptMessage,
   ) {
     this.queueKey = queueKeyOf(key);
+    const { text, named } = message;
+    if (companion.toolCount > 0 || text === "") this.calls = new KeptCalls(services, key, named?.messageId ?? null);
   }
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
@@ -95,7 +101,7 @@ export class ConversationKeeper implements TurnKeeper {
   }
 
   #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
-    const { named } = this.message;
+    const { named, text } = this.message;
     // That it failed once more is noted with a message that is stored already.
     const messageId = named !== null && (result.isKept || named.repeats !== null) ? named.messageId : null;
     return this.services.store.turns.settle({
@@ -105,7 +111,7 @@ export class ConversationKeeper implements TurnKeeper {
       messages: result.isKept ? this.#toMessages(result) : [],
       messageId,
       endCode: messageId === null ? null : result.endCode,
-      isCounted: result.isCounted && (named === null || countsAgain(named)),
+      isCounted: result.isCounted && text !== "" && (named === null || countsAgain(named)),
       visitor,
       arrivalMark: this.message.arrivalMark,
       usage: result.usage,
@@ -134,15 +140,22 @@ export class ConversationKeeper implements TurnKeeper {
 
   #toMessages({ reply, complete, usage, answeredBy, finishReason: reason }: TurnResult): Message[] {
     const { clock, ids } = this.services;
+    const { ids: callIds = null, hasAny: hasCalls = false } = this.calls ?? {};
     const messages: Message[] = [];
     // That of a turn that runs again is stored already.
-    if ((this.message.named?.repeats ?? null) === null) {
-      const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message.text) } as const;
+    if (this.message.text !== "" && (this.message.named?.repeats ?? null) === null) {
+      const asked = {
+        id: callIds?.questionId ?? ids.uuid(),
+        role: "user",
+        channel: "text",
+        parts: textParts(this.message.text),
+      } as const;
       messages.push({ ...asked, ...uncounted, complete: true, createdAt: this.#sentAt });
       this.#questionId = asked.id;
     }
-    if (reply.length === 0) return messages;
-    const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
+    if (reply.length === 0 && !hasCalls) return messages;
+    const parts = reply.length === 0 ? textParts("") : reply;
+    const said = { id: callIds?.replyId ?? ids.uuid(), role: "assistant", channel: "text", parts, complete } as const;
     const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
     const finishReason = toFinishReason(reason);
     const counted = { inputTokens, outputTokens, tokensEstimated, finishReason, ...(answeredBy ?? nobody) };

@@ -1,5 +1,6 @@
 /** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
 import type { ReplyEvent } from "../../contracts/llm/provider.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { CitedSource } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 
@@ -11,15 +12,40 @@ export type TurnEnd =
 /**
  * - A provider's event, passed on as it came.
  * - `waiting`: no text for a long time; the response begins all the same.
- * - `sources`: where a complete reply has it from; once, after its last text. Only of companions with knowledge.
+ * - A named event, for readers who asked for them.
  * - `end`: nothing follows.
  */
-export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | SourcesEvent | TurnEnd;
+export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | NamedEvent | TurnEnd;
+
+/**
+ * - `sources`: where a complete reply has it from; once, after its last text. Only of companions with knowledge.
+ * - `tool`: a call of a tool begins or ends; it may come before any text.
+ * - `confirm`: the visitor is to decide on a call; nothing but the end follows.
+ */
+export type NamedEvent = SourcesEvent | ToolEvent | ConfirmEvent;
 
 export interface SourcesEvent {
   readonly type: "sources";
   /** By number. */
   readonly sources: readonly CitedSource[];
+}
+
+export interface ToolEvent {
+  readonly type: "tool";
+  /** Ours. */
+  readonly callId: string;
+  /** As the model called it. */
+  readonly name: string;
+  readonly state: "running" | "done" | "failed";
+}
+
+export interface ConfirmEvent {
+  readonly type: "confirm";
+  readonly callId: string;
+  readonly tool: string;
+  /** For people. */
+  readonly title: string;
+  readonly arguments: JsonObject;
 }
 
 /** A reader of a turn's events. A turn may have none, one or several. */

@@ -5,9 +5,9 @@
 import { AppError } from "../../domain/errors.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { After } from "../../lib/spaced-queue.ts";
-import type { FollowedTurn, SourcesEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
-import { type FollowedReply, ReplyFollower } from "./reply-follower.ts";
+import { type FollowedReply, type PlacedEvent, ReplyFollower } from "./reply-follower.ts";
 
 /** Of one reply, so that nobody opens thousands. */
 const maxFollowers = 16;
@@ -42,7 +42,7 @@ export class KeptReply implements TurnReader, FollowedReply {
   readonly text: KeptText;
   /** How it ended; null while it runs. */
   end: TurnEnd | null = null;
-  sources: SourcesEvent | null = null;
+  readonly events: PlacedEvent[] = [];
   isLate = false;
   /** The registry's name for it. */
   readonly name: string;
@@ -104,10 +104,10 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#begun.catch(() => {});
   }
 
-  /** It ended earlier, like this. */
-  fill(text: string, end: TurnEnd, sources: SourcesEvent | null): boolean {
-    this.sources = sources;
+  /** It ended earlier, like this. Of its events, those before it began with words come first, the others last. */
+  fill(text: string, end: TurnEnd, events: readonly NamedEvent[]): boolean {
     this.text.add([text]);
+    for (const event of events) this.events.push({ offset: event.type === "tool" ? 0 : this.text.units, event });
     this.end = end;
     return this.text.hold();
   }
@@ -159,11 +159,9 @@ export class KeptReply implements TurnReader, FollowedReply {
       for (const follower of this.#followers) follower.wait();
       return;
     }
-    if (event.type === "sources") {
-      this.sources = event;
-      return;
-    }
+    if (this.hasEnded) return;
     if (event.type === "end") this.#finish(event);
+    else if (event.type !== "text") this.events.push({ offset: this.text.units, event });
     for (const follower of [...this.#followers]) follower.advance();
     this.forgetUnread();
   }

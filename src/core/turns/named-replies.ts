@@ -2,7 +2,7 @@
 import type { StoredExchange } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type After, afterTimeout } from "../../lib/spaced-queue.ts";
-import type { SourcesEvent, TurnEnd } from "./events.ts";
+import type { NamedEvent, TurnEnd } from "./events.ts";
 import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
 import { type KeptMemory, KeptText } from "./kept-text.ts";
 import { replyMemory } from "./reply-memory.ts";
@@ -27,7 +27,7 @@ export interface NamedReplies {
    */
   claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
   /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */
-  open(exchange: StoredExchange, sources: SourcesEvent | null): KeptReply;
+  open(exchange: StoredExchange, events: readonly NamedEvent[]): KeptReply;
   /** Stops all with `unavailable`, for the end of the process. */
   stopAll(): void;
   /** Replies held, running or not yet read to their end. */
@@ -80,12 +80,12 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     return reply;
   }
 
-  open({ question, reply, isComplete, endCode }: StoredExchange, sources: SourcesEvent | null): KeptReply {
+  open({ question, reply, isComplete, endCode }: StoredExchange, events: readonly NamedEvent[]): KeptReply {
     const opened = new KeptReply(this, "", new KeptText(this), question, true);
     const end: TurnEnd = isComplete
       ? { type: "end", outcome: "complete" }
       : { type: "end", outcome: "broken", code: endCode ?? "abandoned" };
-    if (!opened.fill(reply ?? "", end, sources)) throw tooMuchHeld();
+    if (!opened.fill(reply ?? "", end, events)) throw tooMuchHeld();
     this.#ended.add(opened);
     return opened;
   }

@@ -1,8 +1,14 @@
 /** One client's way through a named reply, from where it is, at its own pace. */
-import type { FollowedTurn, SourcesEvent, TurnEnd, TurnReader } from "./events.ts";
+import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 
 /** A reader that has so much and has not passed it on gets nothing more for now. */
 const maxAheadUnits = 32 * 1024;
+
+/** A named event, behind so many UTF-16 code units of the reply. */
+export interface PlacedEvent {
+  readonly offset: number;
+  readonly event: NamedEvent;
+}
 
 /** What a follower reads. */
 export interface FollowedReply {
@@ -10,8 +16,8 @@ export interface FollowedReply {
   read(offset: number): readonly string[];
   /** How it ended; null while it runs. */
   readonly end: TurnEnd | null;
-  /** Where a complete reply has it from, known when it has ended; null for nothing to tell. */
-  readonly sources: SourcesEvent | null;
+  /** So far, in order. */
+  readonly events: readonly PlacedEvent[];
   /** Whether it has been without text for so long that responses begin all the same. */
   readonly isLate: boolean;
   /** The follower wants nothing more: it has everything, or its client has left. */
@@ -21,12 +27,16 @@ export interface FollowedReply {
 export class ReplyFollower implements FollowedTurn {
   readonly #reply: FollowedReply;
   #offset: number;
+  /** Of the next event; those before where it begins are known to its client, or of no use any more. */
+  #eventIndex: number;
   #reader: TurnReader | null = null;
   #isStalled = false;
 
   constructor(reply: FollowedReply, offset: number) {
     this.#reply = reply;
     this.#offset = offset;
+    const first = reply.events.findIndex((placed) => placed.offset >= offset);
+    this.#eventIndex = first === -1 ? reply.events.length : first;
   }
 
   attach(reader: TurnReader): void {
@@ -44,15 +54,25 @@ export class ReplyFollower implements FollowedTurn {
   /** There is more to read, or the reader accepts more. */
   advance(): void {
     while (this.#reader !== null && !this.#isStalled && this.#reader.heldUnits < maxAheadUnits) {
-      const deltas = this.#reply.read(this.#offset);
+      const next = this.#reply.events[this.#eventIndex];
+      if (next !== undefined && next.offset <= this.#offset) {
+        this.#eventIndex++;
+        this.#pass(this.#reader, next.event);
+        continue;
+      }
+      const deltas = upTo(this.#reply.read(this.#offset), next === undefined ? null : next.offset - this.#offset);
       if (deltas.length === 0) {
         this.#finish(this.#reader);
         return;
       }
       for (const delta of deltas) this.#offset += delta.length;
-      const accepted = this.#reader.take({ type: "text", deltas });
-      if (accepted !== undefined) void this.#pause(accepted);
+      this.#pass(this.#reader, { type: "text", deltas });
     }
+  }
+
+  #pass(reader: TurnReader, event: TurnEvent): void {
+    const accepted = reader.take(event);
+    if (accepted !== undefined) void this.#pause(accepted);
   }
 
   /** There is no text yet. */
@@ -75,10 +95,22 @@ export class ReplyFollower implements FollowedTurn {
   }
 
   #finish(reader: TurnReader): void {
-    const { end, sources } = this.#reply;
+    const { end } = this.#reply;
     if (end === null) return;
     this.leave();
-    if (sources !== null) reader.take(sources);
     reader.take(end);
   }
+}
+
+/** The first so many units of what was read; all of it for null. */
+function upTo(deltas: readonly string[], units: number | null): readonly string[] {
+  if (units === null) return deltas;
+  const kept: string[] = [];
+  let left = units;
+  for (const delta of deltas) {
+    if (left <= 0) break;
+    kept.push(delta.slice(0, left));
+    left -= delta.length;
+  }
+  return kept;
 }

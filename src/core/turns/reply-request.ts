@@ -61,7 +61,8 @@ export function toReplyRequest(settings: Settings["llm"], companion: ReplySettin
   const offered = models.find((name) => name === companion.model);
   const messages = turn.given?.messages ?? [
     ...selectHistory(turn.earlier, historyTokensOf(settings, companion, turn.message)),
-    { role: "user", parts: textParts(turn.message) },
+    // Of a visitor who decides on a call there is none.
+    ...(turn.message === "" ? [] : [{ role: "user", parts: textParts(turn.message) } as const]),
   ];
   const request: ReplyRequest = {
     systemPrompt: companion.systemPrompt,

@@ -1,7 +1,7 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
 import type { TicketId, TurnEntry } from "../../contracts/coordination.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
-import type { ReachedBudget, SeenPassage, Spend } from "../../contracts/store/store.ts";
+import type { CallEnd, ReachedBudget, SeenPassage, Spend } from "../../contracts/store/store.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
@@ -10,7 +10,9 @@ import { AppError } from "../../domain/errors.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { ToolCall } from "../../domain/tool.ts";
 import type { Answerer, TokenUsage } from "../../domain/usage.ts";
+import type { VisitorClaims } from "../../domain/visitor.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 
 export interface TurnStart {
@@ -20,6 +22,10 @@ export interface TurnStart {
   /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
   keyId: string | null;
   message: string;
+  /** For whom tools are called; left out: there are none. */
+  readonly caller?: TurnCaller;
+  /** What the visitor has decided on, in place of a message; `message` is empty then. Left out for messages. */
+  readonly decision?: { readonly callId: string; readonly isApproved: boolean };
   /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
   readonly given?: GivenPrompt;
   requestId: string;
@@ -39,6 +45,19 @@ export interface TurnStart {
   /** Told why the provider failed before its first text, for whoever may know. */
   readonly noteFailure?: (kind: FailureKind) => void;
 }
+
+/** On whose behalf a turn's tools are called. */
+export interface TurnCaller {
+  /** The client's; null where there is no conversation. */
+  readonly sessionId: string | null;
+  /** Null unless verified. */
+  readonly visitor: VisitorClaims | null;
+  /** Whether the client reads named events: only then it can be asked to confirm a call. */
+  readonly hasEvents: boolean;
+}
+
+/** Where nobody is known, and nothing is kept. */
+export const nobody: TurnCaller = { sessionId: null, visitor: null, hasEvents: false };
 
 /** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
 export interface GivenPrompt {
@@ -107,8 +126,30 @@ export interface TurnKeeper {
    * whose limit the turn was the first to reach.
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
+  /** Keeps the calls of tools, so that none is sent twice. Left out where nothing is kept. */
+  readonly calls?: CallKeeper;
   /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
   noteKnowledge?(found: FoundKnowledge): Promise<void>;
+}
+
+/** Keeps the calls of one turn. */
+export interface CallKeeper {
+  /** Before the first is sent; durable. */
+  begin(calls: readonly ToolCall[]): Promise<void>;
+  finish(id: string, end: CallEnd): Promise<void>;
+  /**
+   * Whether an earlier run of the same message had begun calls when its server stopped. They are this turn's then, and
+   * there must be no others: what was sent once is never sent under another name.
+   */
+  adopt(): Promise<boolean>;
+  /** Takes the call that the visitor decides on, once. Rejects with `not_found`, or with `conflict` if it is over. */
+  decide(decision: { readonly callId: string; readonly isApproved: boolean }): Promise<DecidedCall>;
+}
+
+export interface DecidedCall {
+  readonly call: ToolCall;
+  /** All of the reply that asked for it, in order. */
+  readonly calls: readonly ToolCall[];
 }
 
 /** What a turn found in its companion's knowledge. */

@@ -6,8 +6,9 @@ import { usesKnowledge } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { Stop } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
+import { chooseSource, type ToolServices } from "../tools/tool-reply.ts";
 import { AskedReply, enterTurn } from "./admission.ts";
-import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import {
   countFailedReply,
   logRefusal,
@@ -24,7 +25,7 @@ import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
-export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
+export type TurnServices = CallServices & ToolServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
 
 /** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
@@ -123,7 +124,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.use(this.#text);
       const request = await this.#buildRequest();
       const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-      const source = this.#knowledge?.source ?? asked;
+      const source = this.#knowledge?.source ?? (await chooseSource(this.#services, this.#start, asked, this));
       await asked.admit(source.isCharged);
       await this.#settle(asked, await this.#ask(source, asked));
     } catch (error) {
@@ -133,10 +134,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, keeper, decision } = this.#start;
     const { llm } = this.#services.settings;
     const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
-    if (usesKnowledge(companion)) {
+    if (usesKnowledge(companion) && decision === undefined) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
     }
@@ -177,6 +178,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       this.stop("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
     }
     return stalled;
+  }
+
+  /** From tools: it begins the response, since what they do is not undone. */
+  note(event: NamedEvent): void {
+    this.#open();
+    this.#tell(event);
   }
 
   /** Stores the turn, and reports to its readers how it ended. */

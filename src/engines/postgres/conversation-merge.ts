@@ -5,6 +5,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { lockVisitorsAlone } from "./erasures.ts";
+import { callRemovals } from "./removal-rows.ts";
 
 const shareCompanion = "SELECT share_companions(ARRAY[$1::text])";
 const takeOver = `UPDATE conversations SET visitor_id = $4, sealed_visitor = $5
@@ -23,9 +24,10 @@ const selectErasure = `SELECT FROM erasures WHERE (companion_id, visitor_id) IN 
 /** As `ConversationStore.merge`. */
 export async function mergeConversation(
   engine: PostgresEngine,
-  { companionId, sessionId, visitorId }: ConversationKey,
+  from: ConversationKey,
   visitor: TakingVisitor,
 ): Promise<boolean> {
+  const { companionId, sessionId, visitorId } = from;
   if (isVerifiedId(visitorId)) return false;
   const { arrivalMark = null } = visitor;
   // If nobody knows when the request arrived, its visitor may have been erased since.
@@ -43,6 +45,7 @@ export async function mergeConversation(
     const parameters = [companionId, sessionId, anonymousId, visitor.id, visitor.sealed];
     if ((await transaction.run(takeOver, parameters)) === 0) return false;
     await transaction.run(takeCallsOver, parameters);
+    await callRemovals.giveAll(transaction, from, visitor.id);
     return true;
   });
 }

@@ -8,10 +8,11 @@ import { deleteConversations } from "./conversation-removal.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
+import { callRemovals } from "./removal-rows.ts";
 import { createRetention } from "./retention.ts";
 
 /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
-const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"
+const selectKey = `SELECT c.number::float8 AS number, c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"
   FROM conversations c JOIN companions ON companions.id = c.companion_id WHERE c.id = $1 AND c.account_id = $2`;
 const selectCompanion = `SELECT 1 AS one FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 const deleteOne = deleteConversations("id = $2");
@@ -45,10 +46,14 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.change(accountId, async (transaction) => {
-        const row = await transaction.get<ConversationKey & { visitorId: string }>(selectKey, [id, accountId]);
+        const row = await transaction.get<ConversationKey & { number: number; visitorId: string }>(selectKey, [
+          id,
+          accountId,
+        ]);
         if (row === null) return false;
-        const { companionId, sessionId, visitorId } = row;
+        const { number, companionId, sessionId, visitorId } = row;
         await erasures.note(transaction, { companionId, visitorIds: [visitorId], sessionId });
+        await callRemovals.attachAll(transaction, row, number);
         if ((await transaction.run(deleteOne, [context.nowMs, id])) === 0) return false;
         const change = { accountId, action: "conversation.delete", targetId: id, details: { companionId } };
         await changes.record(transaction, context, change);
@@ -73,6 +78,7 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
           transaction.run(deleteVisitorDays, [companionId, visitorIds]),
           transaction.run(deleteOfVisitors, [context.nowMs, accountId, visitorIds, companionId]),
         ]);
+        await callRemovals.removeOpenOfVisitors(transaction, companionId, visitorIds, Number.MAX_SAFE_INTEGER);
         return true;
       });
       if (!isOwn) return false;

@@ -10,12 +10,15 @@ import { columnsOf } from "./dialect.ts";
 import { tables } from "./tables.ts";
 
 /** Those that scripts insert many rows into. */
-const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
+const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts } =
+  tables;
 const typesOf = new Map<string, ReadonlyMap<string, string>>(
-  [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments].map((table) => [
-    getTableName(table as unknown as PgTable),
-    new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
-  ]),
+  [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts].map(
+    (table) => [
+      getTableName(table as unknown as PgTable),
+      new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
+    ],
+  ),
 );
 
 export function toStatement({ table, rows, ending }: Insertion): Statement {

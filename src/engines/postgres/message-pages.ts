@@ -16,6 +16,7 @@ interface ConversationFields {
   visitorId: string;
   sealedVisitor: string | null;
   messageCount: number;
+  hadTools: boolean;
   beganAt: number;
   updatedAt: number;
 }
@@ -32,7 +33,7 @@ interface PageRow extends ConversationFields, Omit<Message, "id" | "parts"> {
 // the page shows whether there are older ones; the first always fits, however long it is.
 const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId",
     c.sealed_visitor AS "sealedVisitor", c.message_count::float8 AS "messageCount", c.created_at::float8 AS "beganAt", c.updated_at::float8 AS "updatedAt",
-    page.following::float8 AS following, ${messageColumns.select("page")}
+    companions.had_tools AS "hadTools", page.following::float8 AS following, ${messageColumns.select("page")}
   FROM conversations c JOIN companions ON companions.id = c.companion_id
     LEFT JOIN LATERAL (
       SELECT m.*, count(*) OVER () AS following, row_number() OVER newest AS place,
@@ -63,7 +64,7 @@ export function createMessagePages(engine: PostgresEngine) {
       const found = rows.flatMap((row) => toMessage(row) ?? []);
       const hasOlder = oldest.id !== null && oldest.following > rows.length;
       const nextBefore = hasOlder ? { createdAt: oldest.createdAt, id: oldest.id ?? "" } : null;
-      return { conversation, messages: found, nextBefore };
+      return { conversation, mayHaveCalls: oldest.hadTools, messages: found, nextBefore };
     },
   };
 }

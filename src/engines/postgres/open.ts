@@ -16,6 +16,8 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createToolCallStore, removeRows } from "../store-shared/scripts/tool-calls.ts";
+import { createToolStore } from "../store-shared/scripts/tools.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
@@ -182,6 +184,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(scripts, createSpendingParts(engine, parts)),
+    toolCalls: createToolCallStore(scripts, removeRows),
+    tools: createToolStore(scripts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

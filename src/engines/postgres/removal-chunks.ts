@@ -2,7 +2,7 @@
 import { voiceAgents } from "../store-shared/scripts/voice-agents.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
-import { addRemoval } from "./removal-rows.ts";
+import { addRemoval, callRemovals } from "./removal-rows.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { bindScripts } from "./scripts.ts";
 import { tables } from "./tables.ts";
@@ -72,12 +72,15 @@ export function createChunkRemover({ knowledge }: ChunkDependencies) {
     }
     if ((await transaction.get(selectAnyConversation, [targetId])) !== null) return false;
     await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]);
+    if ((await callRemovals.removeOpenOfCompanion(transaction, targetId, rowsPerChunk)) === rowsPerChunk) return false;
     return (await transaction.run(deleteVisitorDays, [targetId])) < rowsPerChunk;
   }
 
-  /** Also what turns found, beside them. False if some are left. */
+  /** Also what turns found and called, beside them. False if some are left. */
   async function removeMessages(transaction: Transaction, conversations: readonly number[]): Promise<boolean> {
     if ((await transaction.run(deleteMessages, [conversations])) === rowsPerChunk) return false;
+    if ((await callRemovals.removeOfConversations(transaction, conversations, rowsPerChunk)) === rowsPerChunk)
+      return false;
     return await knowledge.removeTurns(transaction, conversations);
   }
 

@@ -53,6 +53,7 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
     read: (script) => finish(engine.quick, script()),
     readHeavy: (script) => finish(engine.heavy, script()),
     write: (script) => engine.write((transaction) => finish(transaction, script())),
+    append: (script) => engine.write((transaction) => finish(transaction, script())),
     writeHeavy: (script) => engine.writeHeavy((transaction) => finish(transaction, script())),
     change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
     changeHeavy: (accountId, script) => engine.changeHeavy(accountId, (transaction) => finish(transaction, script())),

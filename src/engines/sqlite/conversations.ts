@@ -14,7 +14,7 @@ import { type ConversationRow, conversationColumns } from "./rows/conversation.t
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
+  const { calls, changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
@@ -42,8 +42,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
      WHERE companion_id = ? AND visitor_id = ? AND session_id = ? AND is_taken = 0`,
   );
   /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
-  const selectOne = engine.query<ConversationRow, [string, string]>(
-    () => `SELECT ${conversationColumns.select("v")} FROM conversations v JOIN companions c ON c.id = v.companion_id
+  const selectOne = engine.query<ConversationRow & { hadTools: number }, [string, string]>(
+    () => `SELECT ${conversationColumns.select("v")}, c.had_tools AS hadTools FROM conversations v JOIN companions c ON c.id = v.companion_id
       WHERE v.id = ? AND v.account_id = ?`,
   );
   const selectCompanion = engine.query<{ one: number }, [string, string]>(
@@ -75,14 +75,16 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       if (number === undefined) break;
       const limit = erasedPerCommit - erased;
       const messages = eraser.erase(number, limit);
-      const done = messages + knowledge.removeTurns(number, limit - messages);
+      const noted = messages + knowledge.removeTurns(number, limit - messages);
+      const done = noted + calls.removeOfConversations([number], limit - noted);
       if (done < limit) {
         deleteConversation.run(number);
         if (removal !== null) deleteRemoval.run(removal.number);
       }
       erased += done;
     }
-    return erased;
+    if (erased === erasedPerCommit) return erased;
+    return erased + calls.removeOpenOfVisitors(companionId, visitorIds, erasedPerCommit - erased);
   }
 
   return {
@@ -98,6 +100,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
         const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
         if (taken === 0) return false;
         takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);
+        calls.giveAll(from, visitor.id);
         return true;
       });
     },
@@ -106,7 +109,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       engine.snapshot(() => {
         const row = selectOne.get(id, accountId);
         if (row === null) return null;
-        return { conversation: toConversation(row), ...pages.read(row.number, page) };
+        const mayHaveCalls = row.hadTools === 1;
+        return { conversation: toConversation(row), mayHaveCalls, ...pages.read(row.number, page) };
       }),
 
     delete: async (accountId, id, context) => {
@@ -114,7 +118,9 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
         const row = selectOne.get(id, accountId);
         if (row === null) return false;
         const { number, companionId } = row;
-        erasures.noteConversation(toConversation(row));
+        const conversation = toConversation(row);
+        erasures.noteConversation(conversation);
+        calls.attachAll(conversation, number);
         deleteConversation.run(number);
         removals.add("conversation", id, number, context.nowMs);
         changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });

@@ -1,139 +1,26 @@
-/**
- * Erases messages so that none of their text remains in the database file.
- *
- * `secure_delete` overwrites a deleted row, but not stale copies of its neighbours: when SQLite rebalances pages that
- * have become too empty, it moves rows and leaves their old bytes in unused space, where no later deletion finds them.
- * So rows of messages never move while they contain text. They are only appended; an erased row is overwritten in place
- * with the same number of zeros; and a row is removed only from the middle of a stretch of erased rows, so long that
- * rebalancing moves only erased rows. Short stretches of live rows in between are copied to the end, and then erased
- * too.
- */
+/** Erases messages so that none of their text remains in the database file; see `row-eraser.ts`. */
 import { freeRepeats } from "../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { SqliteEngine } from "./engine.ts";
-
-/** Erased rows of this size on either side keep removals away from live rows: at least four pages. */
-const marginBytes = 16 * 1024;
-/** A stretch of this size has rows removed. */
-const removableBytes = 4 * marginBytes;
-const mostRowsMoved = 100;
-
-interface Row {
-  number: number;
-  bytes: number;
-}
-
-interface Range {
-  first: number;
-  last: number;
-  bytes: number;
-}
+import { createRowEraser, type ErasedRow, sharedBytes } from "./row-eraser.ts";
 
 export type MessageEraser = ReturnType<typeof createMessageEraser>;
 
-// Of a long text, only the start shares a page with other rows.
-const sharedBytes = "100 + min(octet_length(text), 400) AS bytes";
-
 export function createMessageEraser(engine: SqliteEngine) {
-  // The same length keeps the row in its place.
-  const overwrite = `UPDATE messages SET conversation_number = -conversation_number,
-     text = ${zerosFor("text")}, client_id = ${zerosFor("client_id")}`;
-  const selectRows = engine.query<Row, [number, number]>(
-    `SELECT number, ${sharedBytes} FROM messages WHERE conversation_number = ? ORDER BY number LIMIT ?`,
-  );
-  const eraseRow = engine.query<null, [number]>(`${overwrite} WHERE number = ?`);
   const kept = `conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
      text, client_id, model, provider, finish_reason`;
-  const copyRow = engine.query<null, [number]>(
-    `INSERT INTO messages (${kept}, end_code, repeats) SELECT ${kept}, end_code, repeats FROM messages WHERE number = ?`,
+  const eraseAll = createRowEraser(engine, {
+    ...{ table: "messages", ranges: "erased_ranges", owner: "conversation_number", words: ["text", "client_id"] },
+    columns: `${kept}, end_code, repeats`,
+  });
+  const selectRows = engine.query<ErasedRow, [number, number]>(
+    `SELECT number, ${sharedBytes} FROM messages WHERE conversation_number = ? ORDER BY number LIMIT ?`,
   );
+  const selectOne = engine.query<ErasedRow, [number]>(`SELECT number, ${sharedBytes} FROM messages WHERE number = ?`);
   const copyRepeated = engine.query<null, [string | null, number]>(
     `INSERT INTO messages (${kept}, end_code, repeats)
      SELECT ${kept}, ?, min(${freeRepeats}, ifnull(repeats, 0) + 1) FROM messages WHERE number = ?`,
   );
-  const selectBetween = engine.query<Row, [number, number]>(
-    `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number`,
-  );
-  const removeBetween = engine.query<null, [number, number]>("DELETE FROM messages WHERE number > ? AND number < ?");
-  const selectRangeUpTo = engine.query<Range, [number]>(
-    "SELECT first, last, bytes FROM erased_ranges WHERE first <= ? ORDER BY first DESC LIMIT 1",
-  );
-  const selectRangeAfter = engine.query<Range, [number]>(
-    "SELECT first, last, bytes FROM erased_ranges WHERE first > ? ORDER BY first LIMIT 1",
-  );
-  const deleteRange = engine.query<null, [number]>("DELETE FROM erased_ranges WHERE first = ?");
-  const saveRange = engine.query<null, [number, number, number]>(
-    `INSERT INTO erased_ranges (first, last, bytes) VALUES (?, ?, ?)
-     ON CONFLICT DO UPDATE SET last = excluded.last, bytes = excluded.bytes`,
-  );
-
-  function join(one: Range, other: Range): Range {
-    deleteRange.run(one.first);
-    deleteRange.run(other.first);
-    const joined = { first: one.first, last: other.last, bytes: one.bytes + other.bytes };
-    saveRange.run(joined.first, joined.last, joined.bytes);
-    return joined;
-  }
-
-  /** The erased range that now contains the row, joined with adjacent ones. */
-  function note({ number, bytes }: Row): Range {
-    let range: Range = { first: number, last: number, bytes };
-    saveRange.run(number, number, bytes);
-    const before = selectRangeUpTo.get(number - 1);
-    if (before?.last === number - 1) range = join(before, range);
-    const after = selectRangeAfter.get(number);
-    if (after?.first === number + 1) range = join(range, after);
-    return range;
-  }
-
-  /** Joins two ranges by moving the live rows between them, if they are few compared with what it frees. */
-  function bridge(one: Range, other: Range): Range | null {
-    // Between erased ranges no number is missing.
-    if (other.first - one.last > mostRowsMoved) return null;
-    const living = selectBetween.all(one.last + 1, other.first - 1);
-    const bytes = living.reduce((sum, row) => sum + row.bytes, 0);
-    if (bytes > Math.max(one.bytes, other.bytes) / 2) return null;
-    // In order, which matters for messages of the same instant.
-    for (const row of living) copyRow.run(row.number);
-    for (const row of living) eraseRow.run(row.number);
-    return join({ ...one, bytes: one.bytes + bytes }, other);
-  }
-
-  function tidy(start: Range): void {
-    let range = start;
-    const before = selectRangeUpTo.get(range.first - 1);
-    if (before !== null) range = bridge(before, range) ?? range;
-    const after = selectRangeAfter.get(range.first);
-    if (after !== null) range = bridge(range, after) ?? range;
-    if (range.bytes >= removableBytes) remove(range);
-  }
-
-  function remove(range: Range): void {
-    const rows = selectBetween.all(range.first, range.last);
-    const low = rows[findMargin(rows)];
-    const high = rows[rows.length - 1 - findMargin(rows.toReversed())];
-    if (low === undefined || high === undefined || low.number >= high.number) return;
-    removeBetween.run(low.number, high.number);
-    const kept = rows.filter((row) => row.number <= low.number || row.number >= high.number);
-    saveRange.run(
-      range.first,
-      range.last,
-      kept.reduce((sum, row) => sum + row.bytes, 0),
-    );
-  }
-
-  function eraseAll(rows: readonly Row[]): void {
-    const firsts = new Set<number>();
-    for (const row of rows) {
-      eraseRow.run(row.number);
-      firsts.add(note(row).first);
-    }
-    for (const first of firsts) {
-      const range = selectRangeUpTo.get(first);
-      // Ranges that were joined to another no longer exist.
-      if (range?.first === first) tidy(range);
-    }
-  }
 
   return {
     /** Call it inside a write: erases up to `limit` messages of the conversation and returns how many. */
@@ -146,22 +33,7 @@ export function createMessageEraser(engine: SqliteEngine) {
     /** Call it inside a write. A row that grows in its place could move others: it is copied to the end instead. */
     noteRepeat(number: number, endCode: StreamErrorCode | null): void {
       copyRepeated.run(endCode, number);
-      eraseAll(selectBetween.all(number, number));
+      eraseAll(selectOne.all(number));
     },
   };
-}
-
-/** As many zeros as the column has bytes; null for null. */
-function zerosFor(column: string): string {
-  return `substr(hex(zeroblob((octet_length(${column}) + 1) / 2)), 1, octet_length(${column}))`;
-}
-
-/** The index of the row that completes the margin; past the end if none does. */
-function findMargin(rows: readonly Row[]): number {
-  let bytes = 0;
-  const at = rows.findIndex((row) => {
-    bytes += row.bytes;
-    return bytes >= marginBytes;
-  });
-  return at === -1 ? rows.length : at;
 }

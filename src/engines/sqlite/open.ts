@@ -15,11 +15,14 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createCallRemovals, createToolCallStore } from "../store-shared/scripts/tool-calls.ts";
+import { createToolStore } from "../store-shared/scripts/tools.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
 import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
 import { createKeyLookups } from "./api-keys.ts";
+import { createCallEraser } from "./call-eraser.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
@@ -100,8 +103,11 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const exchanges = createExchanges(engine, conversations, eraser);
   const visitorDays = createVisitorDays(engine);
   const knowledge = createKnowledgeRemover(engine);
-  const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
+  const eraseCalls = createCallEraser(engine);
+  const calls = scripts.bind(createCallRemovals(eraseCalls));
+  const removals = createRemovals(engine, { calls, eraser, knowledge, visitorDays, voiceAgents, log });
   const shared = {
+    calls,
     changes,
     conversations,
     eraser,
@@ -144,6 +150,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
     spending: createSpendingStore(scripts, createSpendingParts(engine, shared)),
+    toolCalls: createToolCallStore(scripts, eraseCalls),
+    tools: createToolStore(scripts),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),

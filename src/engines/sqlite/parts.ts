@@ -1,5 +1,6 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { ErasureMarks } from "../../contracts/coordination.ts";
+import type { CallRemovals } from "./call-eraser.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
@@ -13,6 +14,7 @@ import type { UsageWriter } from "./usage-writer.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 
 export interface StoreParts {
+  calls: CallRemovals;
   changes: ChangeRecorder;
   conversations: ConversationWriter;
   eraser: MessageEraser;

@@ -2,6 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../store-shared/rows/removals.ts";
+import type { CallRemovals } from "./call-eraser.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
@@ -39,6 +40,7 @@ export interface Removals {
 }
 
 export interface RemovalDependencies {
+  calls: CallRemovals;
   eraser: MessageEraser;
   knowledge: KnowledgeRemover;
   visitorDays: VisitorDays;
@@ -150,7 +152,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 /** Returns a function that deletes the next chunk; call it inside a write. */
 function createChunkRemover(
   engine: SqliteEngine,
-  { eraser, knowledge, visitorDays, voiceAgents }: RemovalDependencies,
+  { calls, eraser, knowledge, visitorDays, voiceAgents }: RemovalDependencies,
   add: Removals["add"],
 ): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
@@ -198,7 +200,8 @@ function createChunkRemover(
 
   function removeConversationChunk(number: number): number {
     const erased = eraser.erase(number, rowsPerChunk);
-    const deleted = erased + knowledge.removeTurns(number, rowsPerChunk - erased);
+    const noted = erased + knowledge.removeTurns(number, rowsPerChunk - erased);
+    const deleted = noted + calls.removeOfConversations([number], rowsPerChunk - noted);
     if (deleted < rowsPerChunk) deleteConversation.run(number);
     return deleted + 1;
   }
@@ -210,6 +213,7 @@ function createChunkRemover(
       if (conversation === null) {
         deleteVoiceSessions.run(removal.target_id);
         deleteQuota.run(removal.target_id);
+        if (calls.removeOpenOfCompanion(removal.target_id, rowsPerChunk) === rowsPerChunk) return false;
         return visitorDays.removeSome(removal.target_id, rowsPerChunk) < rowsPerChunk;
       }
       rows += removeConversationChunk(conversation.number);

@@ -34,7 +34,7 @@ export function inspectStored(dataDir: string): StoredFacts | null {
       const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
       const hasSealed = readFirst(
         database,
-        "SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT 1 FROM visitor_keys)",
+        "SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT 1 FROM visitor_keys) OR EXISTS (SELECT 1 FROM tools)",
       );
       const stopBudgets = readFirst(database, "SELECT EXISTS (SELECT 1 FROM budgets WHERE action = 'stop')");
       return {

@@ -46,6 +46,7 @@ const differences: Readonly<Record<string, Difference>> = {
   usage_label_metadata: { kinds: { path: "index text", value: "index text" } },
   // Erased messages keep a place in SQLite's file, without their text.
   messages: { sqliteRows: "conversation_number > 0" },
+  tool_call_texts: { sqliteRows: "call_number > 0" },
 };
 
 /** Tables that are not copied, and why not. */
@@ -54,6 +55,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   conversation_periods: "written by the target's triggers",
   voice_agent_locks: "leases of a stopped server",
   erased_ranges: "places of erased messages in one engine's file",
+  erased_call_ranges: "the same of calls",
   instances: "servers that have stopped",
   open_turns: "turns that have ended",
   erasures: "concern turns that have ended",

@@ -23,6 +23,8 @@ export interface JobTimes {
 /** Rows per commit, with a pause after each: streams must not wait for a cleanup. */
 const chunk = 200;
 const pauseMs = 20;
+/** Of calls of tools: no turn takes as long. */
+const orphanedAfterMs = 15 * 60_000;
 const usualLastStepMs = 5_000;
 /** A larger forward step is more than a correction, and may itself be corrected. */
 const longestStepMs = 60 * 60_000;
@@ -80,6 +82,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
   const { store, clock, log } = services;
   const jobs: [name: string, step: () => Promise<number>][] = [
     ["retention", () => store.conversations.deleteExpired(clock.nowMs(), chunk)],
+    ["tool calls", () => store.toolCalls.deleteOrphans(clock.nowMs() - orphanedAfterMs, chunk)],
     ["idempotency", () => store.idempotency.purge(clock.nowMs(), chunk)],
     ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
     ["spending", () => settleDueSpending(services)],

@@ -45,6 +45,8 @@ export interface ScriptRunner {
   readHeavy<Result>(script: () => Script<Result>): Promise<Result>;
   /** In a transaction, which is on disk when this resolves. */
   write<Result>(script: () => Script<Result>): Promise<Result>;
+  /** The same for what turns write: nothing that a cache may hold changes. */
+  append<Result>(script: () => Script<Result>): Promise<Result>;
   /** For what people change of an account: one after the other, so that limits hold. */
   change<Result>(accountId: string, script: () => Script<Result>): Promise<Result>;
   writeHeavy<Result>(script: () => Script<Result>): Promise<Result>;

@@ -62,6 +62,9 @@ export function companionTables(dialect: Dialect) {
       citations: text<CitationMode>("citations").notNull().default("footer"),
       noAnswerText: text("no_answer_text"),
       hasSources: boolean("has_sources").notNull().default(false),
+      toolCount: small("tool_count").notNull().default(0),
+      /** Whether it ever had a tool: if not, no transcript of it has calls. */
+      hadTools: boolean("had_tools").notNull().default(false),
       createdByKeyId: text("created_by_key_id"),
       createdAt: whole("created_at").notNull(),
       updatedAt: whole("updated_at").notNull(),

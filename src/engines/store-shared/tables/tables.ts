@@ -5,16 +5,19 @@ import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
 import { spendingTables } from "./spending.ts";
+import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
 
 export function tablesOf(dialect: Dialect) {
   const accounts = accountTables(dialect);
+  const companions = companionTables(dialect);
   return {
     ...accounts,
-    ...companionTables(dialect),
+    ...companions,
     ...conversationTables(dialect),
     ...knowledgeTables(dialect),
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
+    ...toolTables(dialect, companions),
   };
 }

@@ -1,0 +1,85 @@
+/** `POST …/confirmations/{call_id}`: a visitor decides on a call that a model asked for, and reads how the reply goes on. */
+import type { Services } from "../../core/dependencies.ts";
+import { ConversationKeeper } from "../../core/turns/conversation-keeper.ts";
+import { Turn } from "../../core/turns/turn.ts";
+import { AppError } from "../../domain/errors.ts";
+import { instructFor } from "../../domain/visitor-prompt.ts";
+import { embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { clientOf } from "../../http/client.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
+import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
+import { Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { EventStream } from "../../http/sse.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
+import { toUuid } from "../../lib/ids.ts";
+import type { Sending } from "./index.ts";
+import { type DecisionRequest, decisionRequest } from "./model.ts";
+
+/** Streams how the reply goes on. Throws `not_found` for an id that cannot be any call's. */
+export async function streamDecision(
+  services: Services,
+  { request, set, visitor, ...start }: Omit<Sending, "sessionId" | "work">,
+  callId: string,
+  { approve: isApproved, session_id, visitor_id }: DecisionRequest,
+): Promise<Response> {
+  const id = toUuid(callId);
+  if (id === undefined) throw new AppError("not_found", "There is no such call to decide on.");
+  const { companion } = start;
+  const sessionId = session_id.toLowerCase();
+  const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
+  const arrivalMark = services.coordination.arrivals.mark();
+  const context = contextOf(request, services.ids);
+  const turn = new Turn(services, {
+    ...start,
+    companion: instructFor(companion, visitor?.claims ?? null),
+    message: "",
+    decision: { callId: id, isApproved },
+    requestId: context.requestId,
+    keeper: new ConversationKeeper(services, companion, key, { text: "", arrivalMark, named: null, visitor }),
+    named: null,
+    visitor: null,
+    caller: { sessionId, visitor: visitor?.claims ?? null, hasEvents: true },
+  });
+  return await respondWithTurn(turn, new EventStream(request.signal, services.heartbeats, true), set, context);
+}
+
+export const describeCall = () =>
+  Text({
+    pattern: uuidPattern,
+    description: "The call, as `event: confirm` named it.",
+    examples: ["01890a5d-ac96-774b-bcce-b302099a8057"],
+  });
+
+export const confirmationRoutes: readonly Route[] = [
+  route({
+    id: "confirmCall",
+    method: "POST",
+    path: "/api/embed/{token}/confirmations/{call_id}",
+    tag: "Embed",
+    summary: "Decide on a call that waits for the visitor",
+    access: "embed",
+    body: jsonBody(decisionRequest, { limitBytes: embedBodyLimitBytes }),
+    document: () => ({
+      description:
+        "Of a tool with `confirm`, for ten minutes after `event: confirm` and once. The stream goes on with the reply, with " +
+        "named events, and takes no message of any quota. 404 for another visitor's call and one whose tool is gone, 409 for " +
+        "one that was decided on or is too old.",
+      params: { token: embedTokenParam, call_id: describeCall() },
+      responses: { 200: eventStream },
+      errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
+    }),
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
+      requireJsonContentType(request);
+      const body = await readBody();
+      const sending = {
+        ...{ request, set, companion, plan, visitor },
+        keyId: companion.createdByKeyId,
+        address: clientOf(services, request).limitSubject,
+        right: rightOfToken(services.store.companions, params.token),
+      };
+      return await streamDecision(services, sending, params.callId, body);
+    },
+  }),
+];

@@ -1,0 +1,17 @@
+/** A model's arguments for a call, which may be anything. */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+
+/** In UTF-16 code units. */
+const maxArgumentUnits = 64 * 1024;
+
+/** Null for what is no JSON object. Some models write nothing where there is nothing to say. */
+export function readArguments(text: string): JsonObject | null {
+  if (text.trim() === "") return {};
+  if (text.length > maxArgumentUnits) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

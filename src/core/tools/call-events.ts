@@ -1,0 +1,26 @@
+/** What a client is told of calls that a stored reply made, as its stream told of them. */
+import { confirmableMs } from "../../domain/tool.ts";
+import type { Services } from "../dependencies.ts";
+import type { NamedEvent } from "../turns/events.ts";
+import { readArguments } from "./call-arguments.ts";
+
+/** How each call ended, and what the visitor may still decide on. */
+export async function listCallEvents(
+  { store, clock }: Pick<Services, "store" | "clock">,
+  companionId: string,
+  replyId: string,
+): Promise<NamedEvent[]> {
+  const calls = (await store.toolCalls.listOfReplies([replyId])).get(replyId) ?? [];
+  const isWaiting = calls.some(({ state }) => state === "waiting");
+  const tools = isWaiting ? await store.tools.listAll(companionId) : [];
+  const sinceMs = clock.nowMs() - confirmableMs;
+  const events: NamedEvent[] = [];
+  for (const { id: callId, toolId, tool, state, createdAt, ...call } of calls) {
+    if (state === "waiting") {
+      const title = tools.find(({ id }) => id === toolId)?.title;
+      if (title === undefined || createdAt < sinceMs) continue;
+      events.push({ type: "confirm", callId, tool, title, arguments: readArguments(call.arguments) ?? {} });
+    } else if (state !== "declined") events.push({ type: "tool", callId, name: tool, state });
+  }
+  return events;
+}

@@ -1,0 +1,162 @@
+/** Carries out the calls that a model asks for in one turn: checked, kept before they are sent, told to the readers. */
+import type { CallEnd } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall } from "../../domain/tool.ts";
+import type { StopSignal } from "../../lib/stop-signal.ts";
+import type { Services } from "../dependencies.ts";
+import type { NamedEvent } from "../turns/events.ts";
+import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
+import { readArguments } from "./call-arguments.ts";
+import type { OpenTool } from "./toolbox.ts";
+
+export type CallRunnerServices = Pick<Services, "clock" | "ids" | "log">;
+
+/** A call that can be sent. */
+export interface ReadyCall {
+  readonly open: OpenTool;
+  readonly call: ToolCall;
+  readonly given: JsonObject;
+}
+
+interface PlannedCall {
+  readonly asked: AskedCall;
+  /** Null for one that is answered without being sent. */
+  ready: ReadyCall | null;
+  /** What the model is told; null until then. */
+  result: string | null;
+}
+
+export interface RanCalls {
+  readonly answered: readonly AnsweredCall[];
+  /** Whether the visitor is to decide on one of them, which has no answer before. */
+  readonly isPaused: boolean;
+}
+
+const oneAtATime = "The visitor has not decided about another call yet. Ask for this one afterwards.";
+
+export class CallRunner {
+  #count = 0;
+
+  constructor(
+    private readonly services: CallRunnerServices,
+    private readonly start: TurnStart,
+    private readonly tools: readonly OpenTool[],
+    /** Told what becomes of the calls. */
+    private readonly note: (event: NamedEvent) => void,
+  ) {}
+
+  /** Null if the turn was stopped meanwhile; what was sent goes on, and is kept. */
+  async run(asked: readonly AskedCall[], signal: StopSignal): Promise<RanCalls | null> {
+    const planned: PlannedCall[] = [];
+    let waiting: ReadyCall | null = null;
+    for (const one of asked) {
+      const plan = await this.#plan(one, waiting !== null);
+      if (plan.ready?.call.state === "waiting") waiting = plan.ready;
+      planned.push(plan);
+    }
+    const ready = planned.flatMap((plan) => plan.ready ?? []);
+    if (ready.length > 0) await this.start.keeper.calls?.begin(ready.map(({ call }) => call));
+    const sent = planned.map(async (plan) => {
+      if (plan.ready !== null && plan.ready !== waiting) plan.result = await this.send(plan.ready);
+    });
+    if (!(await raceWith(signal, Promise.all(sent)))) return null;
+    if (waiting !== null) {
+      const { open, call, given } = waiting;
+      this.note({ type: "confirm", callId: call.id, tool: call.tool, title: open.tool.title, arguments: given });
+    }
+    const answered = planned.flatMap(({ asked: one, result }) => (result === null ? [] : { ...one, result }));
+    return { answered, isPaused: waiting !== null };
+  }
+
+  /** Resolves with what the model is told. Never rejects, and goes on when nobody waits for it any more. */
+  async send({ open, call, given }: ReadyCall): Promise<string> {
+    const { clock, log } = this.services;
+    const { companion, requestId } = this.start;
+    this.note({ type: "tool", callId: call.id, name: call.tool, state: "running" });
+    const startedMs = clock.monotonicMs();
+    const answer = await open.call(call.id, given, () => toCallBody(this.start, call, given, clock.nowMs()));
+    const durationMs = Math.round(clock.monotonicMs() - startedMs);
+    const isDone = answer.outcome === "done";
+    const end: CallEnd = {
+      state: answer.outcome,
+      result: isDone ? answer.result : answer.sentence,
+      durationMs,
+    };
+    if (!isDone) {
+      const where = { requestId, companionId: companion.id, toolId: open.tool.id, callId: call.id };
+      log.info("tool call failed", { ...where, durationMs, reason: answer.reason });
+    }
+    await this.finish(call.id, end);
+    this.note({ type: "tool", callId: call.id, name: call.tool, state: answer.outcome });
+    return end.result;
+  }
+
+  /** Never rejects: the model has its answer all the same. */
+  async finish(id: string, end: CallEnd): Promise<void> {
+    try {
+      await this.start.keeper.calls?.finish(id, end);
+    } catch (error) {
+      this.services.log.error("end of a tool call not kept", { requestId: this.start.requestId, callId: id, error });
+    }
+  }
+
+  async #plan(asked: AskedCall, isOneWaiting: boolean): Promise<PlannedCall> {
+    const refuse = (result: string): PlannedCall => ({ asked, ready: null, result });
+    const open = this.tools.find(({ offered }) => offered.name === asked.name);
+    if (open === undefined) return refuse("There is no tool of that name.");
+    const given = readArguments(asked.arguments);
+    if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
+    const fault = await open.findFault(given);
+    if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
+    if (this.#count >= maxCallsPerTurn)
+      return refuse("There were too many calls for one reply. Answer without this one.");
+    if (open.tool.confirm && isOneWaiting) return refuse(oneAtATime);
+    this.#count++;
+    const { ids, clock } = this.services;
+    const call: ToolCall = {
+      id: ids.uuid(),
+      toolId: open.tool.id,
+      tool: asked.name,
+      arguments: JSON.stringify(given),
+      result: null,
+      state: open.tool.confirm ? "waiting" : "running",
+      durationMs: null,
+      createdAt: clock.nowMs(),
+    };
+    return { asked, ready: { open, call, given }, result: null };
+  }
+}
+
+/** What the owner's server is sent. */
+export function toCallBody(
+  { companion, caller = null }: { companion: Pick<Companion, "id" | "metadata">; caller?: TurnCaller | null },
+  { id: call_id, tool }: Pick<ToolCall, "id" | "tool">,
+  given: JsonObject,
+  nowMs: number,
+): string {
+  const { sub = null, attributes = {} } = caller?.visitor ?? {};
+  return JSON.stringify({
+    type: "tool.call",
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      ...{ tool, arguments: given, call_id },
+      companion: { id: companion.id, metadata: companion.metadata },
+      session_id: caller?.sessionId ?? null,
+      visitor: { sub, verified: sub !== null, attributes },
+    },
+  });
+}
+
+/** Whether the work ended first. */
+async function raceWith(signal: StopSignal, work: Promise<unknown>): Promise<boolean> {
+  if (signal.aborted) return false;
+  const stopped = Promise.withResolvers<false>();
+  const listener = { handleEvent: () => stopped.resolve(false) };
+  signal.addEventListener("abort", listener);
+  try {
+    return await Promise.race([work.then(() => true), stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", listener);
+  }
+}

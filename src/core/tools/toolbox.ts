@@ -1,0 +1,168 @@
+/** The tools of a companion, opened for a turn: what its model is offered, and how each is called. */
+import type { CallAnswer, HttpTools, McpTools, ToolServer } from "../../contracts/tool-servers.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { OfferedTool, Tool } from "../../domain/tool.ts";
+import type { Sealing } from "../../lib/sealing.ts";
+import type { Services } from "../dependencies.ts";
+import type { TurnCaller } from "../turns/turn-start.ts";
+import { sealedAs } from "./sealed-as.ts";
+
+/** What providers take in one request. */
+const maxOffered = 128;
+
+/** How long a turn waits for the list of a server that none is kept of: a server that is away ends no chat. */
+const listWaitMs = 3_000;
+
+export interface OpenTool {
+  readonly tool: Tool;
+  readonly offered: OfferedTool;
+  /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
+  findFault(given: JsonObject): Promise<string | null>;
+  /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
+  call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
+}
+
+export interface Toolbox {
+  /** What the companion's model may call in this turn, at most 128. */
+  open(companion: Pick<Companion, "id">, caller: TurnCaller, requestId: string): Promise<readonly OpenTool[]>;
+  /** One of the companion's, whoever may use it. Null if it is gone, or its server offers it no more. */
+  find(companion: Pick<Companion, "id">, toolId: string, name: string): Promise<OpenTool | null>;
+  /** All that a tool stands for: itself, or what its server offers. Rejects with `upstream_error` if that cannot be asked. */
+  list(tool: Tool): Promise<readonly OpenTool[]>;
+  /** It has changed, or is gone. */
+  forget(toolId: string): void;
+  /** Ends calls under way. */
+  close(): Promise<void>;
+}
+
+export interface ToolEngines {
+  readonly http: HttpTools;
+  readonly mcp: McpTools;
+  /** What is wrong with a value by a JSON Schema; null for nothing, and for a schema that cannot be understood. */
+  findFault(schema: JsonObject, value: JsonObject): Promise<string | null>;
+}
+
+type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };
+
+export function createToolbox({ store, log, sealing }: ToolboxServices, load: () => Promise<ToolEngines>): Toolbox {
+  const closing = new AbortController();
+  /** Null until a companion has tools. */
+  let engines: Promise<ToolEngines> | null = null;
+
+  function use(): Promise<ToolEngines> {
+    engines ??= load();
+    return engines;
+  }
+
+  async function toServer({ id: toolId, target: { url }, sealedHeaders, timeoutMs }: Tool): Promise<ToolServer> {
+    const headers = sealedHeaders === null ? "{}" : await sealing.open(sealedAs.headers(toolId), sealedHeaders);
+    return { toolId, url, headers: JSON.parse(headers), timeoutMs };
+  }
+
+  async function answered(tool: Tool, call: () => Promise<CallAnswer>): Promise<CallAnswer> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!closing.signal.aborted) log.error("tool could not be called", { toolId: tool.id, error });
+      const sentence = "The tool could not be called.";
+      return { outcome: "failed", sentence, reason: "The server could not send the call." };
+    }
+  }
+
+  function openHttp(
+    { http, findFault }: ToolEngines,
+    tool: Tool,
+    { description, parameters }: Extract<Tool["target"], { type: "http" }>,
+  ): OpenTool {
+    return {
+      tool,
+      offered: { name: tool.name, description, parameters },
+      findFault: (given) => findFault(parameters, given),
+      call: (id, _given, body) =>
+        answered(tool, async () => {
+          const secret = await sealing.open(sealedAs.secret(tool.id), tool.sealedSecret);
+          return await http.call({ ...(await toServer(tool)), secret }, { id, body: body() }, closing.signal);
+        }),
+    };
+  }
+
+  function openMcp(
+    { mcp, findFault }: ToolEngines,
+    tool: Tool,
+    { name, description, parameters }: OfferedTool,
+  ): OpenTool {
+    return {
+      tool,
+      offered: { name: offeredName(tool.name, name), description, parameters },
+      findFault: (given) => findFault(parameters, given),
+      call: (id, given) =>
+        answered(tool, async () => mcp.call(await toServer(tool), { id, name, arguments: given }, closing.signal)),
+    };
+  }
+
+  /** Why not, as a sentence for owners, if they cannot be listed. */
+  async function listAll(tool: Tool, waitMs = tool.timeoutMs): Promise<OpenTool[] | string> {
+    const { target } = tool;
+    const opened = await use();
+    if (target.type === "http") return [openHttp(opened, tool, target)];
+    const server = await toServer(tool);
+    const timeoutMs = Math.min(waitMs, server.timeoutMs);
+    const listing = await opened.mcp.list({ ...server, timeoutMs }, closing.signal);
+    if (listing.outcome === "failed") return listing.reason;
+    return listing.tools
+      .filter(({ name }) => target.tools === null || target.tools.includes(name))
+      .map((offered) => openMcp(opened, tool, offered));
+  }
+
+  return {
+    async open({ id }, { visitor, hasEvents }, requestId) {
+      const usable = (await store.tools.listAll(id)).filter(
+        ({ confirm, requiresVisitor }) => (hasEvents || !confirm) && (visitor !== null || !requiresVisitor),
+      );
+      const byName = new Map<string, OpenTool>();
+      const lists = await Promise.all(
+        usable.map(async (tool) => {
+          const opened = await listAll(tool, listWaitMs).catch((error: unknown) => String(error));
+          if (typeof opened !== "string") return opened;
+          log.warn("tools not offered", { requestId, companionId: id, toolId: tool.id, reason: opened });
+          return [];
+        }),
+      );
+      for (const opened of lists.flat()) {
+        const { name } = opened.offered;
+        if (byName.size < maxOffered && !byName.has(name)) byName.set(name, opened);
+      }
+      return [...byName.values()];
+    },
+
+    async find({ id }, toolId, name) {
+      const tool = (await store.tools.listAll(id)).find((one) => one.id === toolId);
+      const opened = tool === undefined ? [] : await listAll(tool);
+      return (typeof opened === "string" ? [] : opened).find(({ offered }) => offered.name === name) ?? null;
+    },
+
+    async list(tool) {
+      const opened = await listAll(tool);
+      if (typeof opened === "string") throw new AppError("upstream_error", opened);
+      return opened;
+    },
+
+    forget(toolId) {
+      void engines?.then(({ mcp }) => mcp.forget(toolId));
+    },
+
+    async close() {
+      closing.abort(new Error("the server is stopping"));
+      const opened = await engines;
+      opened?.http.close();
+      opened?.mcp.close();
+    },
+  };
+}
+
+/** As providers take names; servers may have others. */
+function offeredName(prefix: string, name: string): string {
+  return `${prefix}_${name}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+}
