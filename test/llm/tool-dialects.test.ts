@@ -209,6 +209,20 @@ describe("items of a response", () => {
     return { failure: stream.failure, ...asked?.finish(isCut) };
   }
 
+  test("an item without its arguments has those that came in parts", () => {
+    const id = { item_id: "fc_1", output_index: 0 };
+    const begun = event({
+      type: "response.output_item.added",
+      item: { ...call("x"), id: "fc_1", arguments: "" },
+      ...id,
+    });
+    const delta = event({ type: "response.function_call_arguments.delta", delta: '{"a":1}', ...id });
+    const whole = { ...call("x", { arguments: '{"a":1}' }), id: "fc_1" };
+    const { calls, carry } = readItems([begun, delta, item({ ...whole, arguments: "" }), completed]);
+    expect(calls).toMatchObject([{ id: "x", arguments: '{"a":1}' }]);
+    expect(carry).toEqual({ items: [whole] });
+  });
+
   test("an item that is long is read where it has a call or thoughts", () => {
     const sealed = thought("rs_1", { encrypted_content: "g".repeat(40_000) });
     const long = call("x", { arguments: JSON.stringify({ text: "a".repeat(30_000) }) });
@@ -244,13 +258,16 @@ describe("items of a response", () => {
     expect(carry).toEqual({ items: [call("x"), call("call01002")] });
   });
 
-  test("more than 32 calls, 64 KiB of one, or 4 MiB of all, make the reply malformed", () => {
+  test("more than 32 calls, 64 KiB of one, 256 items, or 4 MiB of all, make the reply malformed", () => {
     const failureOf = (reads: readonly string[]) => readItems([...reads, completed]).failure;
     const many = Array.from({ length: 33 }, (_, index) => item(call(`c${index}`)));
     expect(failureOf(many.slice(1))).toBeNull();
     expect(failureOf(many)).toMatchObject({ kind: "malformed" });
     expect(failureOf([item(call("x", { arguments: "a".repeat(65_000) }))])).toBeNull();
     expect(failureOf([item(call("x", { arguments: "a".repeat(66_000) }))])).toMatchObject({ kind: "malformed" });
+    const few = (count: number) => Array.from({ length: count }, (_, index) => item(thought(`rs_${index}`)));
+    expect(failureOf(few(256))).toBeNull();
+    expect(failureOf(few(257))).toMatchObject({ kind: "malformed" });
     const large = [1, 2, 3].map((n) => item(thought(`rs_${n}`, { encrypted_content: "g".repeat(1_500_000) })));
     expect(failureOf(large.slice(1))).toBeNull();
     expect(failureOf(large)).toMatchObject({ kind: "malformed", message: expect.stringContaining("too much") });
