@@ -236,6 +236,11 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     path: "/api/budgets",
     body: { account: true, limit_micros: 1_000_000, period: "day", action: "notify" },
   });
+  const tool = await owner.client.send({
+    method: "POST",
+    path: `/api/companions/${companion.id}/tools`,
+    body: { name: "own_tool", url: "https://shop.example/" },
+  });
   const signInAnew = () => signIn(world, tally, owner.email);
   const callers = {
     public: createClient(world.url, {}, tally),
@@ -246,6 +251,7 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
   const ids = {
     id: companion.id,
     ...knowledge,
+    tool_id: tool.json.id,
     token: companion.token,
     sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,

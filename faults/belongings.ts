@@ -79,7 +79,7 @@ export async function makeBelongings(
     visitor_id: visit.visitor_id,
     message_id: visit.message_id,
     ...knowledge,
-    tool_id: (await make(`${path}/tools`, { name: "find_order", title: word, url: "https://shop.example/" })).id,
+    tool_id: (await make(`${path}/tools`, { name: "own_tool", title: word, url: "https://shop.example/" })).id,
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     budgets: (await make("/api/budgets", budgetOf(word))).id,

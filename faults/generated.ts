@@ -50,12 +50,16 @@ export const generatedRow: FaultRow = {
   },
 };
 
-/** They need a secret, or the name of a reply, that cannot be guessed; they are called all the same. */
+/**
+ * They need a secret, or the name of a reply, that cannot be guessed, or fields and ids that fit together; they are called
+ * all the same.
+ */
 const rare = new Set([
   ...["setUp", "signIn", "resetPassword", "changePassword", "confirmTotp", "removeTotp"],
   ...["takeElevenlabsWebhook", "getMetrics"],
   ...["followReply", "cancelReply", "followRelayedReply", "cancelRelayedReply"],
   ...["listOwnConversations", "getOwnConversation", "mergeVisitor"],
+  ...["createTool", "getTool", "updateTool", "deleteTool", "rotateToolSecret", "listToolCalls"],
 ]);
 
 function findOperation(operations: readonly Operation[], id: string): Operation {

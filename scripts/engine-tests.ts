@@ -31,6 +31,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/resume.test.ts": { contracts: ["turns"] },
   "test/api/second-factor.test.ts": { contracts: ["second-factors"] },
   "test/api/session.test.ts": { contracts: ["sessions"] },
+  "test/api/tool-calls-of-visitors.test.ts": { contracts: ["tools", "tool-calls"] },
   "test/api/usage-recorded.test.ts": { contracts: ["usage-recorded"] },
   "test/api/usage.test.ts": { contracts: ["usage"] },
   "test/api/versions.test.ts": {

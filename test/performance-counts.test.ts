@@ -10,6 +10,8 @@ import { keepTurn } from "./support/kept-turn.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { startRawChat } from "./support/raw-visitor.ts";
 import { openTemporaryStore } from "./support/sqlite-store.ts";
+import { newTool } from "./support/stored-tool.ts";
+import { testContext } from "./support/test-context.ts";
 
 const prepared: string[] = [];
 const statements: string[] = [];
@@ -106,6 +108,24 @@ test("storing a turn is one commit: a name costs it one statement more, a visito
   const known = await count(() => ({ visitor: { sealed: "sealed", isLimited: false } }));
   const limited = await count(() => ({ visitor: { sealed: "sealed", isLimited: true } }));
   expect([named, known, limited]).toEqual([plain + 1, plain, plain + 1]);
+});
+
+test("a transcript asks for calls of tools in one statement more, and only where the companion ever had a tool", async () => {
+  const account = await server.createAccount();
+  const headers = { authorization: `Bearer ${(await server.createKey(account)).key}` };
+  const readOne = async (of: Companion) => {
+    const id = await keepTurn(server, of);
+    return counting(async () => {
+      expect((await fetch(`${server.url}/api/conversations/${id}`, { headers })).status).toBe(200);
+    });
+  };
+  const plain = await server.createCompanion({}, account);
+  const handy = await server.createCompanion({}, account);
+  await server.services.store.tools.create(account.id, newTool(handy.id, 1), testContext());
+  const [without, withTool] = [await readOne(plain), await readOne(handy)];
+  expect(without.statements.join()).not.toContain("tool_calls");
+  expect(withTool.statements).toHaveLength(without.statements.length + 1);
+  expect([...without.commits, ...withTool.commits]).toEqual([]);
 });
 
 test("what one read brings from the provider leaves in one write, however many events it holds", async () => {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { openServices } from "../src/app/services.ts";
 import { loadConfig } from "../src/config/config.ts";
+import { createSqlite } from "../src/engines/sqlite/sqlite.ts";
 import { makeSealingKey } from "../src/lib/sealing.ts";
 import { testContext } from "./support/app.ts";
 import { createCapturedLog } from "./support/captured-log.ts";
@@ -132,6 +133,7 @@ describe("the server does not start", () => {
     const sealedSecret = await services.sealing.seal("tool", "a secret");
     await services.store.tools.create(id, newTool(companion.id, 1, { sealedSecret }), testContext());
     await services.close();
+    expect(createSqlite(directory.path).inspectStored?.()).toMatchObject({ hasSealed: true });
     rmSync(keyFile);
     expect(await refusal()).toContain(
       '"companiond account reset-tools <email> --yes" for each account that has tools (eve@shop.example)',

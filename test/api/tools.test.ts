@@ -153,6 +153,16 @@ describe("refuses, field by field,", () => {
     expect((await api.call("GET", path)).json.data).toEqual([]);
   });
 
+  test("what is deeper than anything that calls itself for each level could go", async () => {
+    const deep = `${"[".repeat(150_000)}${"]".repeat(150_000)}`;
+    const bodyWith = (fields: string) => `{"name":"${name}","url":"${url}",${fields}}`;
+    expectInvalid(await api.call("POST", path, bodyWith(`"headers":{"a":${deep}}`)), ["headers.a"]);
+    const inParameters = bodyWith(`"parameters":{"type":"object","a":${deep}}`);
+    expectInvalid(await api.call("POST", path, inParameters), ["parameters"]);
+    expectInvalid(await api.call("POST", path, bodyWith(`"tools":${deep}`)), ["tools.0"]);
+    expectInvalid(await api.call("POST", path, bodyWith(`"more":${deep}`)), ["more"]);
+  });
+
   test("what is no object, and a value in the place of a header's name, which is not repeated", async () => {
     for (const body of ["[]", "null", "7", '"x"']) {
       expectProblem(await api.call("POST", path, body), 400, "invalid_request");
@@ -379,6 +389,46 @@ describe("what was called", () => {
     await api.call("DELETE", at);
     const after = (await api.call("GET", `/api/conversations/${first.conversationId}`)).json;
     expect(after["messages"]).toEqual(transcript["messages"]);
+  });
+
+  test("shortens a page where it is much, and all of it is on the pages", async () => {
+    const { tool } = await made();
+    const sessionId = crypto.randomUUID();
+    const key = { companionId: companion.id, sessionId, visitorId: null };
+    const { store, clock } = server.services;
+    const startMs = clock.nowMs() - 60_000;
+    let conversationId = "";
+    for (let at = 0; at < 12; at++) {
+      const id = await keepTurn(server, companion as never, { sessionId, atMs: startMs + at * 1000 });
+      conversationId ||= id;
+    }
+    const found = await store.conversations.find(account.id, conversationId);
+    const replies = found?.messages.filter(({ role }) => role === "assistant") ?? [];
+    expect(replies).toHaveLength(12);
+    // Of the newest reply more than fits a page, of the others a third of that.
+    for (const [at, { id: replyId, createdAt }] of replies.entries()) {
+      const size = at === 11 ? 2_200_000 : 700_000;
+      const sent = { arguments: JSON.stringify({ at, filler: "x".repeat(size) }) };
+      const calls = [newCall({ id: tool.id, name }, createdAt, sent)];
+      await store.toolCalls.begin({ key, replyId, messageId: null }, calls);
+    }
+    const pages: number[] = [];
+    const seen: unknown[] = [];
+    for (let cursor: unknown = ""; cursor !== null; ) {
+      const after = cursor === "" ? "" : `?messages_cursor=${cursor}`;
+      const { json } = await api.call("GET", `/api/conversations/${conversationId}${after}`);
+      const shown = json["messages"] as { role: string; tool_calls?: { arguments: { at: number } }[] }[];
+      pages.unshift(shown.length);
+      seen.unshift(...shown.flatMap(({ tool_calls: calls = [] }) => calls.map((one) => one.arguments.at)));
+      cursor = json["messages_next_cursor"];
+    }
+    expect(seen).toEqual(replies.map((_, at) => at));
+    expect(pages.reduce((sum, count) => sum + count)).toBe(24);
+    expect(Math.max(...pages)).toBeLessThanOrEqual(5);
+    const last = await api.call("GET", `${path}/${tool.id}/calls?limit=100`);
+    expect(last.text.length).toBeLessThanOrEqual(8 * 1024 * 1024);
+    expect(last.json.data.length).toBeGreaterThan(5);
+    expect(last.json.next_cursor).not.toBeNull();
   });
 
   test("goes with its conversation", async () => {

@@ -80,6 +80,7 @@ const pages: readonly Page[] = [
   { path: "docs/commands.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/identity.md" },
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },
+  { path: "docs/tools.md", prints: /"secret":"whsec_/ },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },
 ];

@@ -27,6 +27,8 @@ const canaries = {
   visitorName: "canary-visitors-name-3434",
   visitorEmail: "canary-visitor-5656@example.com",
   visitorPlan: "canary-visitors-plan-7878",
+  toolHeader: "canary-header-of-a-tool-1313",
+  toolTitle: "canary-title-of-a-tool-2424",
 };
 const clientIp = "203.0.113.77";
 
@@ -163,8 +165,22 @@ async function live(): Promise<void> {
   );
   await call("GET", "/metrics", undefined, { authorization: `Bearer ${canaries.metricsToken}` });
   await call("GET", "/metrics", undefined, { authorization: `Bearer ${canaries.metricsToken}x` });
+  await manageTools(companion, bearer);
   await call("DELETE", `/api/conversations/${listed.data[0].id}`, undefined, bearer);
   await call("DELETE", `/api/companions/${companion.id}`, undefined, bearer);
+}
+
+async function manageTools(companion: { id: string }, bearer: Record<string, string>): Promise<void> {
+  const path = `/api/companions/${companion.id}/tools`;
+  const { toolHeader, toolTitle: title, badBody } = canaries;
+  const headers = { authorization: toolHeader };
+  const tool = { name: "find_order", title, url: "https://shop.example/", headers };
+  const made = JSON.parse(await call("POST", path, tool, bearer));
+  secrets.push(made.secret.slice(6));
+  await call("POST", path, { ...tool, title, name: badBody, headers: { [toolHeader]: toolHeader } }, bearer);
+  await call("PATCH", `${path}/${made.id}`, { headers: { a: toolHeader, b: `${toolHeader}\n` } }, bearer);
+  secrets.push(JSON.parse(await call("POST", `${path}/${made.id}/rotate-secret`, undefined, bearer)).secret.slice(6));
+  await call("DELETE", `${path}/${made.id}`, undefined, bearer);
 }
 
 /** As a verified visitor, while the provider quotes what it was told. */
@@ -212,7 +228,7 @@ test.each(Object.entries(canaries))("holds nothing of the %s", (_, canary) => {
 });
 
 test("holds no key, no embed token and no whole address", () => {
-  expect(secrets.length).toBe(6);
+  expect(secrets.length).toBe(8);
   for (const secret of secrets) expect(written).not.toContain(secret);
   expect(written).not.toContain(clientIp);
 });

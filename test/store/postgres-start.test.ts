@@ -189,6 +189,20 @@ describe("a start on", () => {
        VALUES ('k', 'a', 'shop', 'HS256', 'account', '', 'sealed', 0)`,
     );
     expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
+    await run(empty.url, "DELETE FROM visitor_keys");
+    expect(await storage.inspect?.()).toMatchObject({ hasSealed: false });
+    await run(
+      empty.url,
+      "INSERT INTO companions (id, account_id, enabled, name, name_folded, created_at, updated_at, " +
+        "allowed_origins, starters, metadata) VALUES ('c', 'a', true, 'C', 'c', 0, 0, '[]', '[]', '{}')",
+    );
+    await run(
+      empty.url,
+      "INSERT INTO tools (id, account_id, companion_id, name, title, type, url, header_names, " +
+        "sealed_secret, timeout_ms, confirm, requires_visitor, bytes, created_at, updated_at) " +
+        "VALUES ('t', 'a', 'c', 'n', 'n', 'mcp', 'u', '[]', 'sealed', 100, false, false, 0, 0, 0)",
+    );
+    expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
     expect(Math.abs(some?.clockOffsetMs ?? Number.NaN)).toBeLessThan(5000);
     await instance.close();
   });

@@ -14,7 +14,7 @@ import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { rangeQuery } from "../../http/time-range.ts";
 import { toUuid } from "../../lib/ids.ts";
-import { listCalls, messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
 import { showConversation, toWireMessage } from "./model.ts";
 import { ConversationObject, ConversationWithMessages } from "./responses.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
@@ -130,9 +130,9 @@ export const conversationRoutes: readonly Route[] = [
       const shown = await showConversation(services.visitors, found.conversation);
       const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
       const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
-      const calls = await listCalls(services, found);
+      const { page, calls } = await readCalls(services, found);
       const show = (message: Message) => toWireMessage(message, seen.get(message.id), calls.get(message.id));
-      return { ...shown, ...toWireMessages(found, show) };
+      return { ...shown, ...toWireMessages(page, show) };
     },
   }),
   route({

@@ -6,6 +6,7 @@ import type { Message } from "../../domain/conversation.ts";
 import type { ToolCall } from "../../domain/tool.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { pause } from "../../lib/pause.ts";
 
 const defaultMessages = 100;
 const maxMessages = 200;
@@ -30,13 +31,46 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
   },
 };
 
-/** What the page's replies called; asks for nothing where there can be none. */
-export async function listCalls(
-  { store }: Pick<Services, "store">,
-  { messages, mayHaveCalls }: ConversationPage,
-): Promise<ReadonlyMap<string, readonly ToolCall[]>> {
-  const replies = mayHaveCalls ? messages.filter(({ role }) => role === "assistant").map(({ id }) => id) : [];
-  return replies.length === 0 ? new Map() : await store.toolCalls.listOfReplies(replies);
+/** Of one response; it holds at least one reply's. */
+const maxCallBytes = 2 * 1024 * 1024;
+/** Replies whose calls are read at once: as many as are a few milliseconds of work, judged by those before. */
+const firstRead = 8;
+const bytesPerRead = 256 * 1024;
+
+interface PageWithCalls {
+  page: ConversationPage;
+  /** By the reply's id. */
+  calls: ReadonlyMap<string, readonly ToolCall[]>;
+}
+
+/** With what the page's replies called, for which it is shortened where that is much. Asks for nothing where there is none. */
+export async function readCalls({ store }: Pick<Services, "store">, page: ConversationPage): Promise<PageWithCalls> {
+  const calls = new Map<string, readonly ToolCall[]>();
+  const newestFirst = page.mayHaveCalls ? page.messages.filter(({ role }) => role === "assistant").reverse() : [];
+  let bytes = 0;
+  for (let at = 0, count = firstRead; at < newestFirst.length; at += count) {
+    if (at > 0) {
+      await pause();
+      count = Math.max(1, Math.floor((bytesPerRead * at) / (bytes + 1)));
+    }
+    const some = newestFirst.slice(at, at + count);
+    const found = await store.toolCalls.listOfReplies(some.map(({ id }) => id));
+    for (const reply of some) {
+      const own = found.get(reply.id) ?? [];
+      const more = own.reduce((sum, call) => sum + call.arguments.length + (call.result?.length ?? 0), 0);
+      if (bytes > 0 && bytes + more > maxCallBytes) return { page: startBehind(page, reply), calls };
+      bytes += more;
+      if (own.length > 0) calls.set(reply.id, own);
+    }
+  }
+  return { page, calls };
+}
+
+/** Only what is newer than this message, of which there is something. */
+function startBehind(page: ConversationPage, message: Message): ConversationPage {
+  const messages = page.messages.slice(page.messages.indexOf(message) + 1);
+  const [{ createdAt, id }] = messages as [Message, ...Message[]];
+  return { ...page, messages, nextBefore: { createdAt, id } };
 }
 
 /** The page's messages, as they are shown to this reader. */

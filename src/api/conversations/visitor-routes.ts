@@ -11,7 +11,7 @@ import { pageQuery, toWireList } from "../../http/paging.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { listCalls, messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
 import { mergeBody, toVisitorConversation, toVisitorMessage } from "./model.ts";
 import { OwnConversation, OwnConversationWithMessages } from "./responses.ts";
 
@@ -61,9 +61,9 @@ export const visitorConversationRoutes: readonly Route[] = [
       );
       const isOwn = found?.conversation.companionId === companion.id && found.conversation.visitorId === visitor.id;
       if (!isOwn) throw missing("conversation");
-      const calls = await listCalls(services, found);
+      const { page: shown, calls } = await readCalls(services, found);
       const show = (message: Message) => toVisitorMessage(message, calls.get(message.id));
-      return { ...toVisitorConversation(found.conversation), ...toWireMessages(found, show) };
+      return { ...toVisitorConversation(found.conversation), ...toWireMessages(shown, show) };
     },
   }),
   route({

@@ -1,6 +1,6 @@
 /** What is wrong with a tool that the shape of its JSON does not show. */
 import type { FieldError } from "../../domain/errors.ts";
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { isClean, isWithin } from "../../domain/metadata.ts";
 import { maxParametersBytes, reservedToolNames, type ToolTarget } from "../../domain/tool.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../../lib/http/header-fields.ts";
@@ -64,7 +64,11 @@ async function findParametersFault(parameters: JsonObject): Promise<string | nul
 function listHeaderFaults(headers: Readonly<Record<string, unknown>>): FieldError[] {
   const entries = Object.entries(headers);
   if (entries.length > maxHeaders) return [{ param: "headers", detail: `Must be at most ${maxHeaders} headers.` }];
-  if (!isJsonObject(headers) || Buffer.byteLength(JSON.stringify(headers)) > maxHeaderBytes) {
+  const bytes = entries.reduce(
+    (sum, [name, value]) => sum + name.length + (typeof value === "string" ? value.length : 0),
+    0,
+  );
+  if (bytes > maxHeaderBytes) {
     return [{ param: "headers", detail: `Must be at most ${maxHeaderBytes / 1024} KiB in all.` }];
   }
   const seen = new Set<string>();

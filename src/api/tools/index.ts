@@ -1,11 +1,12 @@
 /** `/api/companions/{id}/tools`: what a companion's model may call, and what it called. */
+import type { PageRequest } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import type { Tool } from "../../domain/tool.ts";
 import { maxTools } from "../../domain/tool.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { collectList, pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
@@ -183,12 +184,15 @@ export const toolRoutes: readonly Route[] = [
       params: makeParams(),
       responses: { 200: jsonResponse("A page of calls.", listOf(ToolCallObject, "ToolCallList")) },
     }),
-    async handle({ services, principal, params, query: { page } }) {
+    handle({ services, principal, params, query: { page } }) {
       const companionId = readId(params.id, "companion");
       const toolId = readId(params.toolId, "tool");
-      const found = await services.store.toolCalls.listOfTool(principal.account.id, companionId, toolId, page);
-      if (found === null) throw missing("tool");
-      return toWireList(found, toWireCallRecord);
+      const read = async (part: PageRequest) => {
+        const found = await services.store.toolCalls.listOfTool(principal.account.id, companionId, toolId, part);
+        if (found === null) throw missing("tool");
+        return { ...found, items: found.items.map((call) => ({ ...call, updatedAt: call.createdAt })) };
+      };
+      return collectList({ ...page, updatedSinceMs: null }, read, toWireCallRecord);
     },
   }),
   toolTestRoute,

@@ -7,6 +7,8 @@ import type {
   ToolCallList,
   ToolList,
   ToolPatch,
+  ToolTest,
+  ToolTestRequest,
   ToolWithSecret,
 } from "../generated/wire.ts";
 import { iteratePages } from "../pages.ts";
@@ -59,6 +61,10 @@ export function toolCalls(transport: Transport) {
     /** Signs calls with another secret, which is in this answer only. */
     rotateSecret: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.json<ToolWithSecret>({ method: "POST", path: at(companionId, id, "rotate-secret") }, options),
+
+    /** Calls it as a model would; `ok` says whether it gave a result. */
+    test: (companionId: string, id: string, request: ToolTestRequest = {}, options: CallOptions = {}) =>
+      transport.json<ToolTest>({ method: "POST", path: at(companionId, id, "test"), body: request }, options),
 
     /** One page of its last calls. */
     calls,
