@@ -6,6 +6,7 @@ import { createResponsesReader } from "../../src/engines/openai/responses-reader
 import { readFixture } from "../support/llm-dialects.ts";
 import { chatToolDialects, responsesToolDialects } from "../support/llm-tool-dialects.ts";
 import { chunk, doneMark, event } from "../support/mock-llm-replies.ts";
+import { createRandom } from "../support/random.ts";
 
 const wires = [
   { api: "chat", createReader: createChatReader, dialects: chatToolDialects },
@@ -80,6 +81,48 @@ describe("parts of calls in a chat", () => {
       finished,
     ]);
     expect(calls).toEqual([{ id: "x", name: "look_up", arguments: '{"a":1}' }]);
+  });
+
+  test("any number of calls, cut and mixed in any way, come out as they were", () => {
+    const random = createRandom(7);
+    for (let round = 0; round < 300; round++) {
+      const asked = Array.from({ length: 1 + random.below(6) }, (_, index) => ({
+        id: `c${index}`,
+        name: random.pick(["a", "b"]),
+        arguments: JSON.stringify({ text: random.pick(["", "ö🙂", '}{"', "{}"]), list: [index, {}], more: { a: {} } }),
+      }));
+      const isNamedAgain = random.below(2) === 0;
+      const left = asked.map(({ id, name, arguments: args }, index) => {
+        const pieces = args.match(new RegExp(`[^]{1,${1 + random.below(9)}}`, "g")) ?? [];
+        const again = isNamedAgain ? { id, function: { name } } : { function: {} };
+        return [
+          part({ id, function: { name, arguments: "" } }, index),
+          ...pieces.map((piece) => part({ ...again, function: { ...again.function, arguments: piece } }, index)),
+        ];
+      });
+      const sent: string[] = [];
+      // The first parts come in the order of the calls; all others as they like.
+      for (const pieces of left) sent.push(parts(pieces.shift() as object));
+      while (left.some((pieces) => pieces.length > 0)) {
+        const pieces = left[random.below(left.length)] ?? [];
+        if (pieces.length > 0) sent.push(parts(...pieces.splice(0, 1 + random.below(3))));
+      }
+      const bytes = Buffer.from(sent.join("") + finished).toString("latin1");
+      const { stream, asked: reader } = read(createChatReader, cut(bytes, 1 + random.below(200)), 1);
+      expect(stream.failure).toBeNull();
+      expect(reader?.finish(false).calls).toEqual(asked);
+    }
+  });
+
+  test("an empty object may go before the arguments, and all of them may come again", () => {
+    const { calls } = readChat([
+      parts(part({ id: "x", function: { name: "a", arguments: "{}" } })),
+      parts(part({ function: { arguments: '{"n":' } })),
+      parts(part({ function: { arguments: "1}" } })),
+      parts(part({ id: "x", function: { name: "a", arguments: '{"n":1}' } })),
+      finished,
+    ]);
+    expect(calls).toEqual([{ id: "x", name: "a", arguments: '{"n":1}' }]);
   });
 
   test("calls without numbers and ids are told apart by their names", () => {
@@ -166,6 +209,20 @@ describe("items of a response", () => {
     return { failure: stream.failure, ...asked?.finish(isCut) };
   }
 
+  test("an item without its arguments has those that came in parts", () => {
+    const id = { item_id: "fc_1", output_index: 0 };
+    const begun = event({
+      type: "response.output_item.added",
+      item: { ...call("x"), id: "fc_1", arguments: "" },
+      ...id,
+    });
+    const delta = event({ type: "response.function_call_arguments.delta", delta: '{"a":1}', ...id });
+    const whole = { ...call("x", { arguments: '{"a":1}' }), id: "fc_1" };
+    const { calls, carry } = readItems([begun, delta, item({ ...whole, arguments: "" }), completed]);
+    expect(calls).toMatchObject([{ id: "x", arguments: '{"a":1}' }]);
+    expect(carry).toEqual({ items: [whole] });
+  });
+
   test("an item that is long is read where it has a call or thoughts", () => {
     const sealed = thought("rs_1", { encrypted_content: "g".repeat(40_000) });
     const long = call("x", { arguments: JSON.stringify({ text: "a".repeat(30_000) }) });
@@ -201,13 +258,16 @@ describe("items of a response", () => {
     expect(carry).toEqual({ items: [call("x"), call("call01002")] });
   });
 
-  test("more than 32 calls, 64 KiB of one, or 4 MiB of all, make the reply malformed", () => {
+  test("more than 32 calls, 64 KiB of one, 256 items, or 4 MiB of all, make the reply malformed", () => {
     const failureOf = (reads: readonly string[]) => readItems([...reads, completed]).failure;
     const many = Array.from({ length: 33 }, (_, index) => item(call(`c${index}`)));
     expect(failureOf(many.slice(1))).toBeNull();
     expect(failureOf(many)).toMatchObject({ kind: "malformed" });
     expect(failureOf([item(call("x", { arguments: "a".repeat(65_000) }))])).toBeNull();
     expect(failureOf([item(call("x", { arguments: "a".repeat(66_000) }))])).toMatchObject({ kind: "malformed" });
+    const few = (count: number) => Array.from({ length: count }, (_, index) => item(thought(`rs_${index}`)));
+    expect(failureOf(few(256))).toBeNull();
+    expect(failureOf(few(257))).toMatchObject({ kind: "malformed" });
     const large = [1, 2, 3].map((n) => item(thought(`rs_${n}`, { encrypted_content: "g".repeat(1_500_000) })));
     expect(failureOf(large.slice(1))).toBeNull();
     expect(failureOf(large)).toMatchObject({ kind: "malformed", message: expect.stringContaining("too much") });

@@ -169,15 +169,27 @@ describe("rounds of calls", () => {
     }
   });
 
-  test("are told in words for a reply without tools where a gateway wants the tools beside them", async () => {
-    const message = "Expected the tools= param to be passed in when tool calls are in the conversation.";
-    refuseTools(400, { error: { message } }, ({ messages }) => JSON.stringify(messages).includes("tool_calls"));
-    const provider = open();
-    expect(await ask(provider, "m", { rounds, tools: [] })).toMatchObject({ text: "ok" });
-    mock.respond(null);
-    // That says nothing of the next request.
-    expect(await ask(provider, "m")).toMatchObject({ calls: [{}] });
-  });
+  test.each<[string, Partial<ReplyRequest>, string]>([
+    ["LiteLLM", { tools: [] }, "Expected the `tools=` param to be passed in when tool calls are in the conversation."],
+    [
+      "Bedrock",
+      { tools: [] },
+      "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    ],
+    ["Moonshot", {}, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"],
+    ["Google", {}, "Function call is missing a thought_signature in functionCall parts."],
+    ["Mistral", {}, "Tool call id was 0192-x but must be a-z, A-Z, 0-9, with a length of 9."],
+  ])(
+    "are told in words where %s cannot take them as calls, which says nothing of the next request",
+    async (_, fields, message) => {
+      refuseTools(400, { error: { message } }, ({ messages }) => JSON.stringify(messages).includes("tool_calls"));
+      const provider = open();
+      expect(await ask(provider, "m", { rounds, ...fields })).toMatchObject({ text: "ok" });
+      expect(JSON.stringify(mock.requests.at(-1)?.body)).toContain("Result of get_weather: Snow");
+      mock.respond(null);
+      expect(await ask(provider, "m")).toMatchObject({ calls: [{}] });
+    },
+  );
 });
 
 describe("a chat that refuses tools beside thoughts", () => {

@@ -68,6 +68,8 @@ export class ChatCalls implements AskedReader {
     const { index, id } = part;
     const { name, arguments: args } = isFields(part.function) ? part.function : {};
     const call = this.#find(index, { id, name, args });
+    // Some begin with an empty object before the real one, or send all of it again at the end.
+    if (isText(args) && args.startsWith("{") && isWhole(call.arguments)) call.arguments = "";
     this.#asked.add(call, { id, name, args });
     for (const member of signatures) {
       const value = part[member];

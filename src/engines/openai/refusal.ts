@@ -29,7 +29,8 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
   tools: {
     param: /^(tools|tool_choice|functions)\b|^messages\b.*tool/,
-    words: /\btools?\b|\bschema for function\b|\btool_(choice|calls?|use)\b|\bfunction[ _-]call(s|ing)?\b/gi,
+    words:
+      /\btools?\b|\bschema for function\b|\btool_?(choice|calls?|use|config|results?)\b|\bfunction[ _-]call(s|ing)?\b/gi,
   },
 };
 const anyEffort = /\breasoning[_. ]effort\b/gi;
@@ -106,7 +107,8 @@ function readToolRefusal(
   const { param, message, isByRequest } = failure;
   if (isByRequest || failure.code === "context_length_exceeded" || /context length/i.test(message)) return null;
   if (!isSent("tools", plan) || !isBlamed("tools", param, isNamed)) return null;
-  const isOfOne = plan.tools.length === 0 || hasTakenTools || /\d/.test(param ?? "") || aboutOneTool.test(message);
+  // Rounds may be refused for what they lack, such as thoughts that another provider's model would have signed.
+  const isOfOne = plan.rounds.length > 0 || hasTakenTools || /\d/.test(param ?? "") || aboutOneTool.test(message);
   const isOfAll = !isOfOne && aboutSupport.test(message);
   return { refused: ["tools"], ...(isOfAll ? {} : { isPassing: true as const }) };
 }

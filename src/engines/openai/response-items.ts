@@ -9,6 +9,7 @@ import type { AskedAnswer, AskedReader } from "./wire.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const maxItems = 256;
 /** Of all items, as JSON; what is kept is sent again with every further round. */
 const maxItemUnits = 4 * 1024 * 1024;
 
@@ -50,16 +51,18 @@ export class ResponseItems implements AskedReader {
   }
 
   /** `output_item.done`. */
-  take(item: unknown): void {
-    if (!isJsonObject(item)) return;
-    const { id, type, call_id: callId, name, arguments: args } = item;
+  take(given: unknown): void {
+    if (!isJsonObject(given)) return;
+    const item = isCall(given) ? this.#completed(given) : given;
+    const { id, type } = item;
     const known = typeof id === "string" ? this.#items.findIndex((one) => one.id === id && one.type === type) : -1;
     if (known === -1) this.#items.push(item);
     else this.#items[known] = item;
     this.#itemUnits += JSON.stringify(item).length;
-    if (this.#itemUnits > maxItemUnits) this.#excess ??= "the model puts out too much beside its text";
+    const isTooMuch = this.#itemUnits > maxItemUnits || this.#items.length > maxItems;
+    if (isTooMuch) this.#excess ??= "the model puts out too much beside its text";
     if (!isCall(item)) return;
-    const bytes = Buffer.byteLength(`${callId}${name}${textOfArguments(args)}`);
+    const bytes = Buffer.byteLength(`${item.call_id}${item.name}${item.arguments}`);
     this.#itemBytes += bytes;
     this.#excess ??= findExcess(this.#items.filter(isCall).length, bytes);
   }
@@ -90,13 +93,20 @@ export class ResponseItems implements AskedReader {
   #toCarried(named: ReadonlyMap<number | undefined, AskedCall>): JsonObject[] {
     const kept = this.#items.flatMap((item, position): JsonObject[] => {
       const call = named.get(position);
-      if (call !== undefined) return [{ ...item, call_id: call.id, arguments: textOfArguments(item.arguments) }];
+      if (call !== undefined) return [{ ...item, call_id: call.id }];
       return isCall(item) || isUnreadable(item) ? [] : [item];
     });
     while (kept.at(-1)?.type === "reasoning") kept.pop();
     if (!this.#items.some(isUnreadable)) return kept;
     // An item that is known by its id is wanted together with the thoughts before it.
     return kept.map(({ id: _, ...item }) => item);
+  }
+
+  /** Some gateways leave out of the item what they have sent in parts. */
+  #completed(item: JsonObject): JsonObject {
+    const args = textOfArguments(item.arguments);
+    const streamed = this.#byItem.get(item.id);
+    return { ...item, arguments: args === "" ? (streamed?.arguments ?? "") : args };
   }
 
   #open(id: unknown, index: unknown): OpenCall {

@@ -1,7 +1,6 @@
 /** Earlier rounds of calls in the messages of a request, as calls and results or, for a model that takes none, in words. */
-import type { HistoryMessage } from "../../domain/conversation.ts";
-import { textParts } from "../../domain/conversation.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { isJsonText } from "./asked-calls.ts";
 import type { SentRound } from "./wire.ts";
 
@@ -11,12 +10,12 @@ export function toRoundMessages({ text, calls, carry }: SentRound): JsonObject[]
   const answer: JsonObject = {
     role: "assistant",
     content: text === "" ? null : text,
-    ...asObject(thoughts),
+    ...(isJsonObject(thoughts) ? thoughts : {}),
     tool_calls: calls.map(({ id, name, arguments: args }, index) => ({
       id,
       type: "function",
       function: { name, arguments: toSentArguments(args) },
-      ...asObject(Array.isArray(signed) ? signed[index] : undefined),
+      ...signatureOf(signed, index),
     })),
   };
   return [answer, ...calls.map(({ id, result }) => ({ role: "tool", tool_call_id: id, content: result }))];
@@ -53,6 +52,7 @@ function toSentArguments(args: string): string {
   return isJsonText(args) ? args : "{}";
 }
 
-function asObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+function signatureOf(signed: JsonValue | undefined, index: number): JsonObject {
+  const signature = Array.isArray(signed) ? signed[index] : null;
+  return isJsonObject(signature) ? signature : {};
 }
