@@ -1,9 +1,8 @@
 /** One page at a time, its code loaded when it is first shown. */
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { currentPath } from "./lib/router.ts";
+import { currentPath, homePath, type PageComponent, type Params } from "./lib/router.ts";
 import { session } from "./lib/session.ts";
-import { homePath, type PageComponent, type Params } from "./paths.ts";
 import type { Route } from "./routes.ts";
 import { Button, ButtonLink } from "./ui/button.tsx";
 import { PageHead } from "./ui/page.tsx";

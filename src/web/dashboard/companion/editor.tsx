@@ -9,13 +9,11 @@ import { Button } from "../ui/button.tsx";
 import { AskDiscard } from "../ui/dialog.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
-import { ChallengeSection } from "./challenge-section.tsx";
+import { KnowledgeSection, LimitsSection } from "./answers-sections.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
-import { KnowledgeSection } from "./knowledge-section.tsx";
-import { LimitsSection } from "./limits-section.tsx";
 import { Preview } from "./preview.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
-import { VisitorsSection } from "./visitors-section.tsx";
+import { ChallengeSection, VisitorsSection } from "./visitors-sections.tsx";
 
 interface EditorProps {
   /** The companion's; none for a new one. */

@@ -1,7 +1,7 @@
 /** Says beside a snippet why it would not work on a website yet, and what to do about that. */
 import { useSession } from "../lib/session.ts";
 import { Notice } from "../ui/states.tsx";
-import { judgeAddress } from "./judge-address.ts";
+import { judgeAddress } from "./install-guides.ts";
 
 export function AddressNotice() {
   const { server, account } = useSession();

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Form, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Empty, Notice, Problem } from "../ui/states.tsx";
-import { PassageText } from "./passage-text.tsx";
+import { PassageText } from "./passages.tsx";
 import { countOf } from "./source-words.ts";
 
 interface TryQuestionProps {

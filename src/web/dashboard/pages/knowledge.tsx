@@ -4,12 +4,11 @@ import { AddSources } from "../knowledge/add-sources.tsx";
 import { SourceList } from "../knowledge/source-list.tsx";
 import { TryQuestion } from "../knowledge/try-question.tsx";
 import { Unanswered } from "../knowledge/unanswered.tsx";
+import { useUploads } from "../knowledge/uploads.tsx";
 import { useSources } from "../knowledge/use-sources.ts";
-import { useUploads } from "../knowledge/use-uploads.ts";
 import { useList } from "../lib/load.ts";
-import { useLeaveGuard, useSearch } from "../lib/router.ts";
+import { type Params, useLeaveGuard, useSearch } from "../lib/router.ts";
 import type { Companion, UnansweredQuestion } from "../lib/types.ts";
-import type { Params } from "../paths.ts";
 
 export default function KnowledgePage({ params }: { params: Params }) {
   return (

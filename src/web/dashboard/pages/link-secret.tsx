@@ -1,5 +1,5 @@
 /** The secret of a one-time link: in the fragment, which browsers do not send. */
-import { signInPath } from "../paths.ts";
+import { signInPath } from "../lib/router.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Door } from "./door.tsx";
 
