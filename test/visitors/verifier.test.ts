@@ -7,7 +7,7 @@ import { sealedKeyName } from "../../src/core/visitors/imported-keys.ts";
 import { makeSecret } from "../../src/core/visitors/key-material.ts";
 import { createVisitors } from "../../src/core/visitors/verifier.ts";
 import type { VisitorKeyAlgorithm } from "../../src/domain/visitor.ts";
-import { pickOnly } from "../../src/engines/store-shared/rows/visitor-keys.ts";
+import { pickOnly } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { createSealing } from "../../src/lib/sealing.ts";
 import { createCapturedLog } from "../support/captured-log.ts";

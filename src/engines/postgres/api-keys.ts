@@ -2,11 +2,10 @@
 import type { CallerRight, FoundKey } from "../../contracts/store/api-keys.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
-import { decodeScopes } from "../store-shared/rows/scope-letters.ts";
-import type { KeyLookups } from "../store-shared/scripts/api-keys.ts";
+import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { laterUse, lockRows } from "./last-use.ts";
-import { spendingState } from "./spending-state.ts";
+import { spendingState } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 type RightRow = Omit<CallerRight, "spending"> & SpendingState & { lookupKey: string };

@@ -1,10 +1,9 @@
 /** Finds API keys in SQLite, without a cache, on every management call. */
 import type { Plan } from "../../domain/account.ts";
-import { decodeScopes } from "../store-shared/rows/scope-letters.ts";
-import type { KeyLookups } from "../store-shared/scripts/api-keys.ts";
+import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
-import { type SpendingStateRow, spendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 interface FoundRow {

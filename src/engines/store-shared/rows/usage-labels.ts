@@ -2,7 +2,7 @@
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { UsageGroup } from "../../../contracts/store/usage.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
-import { matchesMetadata } from "./metadata-entries.ts";
+import { matchesMetadata } from "./metadata-blocks.ts";
 import { isMetadata, readFields } from "./usage-groups.ts";
 import type { SumRow } from "./usage-sums.ts";
 

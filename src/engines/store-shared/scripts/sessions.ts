@@ -1,7 +1,7 @@
 /** Dashboard sessions and one-time links. */
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../../../contracts/store/sessions.ts";
 import type { Account } from "../../../domain/account.ts";
-import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";
+import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import type { RecordLastUses } from "./last-use.ts";
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";

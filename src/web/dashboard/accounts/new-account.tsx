@@ -94,7 +94,6 @@ const operatorRights =
 
 const ownerRights = "An owner sees and changes only what belongs to this account.";
 
-/** An account's plan and role, which count once they are saved: an arrow key changes what is chosen. */
 function roleHint(role: string): string {
   return role === "operator" ? operatorRights : ownerRights;
 }

@@ -142,7 +142,6 @@ const lifetimes = [
   { value: "365", label: "In a year" },
 ] as const;
 
-/** What a key may do: the scopes, and the sets of them that are used most. */
 function expiryOf(days: string, nowMs = Date.now()): string | null {
   return days === "" ? null : new Date(nowMs + Number(days) * 86_400_000).toISOString();
 }

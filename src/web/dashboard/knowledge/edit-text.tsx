@@ -1,4 +1,7 @@
-/** Writes a text source, or edits one: as its owner wrote it, and over the version that was read. */
+/**
+ * Writes a text source, or edits one: as its owner wrote it, and over the version that was read. The editor knows one
+ * line end; what nobody touched stays byte for byte.
+ */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, call, changedFields, fieldProblem, send, tagOf } from "../lib/api.ts";
 import { type Loaded, useAction, useLoad } from "../lib/load.ts";
@@ -162,9 +165,6 @@ interface WrittenText {
   url: string | null;
 }
 
-/**
- * A text as its owner wrote it, through an editor that knows one line end: what nobody touched stays byte for byte.
- */
 function toWritten({ source: { title, url }, text }: KeptText): WrittenText {
   return { title, text, url };
 }

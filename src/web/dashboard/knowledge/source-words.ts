@@ -119,10 +119,7 @@ export const acceptedFiles = extensions.map((extension) => `.${extension}`).join
 
 export const kindsSentence = "PDF, Word (.docx), HTML, Markdown, text and CSV, up to 20 MiB each.";
 
-/**
- * Which files can be read, said before they are sent. Why the file would be refused; null if it would not. Files
- * without an extension are looked at by the server.
- */
+/** Why the file would be refused; null if it would not. Files without an extension are looked at by the server. */
 export function findFileProblem({ name, size }: Pick<File, "name" | "size">): string | null {
   const extension = /[^.]\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   if (extension !== undefined && !extensions.includes(extension)) {

@@ -13,8 +13,7 @@ export function focusPage(): void {
 }
 
 /**
- * Moves the focus to where typing continues, in lists of fields that grow and shrink. `list` goes on the list;
- * `focusRow` gives the focus to the first field of the row at the index, once it is drawn.
+ * `list` goes on the list; `focusRow` gives the focus to the first field of the row at the index, once it is drawn.
  */
 export function useRowFocus() {
   const list = useRef<HTMLUListElement>(null);

@@ -39,7 +39,6 @@ const words: Record<string, { why: string; remedy: string }> = {
   malformed: { why: "The provider sent something unreadable", remedy: forTheOperator },
 };
 
-/** Why replies failed, in words for the companion's owner, and what may help. */
 function explainFailure(kind: string): { why: string; remedy: string } {
   return words[kind] ?? { why: kind, remedy: "" };
 }

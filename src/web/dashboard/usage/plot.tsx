@@ -84,10 +84,7 @@ const palettes = {
   dark: ["#a5a0ff", "#5bc8de", "#f2b45f", "#f58ac0", "#a9d36a", "#d3a6f5"],
 };
 
-/**
- * How plots look, as options of the plotting library. Colours that differ from one another and from the theme's
- * background.
- */
+/** Colours that differ from one another and from the theme's background. */
 function colorsOf(count: number): string[] {
   const palette = isDark() ? palettes.dark : palettes.light;
   return Array.from({ length: count }, (_, index) => palette[index % palette.length] ?? "");

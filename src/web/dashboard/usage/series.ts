@@ -92,7 +92,6 @@ const kinds: Record<Exclude<GroupKind, "metadata">, Omit<Grouping, "kind" | "fie
   model: { api: "model,provider", title: "Model", words: "model", most: "The models used most" },
 };
 
-/** What usage can be grouped by, in the address of the page, in the API, and in words. */
 export function groupingOf(kind: string | null, field: string): Grouping {
   if (kind === "metadata") {
     const api = field === "" ? null : `metadata.${field}`;

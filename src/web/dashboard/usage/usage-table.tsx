@@ -133,10 +133,7 @@ export function useKeyNames(isWanted: boolean): Record<string, string> {
 
 const setting = <code class="font-mono">COMPANIOND_PRICES</code>;
 
-/**
- * What is missing where usage has no price, and who can do something about it. Under amounts of which some are
- * unknown.
- */
+/** Under amounts of which some are unknown. */
 function NoPriceNotice() {
   const { account } = useSession();
   return (
