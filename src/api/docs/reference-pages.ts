@@ -1,12 +1,18 @@
 /** `/docs` and the pages below it: an overview, the calls by group, and the objects. */
 import { escapeHtml } from "../../http/html.ts";
-import { renderAddress, renderCall } from "./call.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { type DocsPlace, framePage } from "./frame.ts";
 import { renderInline, renderText } from "./html.ts";
-import type { LocateObject, ObjectPage } from "./objects.ts";
-import { type Group, guidesHref, listGroups, objectsHref, overviewHref } from "./places.ts";
-import { renderSchema } from "./schema-table.ts";
+import {
+  type Group,
+  guidesHref,
+  type LocateObject,
+  listGroups,
+  type ObjectPage,
+  objectsHref,
+  overviewHref,
+} from "./places.ts";
+import { renderAddress, renderCall, renderSchema } from "./schema-table.ts";
 
 interface ReferenceParts {
   document: OpenApiDocument;

@@ -2,9 +2,8 @@
 import type { Route } from "../../http/route.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
-import { renderErrorsPage } from "./errors-page.ts";
-import { createObjectLocator, listObjectPages, toPlaces } from "./objects.ts";
-import { errorsHref, listPlaces } from "./places.ts";
+import { renderErrorsPage } from "./error-guide.ts";
+import { createObjectLocator, errorsHref, listObjectPages, listPlaces, toPlaces } from "./places.ts";
 import { renderReferencePages } from "./reference-pages.ts";
 import { buildIndex, renderSearchPage } from "./search.ts";
 

@@ -4,10 +4,9 @@ import type { Finding, SelfCheck } from "../../domain/finding.ts";
 import { examineBackupStorage } from "./backup-storage.ts";
 import { examineAuthority, examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
-import { describeFailure, fail } from "./finding.ts";
+import { describeFailure, fail, ok, warn } from "./finding.ts";
 import { examineKey } from "./key.ts";
 import { examineShutdownDates } from "./models.ts";
-import { examineNames } from "./names.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
 import { examineReading } from "./reading.ts";
@@ -47,4 +46,11 @@ export async function runLooks(looks: readonly SelfCheck[]): Promise<Finding[]> 
     }),
   );
   return found.flat();
+}
+
+/** Tells which variables are set and have no effect; of settings that are wrong there is nothing to examine. */
+function examineNames({ warnings }: Pick<Config, "warnings">): Finding[] {
+  const name = "configuration";
+  if (warnings.length === 0) return [ok(name, "All settings are valid.")];
+  return warnings.map((sentence) => warn(name, sentence, "Remove it, unless another program needs it here."));
 }

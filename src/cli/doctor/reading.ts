@@ -1,6 +1,6 @@
 /** Checks that documents can be read, and whether the process that reads them is confined. */
 import { findConfinement } from "../../core/knowledge/reading/reader.ts";
-import { describeUnconfined } from "../unconfined.ts";
+import { describeUnconfined } from "../warnings.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const limitMs = 10_000;

@@ -1,11 +1,11 @@
 /** The stored form of a backup: compressed with zstd, then encrypted where there is a recipient; within bounded memory. */
-import { createReadStream } from "node:fs";
+import { createReadStream, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { AppError } from "../../domain/errors.ts";
 import { decryptWithAge, encryptWithAge } from "./age.ts";
-import { requireSpace } from "./space.ts";
 
 const pieceBytes = 256 * 1024;
 
@@ -126,4 +126,20 @@ async function peek(
     if (!isDone) yield* { [Symbol.asyncIterator]: () => source };
   };
   return [head, all()];
+}
+
+const mebibyte = 1024 * 1024;
+/** Left for whatever else writes there: with less, the server soon refuses to store messages. */
+const spareBytes = 64 * mebibyte;
+
+/** Whether a disk has room for what is about to be written to it. Throws `unavailable` with a sentence. */
+export function requireSpace(file: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  const freeBytes = bavail * bsize;
+  if (bytes + spareBytes <= freeBytes) return;
+  const [needed, free] = [Math.ceil((bytes + spareBytes) / mebibyte), Math.floor(freeBytes / mebibyte)];
+  throw new AppError(
+    "unavailable",
+    `It needs ${needed} MiB on the disk of the data directory, where ${free} MiB are free. Free some space.`,
+  );
 }

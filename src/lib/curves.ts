@@ -1,4 +1,4 @@
-/** The curve of Ed25519 (RFC 8032, 5.1): which public keys verify only what their owner has signed. */
+/** The curves of Ed25519 (RFC 8032, 5.1) and P-256 (FIPS 186-5, SP 800-186): which points are good public keys. */
 
 const prime = 2n ** 255n - 19n;
 const d = 0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3n;
@@ -35,4 +35,21 @@ function isSquare(value: bigint): boolean {
     base = (base * base) % prime;
   }
   return power === 1n;
+}
+
+const p256Prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
+const p256B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+
+/**
+ * The curve P-256 (FIPS 186-5, SP 800-186): whether a point is on it. Bun finds out too when it imports a key, but
+ * leaves OpenSSL's error behind, and the next use of another key fails with it.
+ */
+export function isOnP256(x: Uint8Array, y: Uint8Array): boolean {
+  const [xNumber, yNumber] = [toNumber(x), toNumber(y)];
+  if (xNumber >= p256Prime || yNumber >= p256Prime) return false;
+  return (yNumber * yNumber - (xNumber ** 3n - 3n * xNumber + p256B)) % p256Prime === 0n;
+}
+
+function toNumber(bytes: Uint8Array): bigint {
+  return BigInt(`0x${bytes.toHex()}`);
 }
