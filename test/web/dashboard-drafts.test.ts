@@ -1,6 +1,6 @@
 /** What the dashboard tells while someone types, held against what the server takes. */
 import { expect, test } from "bun:test";
-import { readableTextColor } from "../../src/domain/color.ts";
+import { readableTextColor } from "../../src/api/embed/avatar.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
 import { originProblem } from "../../src/web/dashboard/companion/draft.ts";

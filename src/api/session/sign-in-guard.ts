@@ -8,7 +8,6 @@ import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";
-import { type OwnAddress, requireSameOrigin } from "../../http/csrf-guard.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { writeContext } from "../../http/principal-guard.ts";
 import { refuseQuery } from "../../http/query.ts";
@@ -18,8 +17,10 @@ import {
   cookieNameOf,
   findSessionPrincipal,
   type OpenedSession,
+  type OwnAddress,
   readCookie,
   renderCookie,
+  requireSameOrigin,
 } from "../../http/session-cookie.ts";
 import type { IdSource } from "../../lib/ids.ts";
 import { readWireSignedIn } from "./model.ts";

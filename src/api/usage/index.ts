@@ -3,7 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { prefers, varyBy } from "../../http/compression.ts";
-import { respondInParts } from "../../http/parts-response.ts";
+import { respondInParts, writeRows } from "../../http/parts-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
@@ -12,7 +12,6 @@ import { usageEventsRoute } from "./events.ts";
 import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
 import { companionQuery, daysQuery, encodeCursor, groupingQuery, maxDays, maxWholeRows } from "./query.ts";
 import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
-import { writeRows } from "./written-rows.ts";
 
 export const usageRoutes: readonly Route[] = [
   route({

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { BackupStorage } from "../../contracts/backup-storage.ts";
 import { AppError } from "../../domain/errors.ts";
 import { isEncryptedName, readCatalog, type StoredBackup, toSumsName } from "./names.ts";
-import { requireSpace, unpackBackup } from "./packing.ts";
-import { findSha256, sumBytes } from "./sums.ts";
+import { findSha256, requireSpace, sumBytes, unpackBackup } from "./packing.ts";
 
 export interface Fetching {
   /** Null for the newest. */

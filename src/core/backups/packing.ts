@@ -1,4 +1,7 @@
-/** The stored form of a backup: compressed with zstd, then encrypted where there is a recipient; within bounded memory. */
+/**
+ * The stored form of a backup: compressed with zstd, then encrypted where there is a recipient, and its checksum;
+ * within bounded memory.
+ */
 import { createReadStream, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -142,4 +145,43 @@ export function requireSpace(file: string, bytes: number): void {
     "unavailable",
     `It needs ${needed} MiB on the disk of the data directory, where ${free} MiB are free. Free some space.`,
   );
+}
+
+export interface Sums {
+  bytes: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+interface SummedContent {
+  content: AsyncIterable<Uint8Array>;
+  /** Of what has passed until now; call it once. */
+  read(): Sums;
+}
+
+export function sumBytes(source: AsyncIterable<Uint8Array>): SummedContent {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let bytes = 0;
+  async function* pass() {
+    for await (const piece of source) {
+      hasher.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  return { content: pass(), read: () => ({ bytes, sha256: hasher.digest("hex") }) };
+}
+
+/** As sha256sum writes and checks it. */
+export function writeSums(name: string, { sha256 }: Sums): string {
+  return `${sha256}  ${name}\n`;
+}
+
+/** Null if the text holds no checksum of that name. */
+export function findSha256(text: string, name: string): string | null {
+  for (const line of text.split("\n")) {
+    const [, sha256 = "", named = ""] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()) ?? [];
+    if (named === name) return sha256;
+  }
+  return null;
 }

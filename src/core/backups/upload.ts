@@ -6,8 +6,7 @@ import { statSync } from "node:fs";
 import { type BackupStorage, StorageFailure } from "../../contracts/backup-storage.ts";
 import { dayMs } from "../../lib/instant.ts";
 import { type Catalog, readCatalog, toStoredName, toSumsName } from "./names.ts";
-import { packBackup } from "./packing.ts";
-import { type Sums, sumBytes, writeSums } from "./sums.ts";
+import { packBackup, type Sums, sumBytes, writeSums } from "./packing.ts";
 
 export interface Upload {
   /** A complete backup, which nobody changes. */

@@ -1,14 +1,12 @@
 /** Runs scripts on PostgreSQL. */
-
 import { getTableName } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { toSnakeCase } from "../../lib/field-names.ts";
 import type { changes } from "../store-shared/scripts/changes.ts";
 import type { Insertion, Script, ScriptRunner, Statement, Step } from "../store-shared/scripts/script.ts";
-import { columnsOf } from "./dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Queries, Rows } from "./queries.ts";
-import { tables } from "./tables.ts";
+import { columnsOf, tables } from "./tables.ts";
 
 /** Parts of scripts, as functions that are called with a transaction, or with what runs reads. */
 export type Bound<Parts> = {

@@ -5,9 +5,8 @@ import type { Companion } from "../../domain/companion.ts";
 import { pause } from "../../lib/pause.ts";
 import { foldName } from "../store-shared/rows/companion.ts";
 import { walkCompanions } from "../store-shared/rows/companion-walk.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
 import { type CompanionRow, companionColumns, createCompanionReaders, toCompanion } from "./companion-reader.ts";
-import type { SqliteEngine } from "./engine.ts";
+import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */

@@ -1,5 +1,4 @@
 /** What budgets see of usage and calls, in SQLite. */
-
 import type { CompanionChoice } from "../../contracts/store/spending.ts";
 import type { Budget, BudgetSubject } from "../../domain/budget.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -8,8 +7,7 @@ import { pause } from "../../lib/pause.ts";
 import { addChoices, daysOfPeriod, filtersOfSubject, hasSubject } from "../store-shared/rows/budgets.ts";
 import { part, run } from "../store-shared/scripts/script.ts";
 import type { SpendingParts } from "../store-shared/scripts/spending.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
-import type { SqliteEngine } from "./engine.ts";
+import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import { createLabelIndex } from "./usage-label-index.ts";

@@ -2,7 +2,7 @@
 import { guessLanguages } from "./language.ts";
 import { scan } from "./scan.ts";
 import { stem } from "./stem.ts";
-import { greetingWords, type Language, smallTalkWords, stopWords } from "./stop-words/stop-words.ts";
+import { greetingWords, type Language, smallTalkWords, stopWords } from "./stop-words.ts";
 
 /** Each is a look-up in the index. */
 const maxQueryTerms = 48;

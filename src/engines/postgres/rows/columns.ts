@@ -1,8 +1,8 @@
 /** Rows as SQL: the select list of a table, how rows are read, and many of them as one array for each column. */
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { FieldOf, Row, Table } from "../../store-shared/tables/dialect.ts";
-import { columnsOf } from "../dialect.ts";
 import type { Parameter } from "../queries.ts";
+import { columnsOf } from "../tables.ts";
 
 /** Fields whose column holds JSON, which arrive as text: `createReader` reads them. */
 const isJson = (column: PgColumn) => column.dataType === "custom" && column.mapToDriverValue([]) === "[]";

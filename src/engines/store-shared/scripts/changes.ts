@@ -1,11 +1,15 @@
-/** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
-import type { AuditEntry } from "../../../contracts/store/audit.ts";
+/**
+ * What every change made by people also writes in its commit, the audit entry and the idempotent response, and how
+ * both are read.
+ */
+import type { AuditActor, AuditEntry, AuditStore } from "../../../contracts/store/audit.ts";
 import type { IdempotencyStore, IdempotentResponse, IdempotentWrite } from "../../../contracts/store/idempotency.ts";
+import { type ListOrder, toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { idempotencyLifetimeMs } from "../rows/bounds.ts";
 import { holdings } from "./holdings.ts";
-import { all, get, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
+import { all, columns, get, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
 /** What a change made by people is called in the audit log. */
 interface Change {
@@ -91,5 +95,51 @@ export function createIdempotencyStore(scripts: ScriptRunner): IdempotencyStore 
         yield* lockRows(lockHoldings, ids);
         return yield* run(deleteExpired, ids, expiredAt, limit);
       }),
+  };
+}
+
+interface Row extends Omit<AuditEntry, "actor" | "details"> {
+  actorKind: AuditActor["kind"];
+  actorId: string | null;
+  ipPrefix: string | null;
+  requestId: string | null;
+  details: string;
+}
+
+const shown = columns<Row>("e", [
+  ...(["id", "accountId", "actorKind", "actorId", "ipPrefix", "requestId"] as const),
+  ...(["action", "targetId", "details", "createdAt"] as const),
+]);
+
+function select(order: ListOrder, isFollowing = ""): string {
+  const direction = order === "asc" ? "ASC" : "DESC";
+  return `SELECT ${shown} FROM audit e
+    WHERE e.account_id = $1 AND e.created_at >= $2 AND e.created_at < $3 ${isFollowing}
+    ORDER BY e.created_at ${direction}, e.number ${direction} LIMIT $4`;
+}
+
+// A cursor that is no entry of the account gives no row to compare with, and so nothing: starting over would never end,
+// and would reveal which ids belong to another account.
+const cursor = "(SELECT created_at, number FROM audit WHERE id = $5 AND account_id = $1)";
+const selectFirst = { desc: select("desc"), asc: select("asc") };
+const selectFollowing = {
+  desc: select("desc", `AND (e.created_at, e.number) < ${cursor}`),
+  asc: select("asc", `AND (e.created_at, e.number) > ${cursor}`),
+};
+
+function toEntry({ actorKind: kind, actorId: id, ipPrefix, requestId, details, ...entry }: Row): AuditEntry {
+  return { ...entry, actor: { kind, id, ipPrefix, requestId }, details: JSON.parse(details) };
+}
+
+/** The audit log; changes write their entries through `changes.ts`. */
+export function createAuditStore(scripts: ScriptRunner): AuditStore {
+  return {
+    record: (entry) => scripts.write(() => changes.audit(entry)),
+
+    async list(accountId, { fromMs, toMs }, { limit, afterId, order = "desc" }) {
+      const [text, after] = afterId === null ? [selectFirst[order], []] : [selectFollowing[order], [afterId]];
+      const rows = await scripts.read(() => all<Row>(text, accountId, fromMs, toMs, limit + 1, ...after));
+      return toPage(rows.map(toEntry), limit);
+    },
   };
 }

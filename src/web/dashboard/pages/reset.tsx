@@ -7,8 +7,7 @@ import type { SignedIn } from "../lib/types.ts";
 import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/field.tsx";
-import { Door, DoorForm } from "./door.tsx";
-import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 
 export default function ResetPage() {
   const [secret] = useState(readLinkSecret);

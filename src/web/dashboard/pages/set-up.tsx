@@ -6,8 +6,7 @@ import { homePath, navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { PasswordField, TextField } from "../ui/field.tsx";
-import { Door, DoorForm } from "./door.tsx";
-import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 
 export default function SetUpPage() {
   const [secret] = useState(readLinkSecret);

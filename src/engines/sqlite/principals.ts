@@ -1,9 +1,15 @@
-/** Finds API keys in SQLite, without a cache, on every management call. */
-import type { Plan } from "../../domain/account.ts";
+/**
+ * Finds API keys and dashboard sessions in SQLite, without a cache, on every management call; and notes their last
+ * use.
+ */
+import type { Session, SessionStore } from "../../contracts/store/sessions.ts";
+import type { Plan, Role } from "../../domain/account.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
+import type { RecordLastUses } from "../store-shared/scripts/sessions.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { setLastUse } from "./last-use.ts";
+import { mapColumns } from "./rows/columns.ts";
 import { type SpendingStateRow, spendingState } from "./spending-ledger.ts";
+import { tables } from "./tables.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 interface FoundRow {
@@ -68,4 +74,50 @@ export function createKeyLookups(engine: SqliteEngine, usage: UsageWriter): KeyL
       });
     },
   };
+}
+
+/**
+ * Part of an UPDATE, with one parameter: the time of the use. Uses written out of order are seconds apart. A use that
+ * is more than a minute earlier is correct all the same: the clock was ahead before.
+ */
+const setLastUse = `last_used_at = (SELECT iif(last_used_at BETWEEN used_at AND used_at + 60000, last_used_at, used_at)
+  FROM (SELECT ? AS used_at))`;
+
+/** Writes last uses: a later one replaces an earlier one. */
+export function createLastUses(engine: SqliteEngine): RecordLastUses {
+  const updateOf = (table: string) =>
+    engine.query<null, [number, string]>(`UPDATE ${table} SET ${setLastUse} WHERE id = ?`);
+  const updates = { sessions: updateOf("sessions"), embed_tokens: updateOf("embed_tokens") };
+  return async (table, uses) => {
+    if (uses.length === 0) return;
+    await engine.append(() => {
+      for (const { id, lastUsedAt } of uses) updates[table].run(lastUsedAt, id);
+    });
+  };
+}
+
+interface FoundSession extends Session {
+  email: string;
+  plan: Plan;
+  role: Role;
+  suspendedAt: number | null;
+  totpConfirmedAt: number | null;
+  accountCreatedAt: number;
+}
+
+/** Finds dashboard sessions in SQLite. */
+export function createSessionLookup(engine: SqliteEngine): SessionStore["findByHash"] {
+  const select = engine.query<FoundSession, [string]>(
+    () => `SELECT ${mapColumns(tables.sessions, ["hash"]).select("s")}, a.email, a.plan, a.role, a.suspended_at AS suspendedAt,
+       a.totp_confirmed_at AS totpConfirmedAt, a.created_at AS accountCreatedAt
+     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = ?`,
+  );
+  return (hash) =>
+    engine.read(() => {
+      const row = select.get(hash);
+      if (row === null) return null;
+      const { email, plan, role, suspendedAt, totpConfirmedAt, accountCreatedAt, ...session } = row;
+      const account = { id: session.accountId, email, plan, role, suspendedAt, totpConfirmedAt };
+      return { session, account: { ...account, createdAt: accountCreatedAt } };
+    });
 }
