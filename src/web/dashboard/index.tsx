@@ -26,6 +26,8 @@ import { Toast } from "./ui/toast.tsx";
 
 const SetUpFrame = lazy(async () => (await import("./second-factor/set-up-frame.tsx")).SetUpFrame);
 
+const loaded = new Map<Route, PageComponent>();
+
 /** The whole screen: the sign-in pages, or for signed-in people the frame with a page. */
 function App() {
   return (
@@ -106,14 +108,6 @@ function nextPath(): string {
   const isOurs = next?.origin === location.origin && /^\/app\/./.test(next.pathname);
   return isOurs ? next.pathname + next.search : homePath;
 }
-
-startRouter();
-void loadSession();
-
-const root = document.getElementById("app");
-if (root) render(<App />, root);
-
-const loaded = new Map<Route, PageComponent>();
 
 /** One page at a time, its code loaded when it is first shown. */
 function Outlet({ found }: { found: { route: Route; params: Params } | null }) {
@@ -199,3 +193,9 @@ class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: b
     return this.state.hasFailed ? <Outdated /> : this.props.children;
   }
 }
+
+startRouter();
+void loadSession();
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,7 +1,7 @@
 /** The passages that the model saw for a reply, and which of them it cites. */
 import type { Message } from "../lib/types.ts";
-import { WebLink } from "../ui/page.tsx";
 import { Badge } from "../ui/states.tsx";
+import { WebLink } from "../ui/web-link.tsx";
 
 type Seen = NonNullable<Message["sources"]>[number];
 

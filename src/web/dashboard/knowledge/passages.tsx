@@ -6,8 +6,8 @@ import { useAction } from "../lib/load.ts";
 import type { Source, SourcePassage, SourcePassages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { WebLink } from "../ui/page.tsx";
 import { Pending } from "../ui/states.tsx";
+import { WebLink } from "../ui/web-link.tsx";
 import { countOf } from "./source-words.ts";
 
 interface PassagesDialogProps {

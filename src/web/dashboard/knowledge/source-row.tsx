@@ -4,9 +4,10 @@ import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Time, WebLink } from "../ui/page.tsx";
+import { Time } from "../ui/page.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+import { WebLink } from "../ui/web-link.tsx";
 import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
