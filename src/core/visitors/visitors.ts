@@ -5,6 +5,7 @@
 import type { Companion } from "../../domain/companion.ts";
 import type { VisitorClaims } from "../../domain/visitor.ts";
 
+/** How visitors without a token begin: whoever has solved a challenge of the companion may. */
 export interface Challenges {
   /** The refusal of a request without a good solution, with a new challenge for this companion. */
   refusal(companionId: string): Promise<Error>;
