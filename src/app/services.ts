@@ -5,9 +5,8 @@ import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contract
 import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
-import { watchEventLoop } from "../core/metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
-import { Measurements } from "../core/metrics/measurements.ts";
+import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createModelDates } from "../core/metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";

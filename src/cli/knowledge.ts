@@ -4,7 +4,7 @@ import type { Store } from "../contracts/store/store.ts";
 import type { Source } from "../domain/knowledge.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure } from "./command.ts";
-import { companionOption, findOwner } from "./find-companion.ts";
+import { companionOption, findOwner } from "./find-account.ts";
 import { addAction } from "./knowledge-add.ts";
 import { free } from "./value.ts";
 

@@ -6,9 +6,8 @@ import { plainProviderName, reservedProviderNames, splitName } from "../domain/m
 import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
-import { nameForOperator } from "./credential-source.ts";
 import { readHeaderFields } from "./operator-values.ts";
-import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
+import { describeFileError, nameForOperator, readText, withoutLineEnd } from "./text-file.ts";
 import {
   BadValue,
   baseUrl,

@@ -23,8 +23,7 @@ import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
-import type { Challenges } from "./visitors/challenges.ts";
-import type { Visitors } from "./visitors/visitors.ts";
+import type { Challenges, Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {

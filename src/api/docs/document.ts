@@ -5,8 +5,7 @@ import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../
 import { type BodyForm, type JsonBody, mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
-import { asksVisitor } from "./error-codes.ts";
-import { describeErrors, type Reference } from "./error-responses.ts";
+import { asksVisitor, describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
 import { challengeHeader, conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";

@@ -2,8 +2,14 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { IndexedPassage } from "../../contracts/store/store.ts";
 import type { FoundPassage } from "../../core/knowledge/retrieval/found.ts";
-import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
-import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
+import {
+  isSourceUrl,
+  maxSourceUrlLength,
+  passagesPerTurn,
+  type Source,
+  sourceUrlProblem,
+  type UnansweredQuestion,
+} from "../../domain/knowledge.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
 import type { SentFile } from "../../http/upload-body.ts";
 import { toRfc3339 } from "../../lib/clock.ts";

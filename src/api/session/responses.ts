@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
-import { AccountObject } from "../../http/schemas/account-response.ts";
+import { AccountObject } from "../../http/schemas/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 

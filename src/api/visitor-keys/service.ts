@@ -1,8 +1,7 @@
 /** What an account can do with its visitor keys. */
 import type { VisitorKey, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { sealedKeyName } from "../../core/visitors/imported-keys.ts";
-import { makeSecret, type PublicJwk, readPublicJwk } from "../../core/visitors/key-material.ts";
+import { makeSecret, type PublicJwk, readPublicJwk, sealedKeyName } from "../../core/visitors/key-material.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";

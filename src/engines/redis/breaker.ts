@@ -4,7 +4,11 @@ import type { Probe } from "../../lib/probe.ts";
 import { addressOf, nameOf } from "./address.ts";
 import { closedReason, RedisConnection, RedisFailure } from "./connection.ts";
 import type { Script } from "./script.ts";
-import { scripts } from "./scripts.ts";
+import { signInScripts } from "./sign-in-scripts.ts";
+import { windowScript } from "./window-script.ts";
+
+/** All scripts, which every new connection loads first. */
+export const scripts: readonly Script[] = [windowScript, ...Object.values(signInScripts)];
 
 export interface RedisTimes {
   /** How long a command may take. */

@@ -4,7 +4,21 @@ import { type Account, plans, roles } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { findPasswordProblem, shortestPassword } from "../../domain/password.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { Text } from "./schema.ts";
+import { namedObject } from "./named-object.ts";
+import { Nullable, Text } from "./schema.ts";
+
+/** An account in responses, only for the API document: created on first use. */
+export const AccountObject = namedObject("Account", () => ({
+  id: t.String({ format: "uuid" }),
+  email: t.String({ examples: ["owner@shop.example"] }),
+  plan: planChoice(),
+  role: roleChoice(),
+  suspended_at: Nullable(
+    t.String({ format: "date-time", description: "Since when its keys, sign-ins and embed tokens are refused." }),
+  ),
+  has_totp: t.Boolean({ description: "Whether signing in to it takes a second factor." }),
+  created_at: t.String({ format: "date-time" }),
+}));
 
 export function planChoice() {
   return t.Union(
