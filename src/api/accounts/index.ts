@@ -6,12 +6,11 @@ import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWireAccount } from "../../http/schemas/account.ts";
-import { AccountObject } from "../../http/schemas/account-response.ts";
+import { AccountObject, toWireAccount } from "../../http/schemas/account.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { accountPatchBody, newAccountBody, readOnlyFields } from "./model.ts";
+import { accountPatchBody, newAccountBody } from "./model.ts";
 import { ResetLink } from "./responses.ts";
 import { deleteAccount, getAccount, makeResetLink, prepareAccount, updateAccount } from "./service.ts";
 import { voiceAgentRoutes } from "./voice-agent-routes.ts";
@@ -77,7 +76,7 @@ export const accountRoutes: readonly Route[] = [
     tag: "Accounts",
     summary: "Set plan and role, suspend or resume",
     access: "operator",
-    body: jsonBody(accountPatchBody, { readOnly: readOnlyFields }),
+    body: jsonBody(accountPatchBody, { answer: AccountObject }),
     document: () => ({
       description: "You cannot suspend your own account or change its role, so that an operator remains.",
       params: makeParams(),

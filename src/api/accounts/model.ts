@@ -1,10 +1,8 @@
 /** What operators send to manage accounts. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { VoiceAgentGrant } from "../../contracts/store/store.ts";
 import { agentIdPattern } from "../../domain/voice-fields.ts";
 import { emailText, planChoice, roleChoice } from "../../http/schemas/account.ts";
 import { compileChecker, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 // No password: the owner chooses one with a link, and no digest of a body with a password is stored for replays.
 export const newAccountBody = compileChecker(() =>
@@ -42,10 +40,3 @@ export const newGrantBody = compileChecker(() =>
     { $id: "NewVoiceAgentGrant", additionalProperties: false },
   ),
 );
-
-export function toWireGrant({ agentId, companions, createdAt }: VoiceAgentGrant) {
-  return { agent_id: agentId, companions, created_at: toRfc3339(createdAt) };
-}
-
-/** Accepted in a patch, but ignored. */
-export const readOnlyFields = ["id", "email", "suspended_at", "has_totp", "created_at"] as const;

@@ -4,8 +4,8 @@ import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
-import { newGrantBody, toWireGrant } from "./model.ts";
-import { VoiceAgentGrantObject } from "./responses.ts";
+import { newGrantBody } from "./model.ts";
+import { toWireGrant, VoiceAgentGrantObject } from "./responses.ts";
 import { getAccount, listGrants, prepareGrant, revokeGrant } from "./service.ts";
 
 export const voiceAgentRoutes: readonly Route[] = [

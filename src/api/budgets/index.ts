@@ -9,8 +9,8 @@ import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { budgetPatchBody, budgetPreviewBody, newBudgetBody, toWireBudget } from "./model.ts";
-import { BudgetObject, BudgetPreview } from "./responses.ts";
+import { budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
+import { BudgetObject, BudgetPreview, toWireBudget } from "./responses.ts";
 import { getBudget, prepareBudget, previewBudget, updateBudget } from "./service.ts";
 
 const makeParams = () => ({ id: idParam("budget") });

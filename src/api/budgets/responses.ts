@@ -1,11 +1,12 @@
 /** Responses of the budget routes: schemas for the API document, created on first use, and types for the dashboard. */
-import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
-import { makeSubjectFields, newBudgetBody } from "./model.ts";
 
-const makeTime = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+import { type Static, Type as t } from "@sinclair/typebox";
+import { type BudgetState, type BudgetSubject, endOfPeriodMs } from "../../domain/budget.ts";
+import { roundToMicros } from "../../domain/money.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339, toUtcDay } from "../../lib/clock.ts";
+import { makeSubjectFields, newBudgetBody } from "./model.ts";
 
 export const BudgetObject = namedObject(
   "Budget",
@@ -21,11 +22,11 @@ export const BudgetObject = namedObject(
       }),
       reserved_micros: t.Integer({ description: "What the calls under way may cost at most.", examples: [41_000] }),
       reached_at: Nullable(
-        makeTime("When what is spent reached the limit in this period, or left too little for a call; null before."),
+        instant("When what is spent reached the limit in this period, or left too little for a call; null before."),
       ),
-      resets_at: makeTime("When the next period begins."),
-      created_at: makeTime("When it was created."),
-      updated_at: makeTime("When it was last changed."),
+      resets_at: instant("When the next period begins."),
+      created_at: instant("When it was created."),
+      updated_at: instant("When it was last changed."),
     };
   },
   { additionalProperties: false },
@@ -50,3 +51,28 @@ export const BudgetPreview = namedObject(
 );
 export type BudgetPreview = Static<typeof BudgetPreview>;
 export type Budget = Static<typeof BudgetObject>;
+
+export function toWireBudget(budget: BudgetState, nowMs: number): Budget {
+  return {
+    id: budget.id,
+    ...toWireSubject(budget.subject),
+    limit_micros: budget.limitMicros,
+    period: budget.period,
+    action: budget.action,
+    spent_micros: roundToMicros(budget.spent),
+    reserved_micros: budget.reservedMicros,
+    reached_at: toNullableRfc3339(budget.reachedAt),
+    resets_at: toRfc3339(endOfPeriodMs(budget.period, toUtcDay(nowMs))),
+    created_at: toRfc3339(budget.createdAt),
+    updated_at: toRfc3339(budget.updatedAt),
+  };
+}
+
+function toWireSubject(subject: BudgetSubject) {
+  return {
+    account: "account" in subject ? (true as const) : null,
+    key_id: "keyId" in subject ? subject.keyId : null,
+    companion_id: "companionId" in subject ? subject.companionId : null,
+    metadata: "metadata" in subject ? subject.metadata : null,
+  };
+}

@@ -4,8 +4,8 @@ import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newEmbedTokenBody, readOnlyEmbedTokenFields, toWireEmbedToken } from "./model.ts";
-import { EmbedTokenObject } from "./responses.ts";
+import { newEmbedTokenBody } from "./model.ts";
+import { EmbedTokenObject, toWireEmbedToken } from "./responses.ts";
 import { getCompanion, listEmbedTokens, prepareEmbedToken, revokeEmbedToken } from "./service.ts";
 
 export const embedTokenRoutes: readonly Route[] = [
@@ -35,7 +35,7 @@ export const embedTokenRoutes: readonly Route[] = [
     tag: "Companions",
     summary: "Add an embed token",
     access: "companions:write",
-    body: jsonBody(newEmbedTokenBody, { isOptional: true, readOnly: readOnlyEmbedTokenFields }),
+    body: jsonBody(newEmbedTokenBody, { isOptional: true, answer: EmbedTokenObject }),
     isIdempotent: true,
     document: () => ({
       params: { id: idParam("companion") },

@@ -18,8 +18,8 @@ import { respondWithTurn } from "../../http/stream-response.ts";
 import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
-import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
-import { CompanionObject } from "./responses.ts";
+import { companionPatchBody, newCompanionBody, testChatBody } from "./model.ts";
+import { CompanionObject, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { TrialKeeper } from "./test-chat.ts";
 

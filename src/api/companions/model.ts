@@ -1,13 +1,11 @@
-/** Companions and embed tokens on the wire: what owners send, and the conversion of what they read back. */
+/** What owners send to companions, and the trace of a test chat. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { TurnResult } from "../../core/turns/turn-start.ts";
-import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
-import { companionFields, toWireSettings } from "./fields.ts";
+import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
@@ -34,21 +32,6 @@ export const companionPatchBody = compileChecker(() => {
 });
 export type SentSettings = Static<typeof companionPatchBody.schema>;
 
-/** Ignored, so that clients may send an object back as they read it. */
-export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
-
-/** The companion object of every management response. */
-export function toWireCompanion(companion: Companion) {
-  return {
-    id: companion.id,
-    ...toWireSettings(companion),
-    embed_token: companion.embedToken,
-    created_by_key_id: companion.createdByKeyId,
-    created_at: toRfc3339(companion.createdAt),
-    updated_at: toRfc3339(companion.updatedAt),
-  };
-}
-
 export const newEmbedTokenBody = compileChecker(() =>
   t.Object(
     {
@@ -59,18 +42,6 @@ export const newEmbedTokenBody = compileChecker(() =>
 );
 
 export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
-
-export const readOnlyEmbedTokenFields = ["id", "token", "created_at", "last_used_at"] as const;
-
-export function toWireEmbedToken(token: EmbedToken) {
-  return {
-    id: token.id,
-    token: token.token,
-    name: token.name,
-    created_at: toRfc3339(token.createdAt),
-    last_used_at: token.lastUsedAt === null ? null : toRfc3339(token.lastUsedAt),
-  };
-}
 
 export const testChatBody = compileChecker(() =>
   t.Object(

@@ -1,15 +1,19 @@
 /** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
+
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
-import { newCompanionSettings } from "../../domain/companion.ts";
+import {
+  newCompanionSettings,
+  type Companion as StoredCompanion,
+  type EmbedToken as StoredToken,
+} from "../../domain/companion.ts";
 import { ProblemObject } from "../../http/api-description.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";
 import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
 
 const id = later(() => t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }));
-const instant = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
 type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> = {
   [Name in keyof Settings & keyof WireSettings]: null extends WireSettings[Name]
@@ -69,3 +73,25 @@ export const EmbedTokenObject = namedObject(
 );
 export type Companion = Static<typeof CompanionObject>;
 export type EmbedToken = Static<typeof EmbedTokenObject>;
+
+/** The companion object of every management response. */
+export function toWireCompanion(companion: StoredCompanion): Companion {
+  return {
+    id: companion.id,
+    ...toWireSettings(companion),
+    embed_token: companion.embedToken,
+    created_by_key_id: companion.createdByKeyId,
+    created_at: toRfc3339(companion.createdAt),
+    updated_at: toRfc3339(companion.updatedAt),
+  };
+}
+
+export function toWireEmbedToken(token: StoredToken): EmbedToken {
+  return {
+    id: token.id,
+    token: token.token,
+    name: token.name,
+    created_at: toRfc3339(token.createdAt),
+    last_used_at: toNullableRfc3339(token.lastUsedAt),
+  };
+}

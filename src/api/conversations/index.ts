@@ -14,8 +14,7 @@ import { Text } from "../../http/schemas/schema.ts";
 import { rangeQuery } from "../../http/time-range.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { messagePageQuery, toWireMessages } from "./message-paging.ts";
-import { showConversation, toWireMessage } from "./model.ts";
-import { ConversationObject, ConversationWithMessages } from "./responses.ts";
+import { ConversationObject, ConversationWithMessages, showConversation, toWireMessage } from "./responses.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
 
 /** A visitor may have said a lot, and the response is sent only when all of it is erased. */

@@ -11,8 +11,8 @@ import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { messagePageQuery, toWireMessages } from "./message-paging.ts";
-import { mergeBody, toVisitorConversation, toVisitorMessage } from "./model.ts";
-import { OwnConversation, OwnConversationWithMessages } from "./responses.ts";
+import { mergeBody } from "./model.ts";
+import { OwnConversation, OwnConversationWithMessages, toVisitorConversation, toVisitorMessage } from "./responses.ts";
 
 /** The same address has another answer for each visitor. */
 const privateHeaders = { "cache-control": "no-store" };

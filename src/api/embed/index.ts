@@ -13,8 +13,7 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { matchesTag, tagOf } from "../../lib/entity-tag.ts";
 import { renderAvatar } from "./avatar.ts";
-import { toEmbedConfig } from "./model.ts";
-import { EmbedConfig } from "./responses.ts";
+import { EmbedConfig, toEmbedConfig } from "./responses.ts";
 
 interface RenderedConfig {
   token: string;

@@ -4,8 +4,8 @@ import { uncheckedBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newKeyBody, toWireKey } from "./model.ts";
-import { KeyObject, NewKeyObject } from "./responses.ts";
+import { newKeyBody } from "./model.ts";
+import { KeyObject, NewKeyObject, toWireKey } from "./responses.ts";
 import { prepareKey, revokeKey } from "./service.ts";
 
 export const keyRoutes: readonly Route[] = [

@@ -1,9 +1,8 @@
-/** API keys on the wire: never the key itself, which only the response to its creation adds. */
+/** What is sent to create API keys. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type ApiKey, maxGraceSeconds, scopes } from "../../domain/account.ts";
+import { maxGraceSeconds, scopes } from "../../domain/account.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
 
@@ -57,29 +56,3 @@ export const newKeyBody = compileChecker(() =>
   ),
 );
 export type NewKeyBody = Static<typeof newKeyBody.schema>;
-
-export const readOnlyKeyFields = [
-  ...["id", "key", "start", "last_four", "last_used_at", "requests"],
-  ...["created_by_key_id", "replaced_by_key_id", "replaced_at", "created_at"],
-] as const;
-
-export function toWireKey(key: ApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    start: key.start,
-    last_four: key.lastFour,
-    scopes: key.scopes,
-    expires_at: toNullableRfc3339(key.expiresAt),
-    last_used_at: toNullableRfc3339(key.lastUsedAt),
-    requests: key.requests,
-    created_by_key_id: key.createdByKeyId,
-    replaced_by_key_id: key.replacedByKeyId,
-    replaced_at: toNullableRfc3339(key.replacedAt),
-    created_at: toRfc3339(key.createdAt),
-  };
-}
-
-function toNullableRfc3339(instantMs: number | null): string | null {
-  return instantMs === null ? null : toRfc3339(instantMs);
-}

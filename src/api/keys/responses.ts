@@ -1,11 +1,11 @@
-/** Responses of the API key routes: schemas for the API document, created on first use, and types for the dashboard. */
-import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
-import { newKeyBody } from "./model.ts";
+/** API keys in responses: never the key itself, which only the response to its creation adds. */
 
-const instant = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { ApiKey as StoredKey } from "../../domain/account.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
+import { newKeyBody } from "./model.ts";
 
 const id = (description: string) =>
   t.String({ format: "uuid", description, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
@@ -52,3 +52,20 @@ export const NewKeyObject = namedObject(
 );
 export type ApiKey = Static<typeof KeyObject>;
 export type NewApiKey = Static<typeof NewKeyObject>;
+
+export function toWireKey(key: StoredKey): ApiKey {
+  return {
+    id: key.id,
+    name: key.name,
+    start: key.start,
+    last_four: key.lastFour,
+    scopes: [...key.scopes],
+    expires_at: toNullableRfc3339(key.expiresAt),
+    last_used_at: toNullableRfc3339(key.lastUsedAt),
+    requests: key.requests,
+    created_by_key_id: key.createdByKeyId,
+    replaced_by_key_id: key.replacedByKeyId,
+    replaced_at: toNullableRfc3339(key.replacedAt),
+    created_at: toRfc3339(key.createdAt),
+  };
+}

@@ -1,12 +1,9 @@
-/** Knowledge on the wire. */
+/** What is sent to become knowledge, and to search it. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import type { IndexedPassage } from "../../contracts/store/store.ts";
-import type { FoundPassage } from "../../core/knowledge/retrieval/found.ts";
-import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
+import { passagesPerTurn } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
 import type { SentFile } from "../../http/upload-body.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
@@ -142,63 +139,6 @@ export const answerBody = compileChecker(() =>
     { $id: "QuestionAnswer", ...strict },
   ),
 );
-
-/** Fields of what is read, which clients may send back. */
-export const readOnlySourceFields = [
-  ...[
-    "id",
-    "status",
-    "error",
-    "chunks",
-    "bytes",
-    "content_hash",
-    "indexed_at",
-    "created_at",
-    "updated_at",
-    "refresh_at",
-    "progress",
-  ],
-] as const;
-
-const toTime = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
-
-export function toWireSource(source: Source) {
-  return {
-    id: source.id,
-    type: source.type,
-    title: source.title,
-    url: source.url,
-    status: source.status,
-    error: source.error,
-    chunks: source.chunks,
-    bytes: source.bytes,
-    content_hash: source.contentHash,
-    refresh_hours: source.refreshHours,
-    progress: source.progress === null ? null : { done: source.progress.done, total: source.progress.total },
-    indexed_at: toTime(source.indexedAt),
-    refresh_at: toTime(source.refreshAt),
-    created_at: toRfc3339(source.createdAt),
-    updated_at: toRfc3339(source.updatedAt),
-  };
-}
-
-export function toWirePassage({ ordinal, title, url, page, heading, text }: IndexedPassage) {
-  return { ordinal, title, url, page, heading, text };
-}
-
-export function toWireFound({ score, sourceId, title, url, page, text }: FoundPassage) {
-  return { score, source_id: sourceId, title, url, page, text };
-}
-
-export function toWireQuestion(question: UnansweredQuestion) {
-  return {
-    id: question.id,
-    question: question.question,
-    count: question.count,
-    first_asked_at: toRfc3339(question.firstAskedAt),
-    last_asked_at: toRfc3339(question.lastAskedAt),
-  };
-}
 
 /** What is sent, for the API document. */
 export const sourceSchemas: { json: TSchema; form: TSchema } = {

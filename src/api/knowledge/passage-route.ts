@@ -4,8 +4,7 @@ import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWirePassage } from "./model.ts";
-import { SourcePassages } from "./responses.ts";
+import { SourcePassages, toWirePassage } from "./responses.ts";
 
 const defaultLimit = 20;
 const maxLimit = 100;

@@ -1,12 +1,19 @@
 /** Responses of the knowledge routes: schemas for the API document, created on first use, and types for the dashboard. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import { sourceStatuses, sourceTypes } from "../../domain/knowledge.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import type { IndexedPassage } from "../../contracts/store/store.ts";
+import type { FoundPassage as PassageFound } from "../../core/knowledge/retrieval/found.ts";
+import {
+  type UnansweredQuestion as StoredQuestion,
+  type Source as StoredSource,
+  sourceStatuses,
+  sourceTypes,
+} from "../../domain/knowledge.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 
 const strict = { additionalProperties: false };
-const makeTime = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 const makeUrl = () => Nullable(t.String({ examples: ["https://shop.example/returns"] }));
 const makePage = () => Nullable(t.Integer({ description: "Of a PDF, from 1." }));
 
@@ -32,10 +39,10 @@ export const SourceObject = namedObject(
     progress: Nullable(
       t.Object({ done: t.Integer(), total: Nullable(t.Integer()) }, { description: "In pages, while it is read." }),
     ),
-    indexed_at: Nullable(makeTime("When what answers now was read.")),
-    refresh_at: Nullable(makeTime("When it is read again by itself.")),
-    created_at: makeTime("When it was added."),
-    updated_at: makeTime("When its content or settings were last sent."),
+    indexed_at: Nullable(instant("When what answers now was read.")),
+    refresh_at: Nullable(instant("When it is read again by itself.")),
+    created_at: instant("When it was added."),
+    updated_at: instant("When its content or settings were last sent."),
   }),
   strict,
 );
@@ -94,9 +101,47 @@ export const UnansweredObject = namedObject(
     id: t.String({ format: "uuid" }),
     question: t.String({ description: "In the words of who asked last.", examples: ["Do you ship to Norway?"] }),
     count: t.Integer({ description: "How often it was asked." }),
-    first_asked_at: makeTime("When it was asked first."),
-    last_asked_at: makeTime("When it was asked last."),
+    first_asked_at: instant("When it was asked first."),
+    last_asked_at: instant("When it was asked last."),
   }),
   strict,
 );
 export type UnansweredQuestion = Static<typeof UnansweredObject>;
+
+export function toWireSource(source: StoredSource): Source {
+  return {
+    id: source.id,
+    type: source.type,
+    title: source.title,
+    url: source.url,
+    status: source.status,
+    error: source.error,
+    chunks: source.chunks,
+    bytes: source.bytes,
+    content_hash: source.contentHash,
+    refresh_hours: source.refreshHours,
+    progress: source.progress === null ? null : { done: source.progress.done, total: source.progress.total },
+    indexed_at: toNullableRfc3339(source.indexedAt),
+    refresh_at: toNullableRfc3339(source.refreshAt),
+    created_at: toRfc3339(source.createdAt),
+    updated_at: toRfc3339(source.updatedAt),
+  };
+}
+
+export function toWirePassage({ ordinal, title, url, page, heading, text }: IndexedPassage): SourcePassage {
+  return { ordinal, title, url, page, heading, text };
+}
+
+export function toWireFound({ score, sourceId, title, url, page, text }: PassageFound): Static<typeof FoundPassage> {
+  return { score, source_id: sourceId, title, url, page, text };
+}
+
+export function toWireQuestion(question: StoredQuestion): UnansweredQuestion {
+  return {
+    id: question.id,
+    question: question.question,
+    count: question.count,
+    first_asked_at: toRfc3339(question.firstAskedAt),
+    last_asked_at: toRfc3339(question.lastAskedAt),
+  };
+}

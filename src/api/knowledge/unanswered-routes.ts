@@ -6,8 +6,8 @@ import { jsonBody } from "../../http/json-body.ts";
 import { movingPageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { answerBody, toWireQuestion, toWireSource } from "./model.ts";
-import { SourceObject, UnansweredObject } from "./responses.ts";
+import { answerBody } from "./model.ts";
+import { SourceObject, toWireQuestion, toWireSource, UnansweredObject } from "./responses.ts";
 import { getCompanion, getQuestion, prepareAnswer } from "./service.ts";
 
 const makeParams = () => ({ id: idParam("companion"), question_id: idParam("question") });

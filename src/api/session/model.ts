@@ -8,7 +8,7 @@ import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { findDemoToken } from "../../http/first-steps.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../http/schemas/account.ts";
 import { compileChecker, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { type SignedIn, toWireSession } from "./responses.ts";
 
 type FactServices = Pick<Services, "settings" | "llm" | "voice">;
 
@@ -78,18 +78,6 @@ export const totpRemovalBody = compileChecker(() =>
   t.Object({ password: givenPassword() }, { $id: "TotpRemoval", ...closed }),
 );
 
-export function toWireSession(session: Session, currentId: string) {
-  return {
-    id: session.id,
-    user_agent: session.userAgent,
-    ip: session.ipPrefix,
-    is_current: session.id === currentId,
-    created_at: toRfc3339(session.createdAt),
-    last_used_at: toRfc3339(session.lastUsedAt),
-    expires_at: toRfc3339(session.expiresAt),
-  };
-}
-
 function toWireServer(
   { settings, llm, voice }: FactServices,
   account: Account,
@@ -101,7 +89,7 @@ function toWireServer(
     base_url: baseUrl,
     is_demo_llm: llm.name === "demo",
     default_model: settings.llm.model,
-    models: settings.llm.models,
+    models: [...settings.llm.models],
     max_output_tokens: settings.llm.maxOutputTokens,
     has_voice_provider: voice.providerName !== "none",
     has_prices: settings.prices !== noPrices,
@@ -141,12 +129,17 @@ async function describeTotp({ settings, store }: Pick<Services, "settings" | "st
 }
 
 /** Who is signed in, what they may do, and how much is left of it. */
-export async function readWireSignedIn(services: Services, account: Account, session: Session, baseUrl: string) {
+export async function readWireSignedIn(
+  services: Services,
+  account: Account,
+  session: Session,
+  baseUrl: string,
+): Promise<SignedIn> {
   // It belongs to an account that nobody signs in to: who runs the server would look for it in vain.
   const demoToken = account.role === "operator" ? await findDemoToken(services) : null;
   return {
     account: toWireAccount(account),
-    scopes,
+    scopes: [...scopes],
     session: toWireSession(session, session.id),
     totp: await describeTotp(services, account),
     server: toWireServer(services, account, baseUrl, demoToken),

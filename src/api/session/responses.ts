@@ -1,10 +1,13 @@
 /** Responses of the session routes: schemas for the API document, created on first use, and types for the dashboard. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Session as StoredSession } from "../../contracts/store/store.ts";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
-import { AccountObject } from "../../http/schemas/account-response.ts";
+import { AccountObject } from "../../http/schemas/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 
 export const SessionObject = namedObject("Session", () => ({
   id: t.String({ format: "uuid" }),
@@ -106,3 +109,15 @@ export const SignedIn = namedObject("SignedIn", () => ({
   spending: SpendingFacts,
 }));
 export type SignedIn = Static<typeof SignedIn>;
+
+export function toWireSession(session: StoredSession, currentId: string): Session {
+  return {
+    id: session.id,
+    user_agent: session.userAgent,
+    ip: session.ipPrefix,
+    is_current: session.id === currentId,
+    created_at: toRfc3339(session.createdAt),
+    last_used_at: toRfc3339(session.lastUsedAt),
+    expires_at: toRfc3339(session.expiresAt),
+  };
+}

@@ -1,8 +1,6 @@
-/** The operator's stops on the wire. */
+/** What operators send to stop spending. */
 import { Type as t } from "@sinclair/typebox";
-import type { SpendingStop } from "../../contracts/store/store.ts";
 import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 export const newStopBody = compileChecker(() =>
   t.Object(
@@ -20,7 +18,3 @@ export const newStopBody = compileChecker(() =>
     { $id: "NewSpendingStop", additionalProperties: false, description: "May be left out altogether." },
   ),
 );
-
-export function toWireStop({ accountId, stoppedAt }: SpendingStop) {
-  return { account_id: accountId, stopped_at: toRfc3339(stoppedAt) };
-}

@@ -9,8 +9,7 @@ import { addHeaders } from "../../http/stream-response.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { pause } from "../../lib/pause.ts";
 import { encodeEventCursor, eventDaysQuery, includeQuery, planEvents } from "./event-query.ts";
-import { toWireCounts } from "./model.ts";
-import { UsageEventObject } from "./responses.ts";
+import { toWireCounts, UsageEventObject } from "./responses.ts";
 
 export const usageEventsRoute: Route = route({
   id: "exportUsageEvents",

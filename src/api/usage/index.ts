@@ -9,10 +9,9 @@ import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { createCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
-import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
 import { encodeCursor, groupingQuery, maxWholeRows } from "./paging.ts";
 import { companionQuery, daysQuery, maxDays } from "./query.ts";
-import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
+import { FailedReplyList, QuotaObject, toWireFailures, toWireQuota, toWireUsage, UsageList } from "./responses.ts";
 import { writeRows } from "./written-rows.ts";
 
 export const usageRoutes: readonly Route[] = [

@@ -1,6 +1,10 @@
 /** Responses of the usage routes: schemas for the API document, created on first use, and types for the dashboard. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { FailureRow, UsageRow as StoredRow, UsageGroup } from "../../contracts/store/store.ts";
+import { roundToMicros } from "../../domain/money.ts";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
+import type { UsageCounts } from "../../domain/usage.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 
@@ -143,3 +147,41 @@ export type UsageRow = Static<typeof UsageRowObject> & { [field: `metadata.${str
 export type UsageEvent = Static<typeof UsageEventObject>;
 export type Quota = Static<typeof QuotaObject>;
 export type FailedReplies = Static<typeof FailedRepliesObject>;
+
+export function toWireFailures({ kind, replies, lastDay }: FailureRow): FailedReplies {
+  return { kind, replies, last_day: lastDay };
+}
+
+export function toWireQuota(limit: number, used: number) {
+  return { limit, used, left: Math.max(0, limit - used) };
+}
+
+export type WireRow = Record<string, string | number | null>;
+
+export function toWireUsage(row: StoredRow, groupBy: readonly UsageGroup[]): WireRow {
+  return {
+    ...(groupBy.includes("day") ? { day: row.day ?? null } : {}),
+    ...(groupBy.includes("companion") ? { companion_id: row.companionId ?? null } : {}),
+    ...(groupBy.includes("key") ? { key_id: row.keyId ?? null } : {}),
+    ...(groupBy.includes("month") ? { month: row.month ?? null } : {}),
+    ...(groupBy.includes("model") ? { model: row.model ?? null } : {}),
+    ...(groupBy.includes("provider") ? { provider: row.provider ?? null } : {}),
+    ...row.metadata,
+    ...toWireCounts(row),
+  };
+}
+
+export function toWireCounts(counts: UsageCounts) {
+  return {
+    messages: counts.messages,
+    requests: counts.requests,
+    input_tokens: counts.inputTokens,
+    output_tokens: counts.outputTokens,
+    voice_sessions: counts.voiceSessions,
+    errors: counts.errors,
+    cached_tokens: counts.cachedTokens,
+    cost_micros: counts.unpriced > 0 ? null : roundToMicros({ micros: counts.costMicros, picos: counts.costPicos }),
+    reasoning_tokens: counts.reasoningTokens,
+    cache_write_tokens: counts.cacheWriteTokens,
+  };
+}

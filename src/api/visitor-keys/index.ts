@@ -5,8 +5,8 @@ import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newVisitorKeyBody, toWireVisitorKey } from "./model.ts";
-import { NewVisitorKeyObject, VisitorKeyObject } from "./responses.ts";
+import { newVisitorKeyBody } from "./model.ts";
+import { NewVisitorKeyObject, toWireVisitorKey, VisitorKeyObject } from "./responses.ts";
 import { prepareVisitorKey, revokeVisitorKey, showVisitorKey } from "./service.ts";
 
 export const visitorKeyRoutes: readonly Route[] = [

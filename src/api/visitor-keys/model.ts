@@ -1,12 +1,10 @@
 /** Visitor keys on the wire: never the secret, which only the response to its creation adds. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { PublicJwk } from "../../core/visitors/key-material.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type VisitorKeyAlgorithm, type VisitorKeyFilter, visitorKeyAlgorithms } from "../../domain/visitor.ts";
+import { visitorKeyAlgorithms } from "../../domain/visitor.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileChecker, Nullable } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 export const newVisitorKeyBody = compileChecker(() =>
   t.Object(
@@ -50,19 +48,3 @@ export const newVisitorKeyBody = compileChecker(() =>
   ),
 );
 export type NewVisitorKeyBody = Static<typeof newVisitorKeyBody.schema>;
-
-/** Not `secret`: who sends one believes that it counts. */
-export const readOnlyVisitorKeyFields = ["id", "created_at"] as const;
-
-export interface ShownVisitorKey {
-  id: string;
-  name: string;
-  algorithm: VisitorKeyAlgorithm;
-  metadata: VisitorKeyFilter;
-  publicJwk: PublicJwk | null;
-  createdAt: number;
-}
-
-export function toWireVisitorKey({ id, name, algorithm, metadata, publicJwk, createdAt }: ShownVisitorKey) {
-  return { id, name, algorithm, metadata, public_jwk: publicJwk, created_at: toRfc3339(createdAt) };
-}

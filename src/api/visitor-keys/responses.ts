@@ -1,7 +1,11 @@
 /** Responses of the visitor key routes: schemas for the API document, created on first use, and types for the dashboard. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import type { PublicJwk as Jwk } from "../../core/visitors/key-material.ts";
+import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../domain/visitor.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { newVisitorKeyBody } from "./model.ts";
 
 const PublicJwk = namedObject("PublicJwk", () => ({
@@ -23,11 +27,7 @@ function makeShownFields() {
     algorithm,
     metadata: t.Required(t.Object({ metadata })).properties.metadata,
     public_jwk: Nullable(PublicJwk),
-    created_at: t.String({
-      format: "date-time",
-      description: "When it was created.",
-      examples: ["2026-01-31T12:00:00.000Z"],
-    }),
+    created_at: instant("When it was created."),
   };
 }
 
@@ -51,3 +51,16 @@ export const NewVisitorKeyObject = namedObject(
 );
 export type VisitorKey = Static<typeof VisitorKeyObject>;
 export type NewVisitorKey = Static<typeof NewVisitorKeyObject>;
+
+export interface ShownVisitorKey {
+  id: string;
+  name: string;
+  algorithm: VisitorKeyAlgorithm;
+  metadata: VisitorKeyFilter;
+  publicJwk: Jwk | null;
+  createdAt: number;
+}
+
+export function toWireVisitorKey({ id, name, algorithm, metadata, publicJwk, createdAt }: ShownVisitorKey): VisitorKey {
+  return { id, name, algorithm, metadata, public_jwk: publicJwk, created_at: toRfc3339(createdAt) };
+}
