@@ -1,7 +1,7 @@
 /** `/v1`: companions as models, for clients that speak OpenAI's chat completions. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
-import { PromptMemory } from "../../core/turns/prompt-memory.ts";
+import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
@@ -25,9 +25,6 @@ import { runWhole } from "./whole-reply.ts";
 
 const defaultLimit = 100;
 const maxLimit = 1000;
-
-/** Of all completions that run here. */
-const promptMemory = new PromptMemory();
 
 function noModel(): AppError {
   const detail = "There is no companion of this account with this id, or it is switched off: see GET /v1/models.";
@@ -90,7 +87,7 @@ export const openAiRoutes: readonly Route[] = [
       };
       const keeper = new CompletionKeeper(store, companion);
       const asked = prompt.messages.findLast(({ role }) => role === "user");
-      const letGo = promptMemory.hold(principal.account.id, prompt);
+      const held = holdPrompt(services.promptMemory, principal.account.id, prompt);
       const turn = new Turn(services, {
         companion: instructFor(companion, null),
         plan: principal.account.plan,
@@ -105,7 +102,8 @@ export const openAiRoutes: readonly Route[] = [
         visitor: null,
       });
       // Even if it never begins.
-      const hold = <Outcome>(running: Promise<Outcome>) => running.finally(() => void turn.ended.then(letGo));
+      const hold = <Outcome>(running: Promise<Outcome>) =>
+        running.finally(() => void turn.ended.then(() => held.release()));
       if (isStreamed) {
         const options = { head, includesUsage, getResult: () => keeper.result };
         return await hold(
