@@ -2,6 +2,7 @@
 
 import type { PageRequest } from "../../contracts/store/store.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
@@ -18,10 +19,9 @@ import { respondWithTurn } from "../../http/stream-response.ts";
 import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
-import { companionPatchBody, newCompanionBody, testChatBody } from "./model.ts";
+import { companionPatchBody, newCompanionBody, testChatBody, toHistory, toWireTrace } from "./model.ts";
 import { CompanionObject, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
-import { TrialKeeper } from "./test-chat.ts";
 
 const makeParams = () => ({ id: idParam("companion") });
 
@@ -178,6 +178,11 @@ export const companionRoutes: readonly Route[] = [
       const body = await readBody();
       const context = contextOf(request, services.ids);
       const stream = new EventStream(request.signal, services.heartbeats);
+      const startedMs = performance.now();
+      const keeper = new UnkeptKeeper(services.store, companion, toHistory(body), (result) => {
+        if (body.trace !== true || !result.isCounted) return;
+        stream.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - startedMs))}`);
+      });
       const turn = new Turn(services, {
         companion,
         plan: principal.account.plan,
@@ -186,7 +191,7 @@ export const companionRoutes: readonly Route[] = [
         requestId: context.requestId,
         address: null,
         right: rightToTry(services, principal, companion.id),
-        keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+        keeper,
         named: null,
         visitor: null,
         noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),

@@ -1,7 +1,7 @@
 /** What owners send to companions, and the trace of a test chat. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { TurnResult } from "../../core/turns/turn-start.ts";
-import { textOf } from "../../domain/conversation.ts";
+import { type HistoryMessage, textOf, textParts } from "../../domain/conversation.ts";
 import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
@@ -73,7 +73,12 @@ export const testChatBody = compileChecker(() =>
     { $id: "TestChat" },
   ),
 );
-export type TestChatBody = Static<typeof testChatBody.schema>;
+type TestChatBody = Static<typeof testChatBody.schema>;
+
+/** Newest first, as turns take it. */
+export function toHistory({ history }: TestChatBody): HistoryMessage[] {
+  return (history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse();
+}
 
 /** What the trace of a test chat shows the owner. */
 export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {

@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -17,7 +18,7 @@ import { type Route, route } from "../../http/route.ts";
 import { respondWithTurn, whileSilent } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { toUuid } from "../../lib/ids.ts";
-import { CompletionKeeper, toWireCompletion } from "./completion.ts";
+import { toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
 import { readCompletion } from "./model.ts";
 import { CompletionEvent, CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
@@ -85,7 +86,7 @@ export const openAiRoutes: readonly Route[] = [
         created: Math.floor(clock.nowMs() / 1000),
         model: companion.id,
       };
-      const keeper = new CompletionKeeper(store, companion);
+      const keeper = new UnkeptKeeper(store, companion);
       const asked = prompt.messages.findLast(({ role }) => role === "user");
       const held = holdPrompt(services.promptMemory, principal.account.id, prompt);
       const turn = new Turn(services, {
