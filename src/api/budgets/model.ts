@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
-import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { compileChecker, Nullable, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
 const mostMicros = 9_000_000_000_000_000;
 
@@ -34,20 +34,17 @@ const makeRuleFields = () => ({
     description: "How much may be spent in a period, in millionths of a US dollar.",
     examples: [50_000_000],
   }),
-  period: t.Union(
-    budgetPeriods.map((period) => t.Literal(period)),
-    { description: "When it begins anew: each UTC day, or with each month's first.", examples: ["month"] },
-  ),
-  action: t.Union(
-    budgetActions.map((action) => t.Literal(action)),
-    {
-      description:
-        "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
-        "`rate_limited` while only what calls under way have reserved is in the way. " +
-        "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
-      examples: ["stop"],
-    },
-  ),
+  period: OneOf(budgetPeriods, {
+    description: "When it begins anew: each UTC day, or with each month's first.",
+    examples: ["month"],
+  }),
+  action: OneOf(budgetActions, {
+    description:
+      "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
+      "`rate_limited` while only what calls under way have reserved is in the way. " +
+      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
+    examples: ["stop"],
+  }),
 });
 
 export const newBudgetBody = compileChecker(() =>

@@ -4,7 +4,7 @@ import type { TurnResult } from "../../core/turns/turn-start.ts";
 import { type HistoryMessage, textOf, textParts } from "../../domain/conversation.ts";
 import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
-import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { compileBody, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
@@ -32,14 +32,9 @@ export const companionPatchBody = compileChecker(() => {
 });
 export type SentSettings = Static<typeof companionPatchBody.schema>;
 
-export const newEmbedTokenBody = compileChecker(() =>
-  t.Object(
-    {
-      name: t.Optional(Nullable(nameText("Where it is used.", "Landing page"))),
-    },
-    { $id: "NewEmbedToken", additionalProperties: false },
-  ),
-);
+export const newEmbedTokenBody = compileBody("NewEmbedToken", () => ({
+  name: t.Optional(Nullable(nameText("Where it is used.", "Landing page"))),
+}));
 
 export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
 

@@ -7,7 +7,7 @@ import {
   type EmbedToken as StoredToken,
 } from "../../domain/companion.ts";
 import { ProblemObject } from "../../http/api-description.ts";
-import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";
@@ -45,7 +45,7 @@ const makeCompanionFields = () => {
   };
 };
 
-export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
+export const CompanionObject = closedObject("Companion", makeCompanionFields);
 
 /** The answer to a line of a batch that was refused. */
 export const LineProblem = namedObject(
@@ -57,20 +57,16 @@ export const LineProblem = namedObject(
   { description: "What is wrong with one line." },
 );
 
-export const EmbedTokenObject = namedObject(
-  "EmbedToken",
-  () => ({
-    id,
-    token: t.String({
-      description: "Goes into the page; opens this one companion.",
-      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-    }),
-    name: Nullable(t.String()),
-    created_at: instant("When it was created."),
-    last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
+export const EmbedTokenObject = closedObject("EmbedToken", () => ({
+  id,
+  token: t.String({
+    description: "Goes into the page; opens this one companion.",
+    examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
   }),
-  { additionalProperties: false },
-);
+  name: Nullable(t.String()),
+  created_at: instant("When it was created."),
+  last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
+}));
 export type Companion = Static<typeof CompanionObject>;
 export type EmbedToken = Static<typeof EmbedTokenObject>;
 

@@ -11,7 +11,7 @@ import {
 } from "../../domain/conversation.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable, Text } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
@@ -92,22 +92,18 @@ const makeVisitorFields = () => {
   return { id, session_id, message_count, created_at, updated_at };
 };
 
-export const OwnConversation = namedObject("OwnConversation", makeVisitorFields, { additionalProperties: false });
+export const OwnConversation = closedObject("OwnConversation", makeVisitorFields);
 
-export const OwnConversationWithMessages = namedObject(
-  "OwnConversationWithMessages",
-  () => {
-    const { messages_next_cursor } = ConversationWithMessages.properties;
-    const { id, role, channel, text, complete, created_at } = MessageObject.properties;
-    const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
-    return {
-      ...makeVisitorFields(),
-      messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),
-      messages_next_cursor,
-    };
-  },
-  { additionalProperties: false },
-);
+export const OwnConversationWithMessages = closedObject("OwnConversationWithMessages", () => {
+  const { messages_next_cursor } = ConversationWithMessages.properties;
+  const { id, role, channel, text, complete, created_at } = MessageObject.properties;
+  const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
+  return {
+    ...makeVisitorFields(),
+    messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),
+    messages_next_cursor,
+  };
+});
 
 /** What owners see of a conversation and of who it is with. */
 export async function showConversation(visitors: Visitors, conversation: StoredConversation): Promise<Conversation> {

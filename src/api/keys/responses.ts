@@ -2,7 +2,7 @@
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { ApiKey as StoredKey } from "../../domain/account.ts";
-import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, instant } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { newKeyBody } from "./model.ts";
@@ -35,21 +35,17 @@ function makeShownFields() {
   };
 }
 
-export const KeyObject = namedObject("ApiKey", makeShownFields, { additionalProperties: false });
+export const KeyObject = closedObject("ApiKey", makeShownFields);
 
-export const NewKeyObject = namedObject(
-  "NewApiKeyAnswer",
-  () => ({
-    ...makeShownFields(),
-    key: t.Optional(
-      t.String({
-        description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
-        examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-      }),
-    ),
-  }),
-  { additionalProperties: false },
-);
+export const NewKeyObject = closedObject("NewApiKeyAnswer", () => ({
+  ...makeShownFields(),
+  key: t.Optional(
+    t.String({
+      description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
+      examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+  ),
+}));
 export type ApiKey = Static<typeof KeyObject>;
 export type NewApiKey = Static<typeof NewKeyObject>;
 

@@ -2,7 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { passagesPerTurn } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
-import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { compileBody, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
 import type { SentFile } from "../../http/upload-body.ts";
 
 export const maxTitleLength = 200;
@@ -50,20 +50,15 @@ const strict = { additionalProperties: false };
 
 /** One for each type, since a schema of their union could not say which field is at fault. */
 export const newSourceBodies = {
-  text: compileChecker(() =>
-    t.Object(
-      {
-        type: t.Literal("text"),
-        title: titleText("What replies cite it as."),
-        text: Text({
-          description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
-          examples: ["# Returns\n\nYou may return what you bought within 30 days."],
-        }),
-        url: t.Optional(Nullable(shownUrl())),
-      },
-      { $id: "NewTextSource", ...strict },
-    ),
-  ),
+  text: compileBody("NewTextSource", () => ({
+    type: t.Literal("text"),
+    title: titleText("What replies cite it as."),
+    text: Text({
+      description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
+      examples: ["# Returns\n\nYou may return what you bought within 30 days."],
+    }),
+    url: t.Optional(Nullable(shownUrl())),
+  })),
   url: compileChecker(() =>
     t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
       $id: "NewUrlSource",
@@ -91,54 +86,39 @@ const fileField = () =>
     }),
   );
 
-export const newFileBody = compileChecker(() =>
-  t.Object(
-    {
-      file: fileField(),
-      type: t.Optional(t.Literal("file")),
-      title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
-      url: t.Optional(shownUrl()),
-    },
-    { $id: "NewFileSource", ...strict },
-  ),
-);
+export const newFileBody = compileBody("NewFileSource", () => ({
+  file: fileField(),
+  type: t.Optional(t.Literal("file")),
+  title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
+  url: t.Optional(shownUrl()),
+}));
 
-export const searchBody = compileChecker(() =>
-  t.Object(
-    {
-      query: Text({
-        minLength: 1,
-        maxLength: maxQueryLength,
-        description: "As a visitor would ask.",
-        examples: ["How long do I have to return something?"],
-      }),
-      limit: t.Optional(
-        t.Integer({
-          minimum: 1,
-          maximum: maxFound,
-          default: passagesPerTurn,
-          description: "The most passages to return.",
-        }),
-      ),
-    },
-    { $id: "KnowledgeSearch", ...strict },
+export const searchBody = compileBody("KnowledgeSearch", () => ({
+  query: Text({
+    minLength: 1,
+    maxLength: maxQueryLength,
+    description: "As a visitor would ask.",
+    examples: ["How long do I have to return something?"],
+  }),
+  limit: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: maxFound,
+      default: passagesPerTurn,
+      description: "The most passages to return.",
+    }),
   ),
-);
+}));
 
-export const answerBody = compileChecker(() =>
-  t.Object(
-    {
-      text: Text({
-        minLength: 1,
-        // The question leaves the list: an answer that cannot be read would be the end of it.
-        findProblem: findBlank,
-        description: "The answer: plain text or Markdown, not only white space.",
-        examples: ["We ship to Norway for 12 euros."],
-      }),
-    },
-    { $id: "QuestionAnswer", ...strict },
-  ),
-);
+export const answerBody = compileBody("QuestionAnswer", () => ({
+  text: Text({
+    minLength: 1,
+    // The question leaves the list: an answer that cannot be read would be the end of it.
+    findProblem: findBlank,
+    description: "The answer: plain text or Markdown, not only white space.",
+    examples: ["We ship to Norway for 12 euros."],
+  }),
+}));
 
 /** What is sent, for the API document. */
 export const sourceSchemas: { json: TSchema; form: TSchema } = {

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { OpenAiErrorObject } from "../../http/api-description.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { later } from "../../lib/later.ts";
 
 const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
@@ -11,10 +11,9 @@ const makeTextPart = () => t.Object({ type: t.Literal("text"), text: t.String() 
 
 const makeMessage = () =>
   t.Object({
-    role: t.Union(
-      ["system", "developer", "user", "assistant"].map((role) => t.Literal(role)),
-      { description: "Messages of `system` and `developer` are appended to the companion's own instructions." },
-    ),
+    role: OneOf(["system", "developer", "user", "assistant"], {
+      description: "Messages of `system` and `developer` are appended to the companion's own instructions.",
+    }),
     content: t.Union([t.String(), t.Array(makeTextPart())], { examples: ["What are your opening hours?"] }),
   });
 
@@ -74,7 +73,7 @@ const makeUsage = () =>
     prompt_tokens_details: t.Object({ cached_tokens: t.Integer({ examples: [0] }) }),
   });
 
-const makeFinishReason = () => t.Union(["stop", "length", "content_filter"].map((reason) => t.Literal(reason)));
+const makeFinishReason = () => OneOf(["stop", "length", "content_filter"]);
 
 export const CompletionObject = namedObject("ChatCompletion", () => ({
   id: t.String({ examples: [`chatcmpl-${exampleId}`], description: "`chatcmpl-` and the `X-Request-Id`." }),

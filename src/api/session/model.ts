@@ -7,12 +7,10 @@ import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { findDemoToken } from "../../http/first-steps.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../http/schemas/account.ts";
-import { compileChecker, Text } from "../../http/schemas/schema.ts";
+import { compileBody, Text } from "../../http/schemas/schema.ts";
 import { type SignedIn, toWireSession } from "./responses.ts";
 
 type FactServices = Pick<Services, "settings" | "llm" | "voice">;
-
-const closed = { additionalProperties: false };
 
 function givenPassword() {
   return Text({ maxLength: 1024, description: "The password.", examples: ["correct horse battery staple"] });
@@ -30,53 +28,42 @@ function linkSecret() {
   return Text({ maxLength: 200, description: "The part of the link after `#`.", examples: ["3mN0pQ…"] });
 }
 
-export const signInBody = compileChecker(() =>
-  t.Object(
-    {
-      email: Text({
-        maxLength: 1024,
-        description: "The account's address, in any case.",
-        examples: ["owner@shop.example"],
-      }),
-      password: givenPassword(),
-      totp: t.Optional(givenCode()),
-    },
-    { $id: "SignIn", ...closed },
-  ),
-);
+export const signInBody = compileBody("SignIn", () => ({
+  email: Text({
+    maxLength: 1024,
+    description: "The account's address, in any case.",
+    examples: ["owner@shop.example"],
+  }),
+  password: givenPassword(),
+  totp: t.Optional(givenCode()),
+}));
 export type SignIn = Static<typeof signInBody.schema>;
 
-export const setUpBody = compileChecker(() =>
-  t.Object({ secret: linkSecret(), email: emailText(), password: newPasswordText() }, { $id: "SetUp", ...closed }),
-);
+export const setUpBody = compileBody("SetUp", () => ({
+  secret: linkSecret(),
+  email: emailText(),
+  password: newPasswordText(),
+}));
 export type SetUp = Static<typeof setUpBody.schema>;
 
-export const passwordResetBody = compileChecker(() =>
-  t.Object(
-    { secret: linkSecret(), password: newPasswordText(), totp: t.Optional(givenCode()) },
-    { $id: "PasswordReset", ...closed },
-  ),
-);
+export const passwordResetBody = compileBody("PasswordReset", () => ({
+  secret: linkSecret(),
+  password: newPasswordText(),
+  totp: t.Optional(givenCode()),
+}));
 export type PasswordReset = Static<typeof passwordResetBody.schema>;
 
-export const passwordChangeBody = compileChecker(() =>
-  t.Object(
-    { current_password: givenPassword(), new_password: newPasswordText() },
-    { $id: "PasswordChange", ...closed },
-  ),
-);
+export const passwordChangeBody = compileBody("PasswordChange", () => ({
+  current_password: givenPassword(),
+  new_password: newPasswordText(),
+}));
 export type PasswordChange = Static<typeof passwordChangeBody.schema>;
 
-export const totpConfirmBody = compileChecker(() =>
-  t.Object(
-    { code: Text({ maxLength: 64, description: "The code that the app shows.", examples: ["492039"] }) },
-    { $id: "TotpConfirmation", ...closed },
-  ),
-);
+export const totpConfirmBody = compileBody("TotpConfirmation", () => ({
+  code: Text({ maxLength: 64, description: "The code that the app shows.", examples: ["492039"] }),
+}));
 
-export const totpRemovalBody = compileChecker(() =>
-  t.Object({ password: givenPassword() }, { $id: "TotpRemoval", ...closed }),
-);
+export const totpRemovalBody = compileBody("TotpRemoval", () => ({ password: givenPassword() }));
 
 function toWireServer(
   { settings, llm, voice }: FactServices,

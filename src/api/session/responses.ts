@@ -6,7 +6,7 @@ import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
 import { AccountObject } from "../../http/schemas/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 export const SessionObject = namedObject("Session", () => ({
@@ -101,7 +101,7 @@ export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
 export const SignedIn = namedObject("SignedIn", () => ({
   account: AccountObject,
-  scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
+  scopes: t.Array(OneOf(scopes), { description: "What it may do." }),
   session: SessionObject,
   totp: TotpFacts,
   server: ServerFacts,

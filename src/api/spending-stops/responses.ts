@@ -2,18 +2,14 @@
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { SpendingStop as StoredStop } from "../../contracts/store/store.ts";
-import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
-export const SpendingStopObject = namedObject(
-  "SpendingStop",
-  () => ({
-    account_id: Nullable(t.String({ format: "uuid", description: "Whose calls are stopped; null: everybody's." })),
-    stopped_at: instant("Since when."),
-  }),
-  { additionalProperties: false },
-);
+export const SpendingStopObject = closedObject("SpendingStop", () => ({
+  account_id: Nullable(t.String({ format: "uuid", description: "Whose calls are stopped; null: everybody's." })),
+  stopped_at: instant("Since when."),
+}));
 export type SpendingStop = Static<typeof SpendingStopObject>;
 
 export const SpendingStopList = namedObject("SpendingStopList", () => ({ data: t.Array(SpendingStopObject) }));

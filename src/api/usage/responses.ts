@@ -6,7 +6,7 @@ import { roundToMicros } from "../../domain/money.ts";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 
 const metadataValue = () =>
   Nullable(t.String({ description: "Texts as they are, anything else as its JSON text. Null: there was none." }));
@@ -103,10 +103,9 @@ export const UsageEventObject = namedObject(
 );
 
 const FailedRepliesObject = namedObject("FailedReplies", () => ({
-  kind: t.Union(
-    failureKinds.map((kind) => t.Literal(kind)),
-    { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
-  ),
+  kind: OneOf(failureKinds, {
+    description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; "),
+  }),
   replies: t.Integer({ description: "How many failed for this reason.", examples: [3] }),
   last_day: t.String({ format: "date", description: "The last UTC day on which one did." }),
 }));

@@ -3,7 +3,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { PublicJwk as Jwk } from "../../core/visitors/key-material.ts";
 import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../domain/visitor.ts";
-import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { newVisitorKeyBody } from "./model.ts";
@@ -31,24 +31,20 @@ function makeShownFields() {
   };
 }
 
-export const VisitorKeyObject = namedObject("VisitorKey", makeShownFields, { additionalProperties: false });
+export const VisitorKeyObject = closedObject("VisitorKey", makeShownFields);
 
-export const NewVisitorKeyObject = namedObject(
-  "NewVisitorKeyAnswer",
-  () => ({
-    ...makeShownFields(),
-    secret: t.Optional(
-      t.String({
-        pattern: "^vsk_[0-9A-Za-z_-]{43}$",
-        description:
-          "For `HS256`: the secret, shown this once; a replay by `Idempotency-Key` comes without it. The whole text, " +
-          "`vsk_` included, is the key.",
-        examples: ["vsk_b1YtZ0vX3o2f9JrQ7mSxK5cLw8nEhUaPgD6iTqR4yVM"],
-      }),
-    ),
-  }),
-  { additionalProperties: false },
-);
+export const NewVisitorKeyObject = closedObject("NewVisitorKeyAnswer", () => ({
+  ...makeShownFields(),
+  secret: t.Optional(
+    t.String({
+      pattern: "^vsk_[0-9A-Za-z_-]{43}$",
+      description:
+        "For `HS256`: the secret, shown this once; a replay by `Idempotency-Key` comes without it. The whole text, " +
+        "`vsk_` included, is the key.",
+      examples: ["vsk_b1YtZ0vX3o2f9JrQ7mSxK5cLw8nEhUaPgD6iTqR4yVM"],
+    }),
+  ),
+}));
 export type VisitorKey = Static<typeof VisitorKeyObject>;
 export type NewVisitorKey = Static<typeof NewVisitorKeyObject>;
 

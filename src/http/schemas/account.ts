@@ -5,20 +5,14 @@ import { normalizeEmail } from "../../domain/email.ts";
 import { findPasswordProblem, shortestPassword } from "../../domain/password.ts";
 import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { namedObject } from "./named-object.ts";
-import { Nullable, Text } from "./schema.ts";
+import { Nullable, OneOf, Text } from "./schema.ts";
 
 export function planChoice() {
-  return t.Union(
-    plans.map((plan) => t.Literal(plan)),
-    { description: "Decides the daily messages of each of its companions." },
-  );
+  return OneOf(plans, { description: "Decides the daily messages of each of its companions." });
 }
 
 export function roleChoice() {
-  return t.Union(
-    roles.map((role) => t.Literal(role)),
-    { description: "An operator also manages accounts." },
-  );
+  return OneOf(roles, { description: "An operator also manages accounts." });
 }
 
 export function emailText() {

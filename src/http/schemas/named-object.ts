@@ -11,6 +11,11 @@ export function namedObject<Fields extends TProperties>(
   return later(() => t.Object(makeFields(), { $id: name, ...options }));
 }
 
+/** The same without other fields. */
+export function closedObject<Fields extends TProperties>(name: string, makeFields: () => Fields): TObject<Fields> {
+  return namedObject(name, makeFields, { additionalProperties: false });
+}
+
 /** An instant of a response. */
 export function instant(description: string) {
   return t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
