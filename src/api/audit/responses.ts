@@ -1,10 +1,9 @@
-/** Responses of the audit route: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the audit route: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { AuditEntry as StoredEntry } from "../../contracts/store/store.ts";
-import type { JsonObject } from "../../domain/companion.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullable } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { toSnakeCase } from "../../lib/field-names.ts";
 
@@ -27,16 +26,10 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
     examples: ["companion.update"],
   }),
   target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
-  details: t.Unsafe<JsonObject>(
-    t.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "Names of changed fields and the like; never a secret.",
-        examples: [{ changed: ["system_prompt"] }],
-      },
-    ),
-  ),
+  details: AnyObject({
+    description: "Names of changed fields and the like; never a secret.",
+    examples: [{ changed: ["system_prompt"] }],
+  }),
   created_at: t.String({ format: "date-time" }),
 }));
 export type AuditEntry = Static<typeof AuditEntryObject>;

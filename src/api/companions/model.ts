@@ -2,9 +2,9 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { TurnResult } from "../../core/turns/turn-start.ts";
 import { type HistoryMessage, textOf, textParts } from "../../domain/conversation.ts";
-import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
+import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
-import { compileBody, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
@@ -33,7 +33,7 @@ export const companionPatchBody = compileChecker(() => {
 export type SentSettings = Static<typeof companionPatchBody.schema>;
 
 export const newEmbedTokenBody = compileBody("NewEmbedToken", () => ({
-  name: t.Optional(Nullable(nameText("Where it is used.", "Landing page"))),
+  name: Nullish(nameText("Where it is used.", "Landing page")),
 }));
 
 export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
@@ -42,27 +42,23 @@ export const testChatBody = compileChecker(() =>
   t.Object(
     {
       message: messageText(),
-      session_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
-      visitor_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
-      history: t.Optional(
-        Nullable(
-          t.Array(
-            t.Object({
-              role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
-              text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
-            }),
-            { maxItems: 200, description: "Earlier turns, oldest first, since nothing is stored between calls." },
-          ),
+      session_id: nullishUuid("Accepted as in the public chat, without effect: nothing is stored."),
+      visitor_id: nullishUuid("Accepted as in the public chat, without effect: nothing is stored."),
+      history: Nullish(
+        t.Array(
+          t.Object({
+            role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
+            text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
+          }),
+          { maxItems: 200, description: "Earlier turns, oldest first, since nothing is stored between calls." },
         ),
       ),
-      trace: t.Optional(
-        Nullable(
-          t.Boolean({
-            description:
-              "True: before its end the stream reports, in a comment line `: trace {…}` that clients ignore, what was " +
-              "sent to the model, the tokens, and the time to the first and to the last text.",
-          }),
-        ),
+      trace: Nullish(
+        t.Boolean({
+          description:
+            "True: before its end the stream reports, in a comment line `: trace {…}` that clients ignore, what was " +
+            "sent to the model, the tokens, and the time to the first and to the last text.",
+        }),
       ),
     },
     { $id: "TestChat" },

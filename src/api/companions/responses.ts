@@ -1,4 +1,4 @@
-/** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the companion routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import {

@@ -1,6 +1,6 @@
-/** Conversations on the wire. */
+/** What is sent to move a conversation to a verified visitor. */
 import { Type as t } from "@sinclair/typebox";
-import { nullableUuid } from "../../http/schemas/chat-message.ts";
+import { nullishUuid } from "../../http/schemas/chat-message.ts";
 import { compileChecker, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
 /** A conversation that was anonymous until now. */
@@ -13,7 +13,7 @@ export const mergeBody = compileChecker(() =>
         description: "The `session_id` of the conversation.",
         examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
       }),
-      visitor_id: t.Optional(nullableUuid("Its `visitor_id`; null or left out: the conversation without one.")),
+      visitor_id: nullishUuid("Its `visitor_id`; null or left out: the conversation without one."),
     },
     { $id: "VisitorMerge" },
   ),

@@ -1,4 +1,4 @@
-/** Responses of the conversation routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the conversation routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
@@ -9,10 +9,9 @@ import {
   type Message as StoredMessage,
   textOf,
 } from "../../domain/conversation.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { closedObject, namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable, Text } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullable, Text } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
@@ -59,7 +58,7 @@ const VerifiedVisitor = namedObject(
     sub: t.String({ description: "The website's own name for the visitor.", examples: ["customer-42"] }),
     name: Nullable(t.String({ examples: ["Ada Lovelace"] })),
     email: Nullable(t.String({ examples: ["ada@shop.example"] })),
-    attributes: t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, examples: [{ plan: "pro" }] })),
+    attributes: AnyObject({ examples: [{ plan: "pro" }] }),
   }),
   { description: "What the latest token said of a verified visitor; null for others." },
 );

@@ -1,4 +1,4 @@
-/** Response of the embed route, only for the API document: created on first use. */
+/** What a companion shows of itself to everybody: the response of the embed route, whose schema is created on first use. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";

@@ -1,4 +1,4 @@
-/** API keys in responses: never the key itself, which only the response to its creation adds. */
+/** API keys in responses: never the whole key, which only the response to the creation adds. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { ApiKey as StoredKey } from "../../domain/account.ts";

@@ -2,7 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { passagesPerTurn } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
-import { compileBody, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
 import type { SentFile } from "../../http/upload-body.ts";
 
 export const maxTitleLength = 200;
@@ -43,7 +43,7 @@ const refreshHours = () =>
 const fetchedFields = (type: "url" | "sitemap", description: string, example: string) => ({
   type: t.Literal(type),
   url: urlText(description, example),
-  refresh_hours: t.Optional(Nullable(refreshHours())),
+  refresh_hours: Nullish(refreshHours()),
 });
 
 const strict = { additionalProperties: false };
@@ -57,7 +57,7 @@ export const newSourceBodies = {
       description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
       examples: ["# Returns\n\nYou may return what you bought within 30 days."],
     }),
-    url: t.Optional(Nullable(shownUrl())),
+    url: Nullish(shownUrl()),
   })),
   url: compileChecker(() =>
     t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {

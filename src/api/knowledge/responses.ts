@@ -1,4 +1,4 @@
-/** Responses of the knowledge routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the knowledge routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { IndexedPassage } from "../../contracts/store/store.ts";

@@ -1,4 +1,4 @@
-/** Responses of the session routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the session routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Session as StoredSession } from "../../contracts/store/store.ts";

@@ -1,4 +1,4 @@
-/** Responses of the routes of stops, for the API document and as types for the dashboard: created on first use. */
+/** Responses of the routes of stops: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { SpendingStop as StoredStop } from "../../contracts/store/store.ts";

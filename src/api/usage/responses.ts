@@ -1,4 +1,4 @@
-/** Responses of the usage routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the usage routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { FailureRow, UsageRow as StoredRow, UsageGroup } from "../../contracts/store/store.ts";
@@ -6,7 +6,7 @@ import { roundToMicros } from "../../domain/money.ts";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
 
 const metadataValue = () =>
   Nullable(t.String({ description: "Texts as they are, anything else as its JSON text. Null: there was none." }));
@@ -50,9 +50,9 @@ const UsageRowObject = namedObject(
   "UsageRow",
   () => ({
     day: t.Optional(t.String({ format: "date", description: "UTC." })),
-    companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
-    key_id: t.Optional(
-      Nullable(t.String({ format: "uuid", description: "The key that created the companion. Null: the dashboard." })),
+    companion_id: Nullish(t.String({ format: "uuid", description: "Null: a key's own calls." })),
+    key_id: Nullish(
+      t.String({ format: "uuid", description: "The key that created the companion. Null: the dashboard." }),
     ),
     month: t.Optional(t.String({ pattern: "^\\d{4}-\\d{2}$", description: "UTC.", examples: ["2026-01"] })),
     model: t.Optional(makeAnswerer().model),
@@ -73,10 +73,8 @@ export const UsageList = namedObject("UsageList", () => ({
   data: t.Array(UsageRowObject, {
     description: "Ordered by day, companion, key, month, model, provider, metadata; null first.",
   }),
-  next_cursor: t.Optional(
-    Nullable(
-      t.String({ description: "Where the next page starts; null on the last. Only if `limit` or `cursor` was sent." }),
-    ),
+  next_cursor: Nullish(
+    t.String({ description: "Where the next page starts; null on the last. Only if `limit` or `cursor` was sent." }),
   ),
 }));
 

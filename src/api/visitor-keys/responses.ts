@@ -1,4 +1,4 @@
-/** Responses of the visitor key routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Visitor keys in responses: never the secret, which only the response to the creation adds. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { PublicJwk as Jwk } from "../../core/visitors/key-material.ts";

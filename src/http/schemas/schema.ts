@@ -10,6 +10,7 @@ import {
 } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
 
 interface TextOptions {
   minLength?: number;
@@ -75,6 +76,16 @@ export function Text(options: TextOptions = {}): TSchema & { static: string } {
 /** `null` clears a field on PATCH and means "not set" in responses. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return t.Union([schema, t.Null()]);
+}
+
+/** For a field that may be left out, or null. */
+export function Nullish<Schema extends TSchema>(schema: Schema) {
+  return t.Optional(Nullable(schema));
+}
+
+/** A JSON object of the caller's own. */
+export function AnyObject(options: SchemaOptions = {}) {
+  return t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, ...options }));
 }
 
 /** One of these texts. */
