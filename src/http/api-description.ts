@@ -64,8 +64,8 @@ export type ApiTag = keyof typeof apiTags;
 /** The part of a route's description with schemas or long texts: created when the API document is requested. */
 export interface RouteDocument<ParamName extends string = string> {
   description?: string;
-  /** Every path parameter. */
-  params?: Readonly<Record<ParamName, TSchema>>;
+  /** Path parameters. Left out: the embed token, and ids of what the segment before them names (`/budgets/{id}`). */
+  params?: Readonly<Partial<Record<ParamName, TSchema>>>;
   /** An example of the body, if those of its fields do not fit together. */
   bodyExample?: object;
   /** For parameters that the handler reads itself. */

@@ -4,7 +4,7 @@ import type { Services } from "../../core/dependencies.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { prefersHtml, varyBy } from "../../http/accept.ts";
-import { embedTokenParam } from "../../http/api-description.ts";
+
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
 import { writePageHeaders } from "../../http/html.ts";
@@ -42,7 +42,6 @@ export const pageRoutes: readonly Route[] = [
     document: () => ({
       description:
         "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for an unknown companion gets a page that says so.",
-      params: { token: embedTokenParam },
       responses: {
         200: { description: "The page.", content: html },
       },
@@ -75,7 +74,6 @@ export const pageRoutes: readonly Route[] = [
       const fields = { name: t.String({ examples: ["Ada"] }) };
       const Manifest = t.Object(fields, { additionalProperties: true, description: "A web app manifest." });
       return {
-        params: { token: embedTokenParam },
         responses: { 200: { description: "The manifest.", content: { "application/manifest+json": Manifest } } },
         errors: ["not_found"],
       };

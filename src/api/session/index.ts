@@ -1,6 +1,6 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
 import { missing, readId } from "../../domain/resource-id.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
@@ -87,7 +87,6 @@ export const sessionRoutes: readonly Route[] = [
     summary: "End a session",
     access: "session",
     document: () => ({
-      params: { id: idParam("session") },
       responses: { 204: { description: "Ended: its cookie is refused from now on." } },
     }),
     async handle({ services, principal, params, writeContext }) {

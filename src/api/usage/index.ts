@@ -2,7 +2,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { respondInParts } from "../../http/parts-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -94,7 +94,6 @@ export const usageRoutes: readonly Route[] = [
     document: () => ({
       description:
         "A message is given back where the provider failed, and counted nothing. Trial chats count like visitors' messages.",
-      params: { id: idParam("companion") },
       responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),
     async handle({ services, principal: { account }, params }) {
