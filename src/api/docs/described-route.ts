@@ -16,11 +16,13 @@ export function describeRoute(route: Route) {
 }
 
 /** In the order of the path. */
-function describeParams(path: string, own: Readonly<Partial<Record<string, TSchema>>>): [string, TSchema][] {
-  return [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].flatMap(([, segment = "", name = ""]) => {
+function describeParams(path: string, own: Readonly<Partial<Record<string, TSchema>>>): Record<string, TSchema> {
+  const params: Record<string, TSchema> = {};
+  for (const [, segment = "", name = ""] of path.matchAll(/([\w-]+)\/\{(\w+)\}/g)) {
     const schema = own[name] ?? findUsual(segment, name);
-    return schema === null ? [] : [[name, schema]];
-  });
+    if (schema !== null) params[name] = schema;
+  }
+  return params;
 }
 
 function findUsual(segment: string, name: string): TSchema | null {
