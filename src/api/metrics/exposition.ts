@@ -17,28 +17,24 @@ export async function renderFamilies(families: readonly Family[]): Promise<{ con
 
     /** The method that the registry calls; it is missing in the library's types. */
     async getForPromString() {
-      const { name, help, type } = this.#family;
-      return { name, help, type, values: this.#family.series.flatMap((series) => cumulate(name, series)) };
+      const { name, help } = this.#family;
+      return { name, help, type: "histogram", values: this.#family.series.flatMap((series) => cumulate(name, series)) };
     }
   }
 
   const registry = new Registry();
   for (const family of families) {
     const { name, help } = family;
-    // The library would print a zero without labels.
-    if (family.type !== "histogram" && family.samples.length === 0) continue;
-    if (family.type === "histogram") {
+    if ("series" in family) {
       registry.registerMetric(new CountedHistogram(family));
       continue;
     }
+    // The library would print a zero without labels.
+    if (family.samples.length === 0) continue;
+    const Metric = name.endsWith("_total") ? Counter : Gauge;
     const labelNames = Object.keys(family.samples[0]?.labels ?? {});
-    if (family.type === "counter") {
-      const counter = new Counter({ name, help, labelNames, registers: [registry] });
-      for (const { labels, value } of family.samples) counter.inc(labels, value);
-    } else {
-      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
-      for (const { labels, value } of family.samples) gauge.set(labels, value);
-    }
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const { labels, value } of family.samples) metric.inc(labels, value);
   }
   return { contentType: registry.contentType, text: await registry.metrics() };
 }

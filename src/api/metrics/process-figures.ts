@@ -6,16 +6,16 @@ export async function readProcessFigures(): Promise<NumberFamily[]> {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
   const startedSeconds = performance.timeOrigin / 1000;
-  const figures: [NumberFamily["type"], string, string, number | null][] = [
-    ["counter", "process_cpu_seconds_total", "CPU time spent.", (user + system) / 1e6],
-    ["gauge", "process_start_time_seconds", "When the process started.", startedSeconds],
-    ["gauge", "process_resident_memory_bytes", "Memory that the process holds.", rss],
-    ["gauge", "process_heap_bytes", "Memory of the program's objects.", heapUsed],
-    ["gauge", "process_open_fds", "Open file descriptors.", await countDescriptors()],
-    ["gauge", "process_max_fds", "Maximum number of open file descriptors.", await readDescriptorLimit()],
+  const figures: [name: string, help: string, value: number | null][] = [
+    ["process_cpu_seconds_total", "CPU time spent.", (user + system) / 1e6],
+    ["process_start_time_seconds", "When the process started.", startedSeconds],
+    ["process_resident_memory_bytes", "Memory that the process holds.", rss],
+    ["process_heap_bytes", "Memory of the program's objects.", heapUsed],
+    ["process_open_fds", "Open file descriptors.", await countDescriptors()],
+    ["process_max_fds", "Maximum number of open file descriptors.", await readDescriptorLimit()],
   ];
-  return figures.flatMap(([type, name, help, value]) =>
-    value === null ? [] : [{ type, name, help, samples: [{ labels: {}, value }] }],
+  return figures.flatMap(([name, help, value]) =>
+    value === null ? [] : [{ name, help, samples: [{ labels: {}, value }] }],
   );
 }
 
