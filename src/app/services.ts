@@ -13,6 +13,8 @@ import { createUseRecorder } from "../core/metrics/use-recorder.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
 import { createOpenTurns } from "../core/turns/open-turns.ts";
+import { createPromptMemory } from "../core/turns/prompt-memory.ts";
+import { createReplyMemory } from "../core/turns/reply-memory.ts";
 import { createReplyProbes } from "../core/turns/reply-probes.ts";
 import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
@@ -132,7 +134,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
-  const replies = createNamedReplies(overrides);
+  const replyMemory = createReplyMemory();
+  const replies = createNamedReplies(replyMemory, overrides);
   const running = { lifecycle, voice, webhookBodies };
   measurements.probes.push(
     ...createReplyProbes(replies),
@@ -196,6 +199,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     rules: createRateRules(config.rates),
     openTurns,
     replies,
+    replyMemory,
+    promptMemory: createPromptMemory(),
     llm,
     providerHealth,
     modelDates,

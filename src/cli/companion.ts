@@ -1,7 +1,7 @@
 /** `companiond companion`: manages companions and their embed tokens. */
 import { companionFields } from "../api/companions/fields.ts";
-import { toWireCompanion, toWireEmbedToken } from "../api/companions/model.ts";
 import { readNewCompanion } from "../api/companions/read-settings.ts";
+import { toWireCompanion, toWireEmbedToken } from "../api/companions/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { Companion, EmbedToken, JsonObject, JsonValue } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";

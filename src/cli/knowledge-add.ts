@@ -1,5 +1,5 @@
 /** `companiond knowledge add`: files, pages and sitemaps for a companion, checked before any of them is added. */
-import { toWireSource } from "../api/knowledge/model.ts";
+import { toWireSource } from "../api/knowledge/responses.ts";
 import { readSource, type SentSource } from "../api/knowledge/sent-source.ts";
 import { toNewSource } from "../api/knowledge/service.ts";
 import { ownHostsOf } from "../app/server-settings.ts";

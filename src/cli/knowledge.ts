@@ -1,5 +1,5 @@
 /** `companiond knowledge`: what companions read. */
-import { toWireSource } from "../api/knowledge/model.ts";
+import { toWireSource } from "../api/knowledge/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { Source } from "../domain/knowledge.ts";
 import { formatList } from "./columns.ts";

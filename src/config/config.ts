@@ -1,7 +1,6 @@
 /** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { resolve } from "node:path";
 import { findAnswerers, nameAnswerer, plainProviderName } from "../domain/model-routes.ts";
-import type { AcmeConfig, BackupStorageConfig, Config, ReadModels } from "./config-shape.ts";
 import { findConflicts, findIdle } from "./conflicts.ts";
 import { listGiven } from "./given.ts";
 import { readPrices } from "./prices.ts";
@@ -10,7 +9,7 @@ import { type Flags, judgeNames, mergeVariables, type Problem, readSettings, typ
 import type { FlagName } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";
 import { readSupervisor } from "./supervisor.ts";
-import { toConfig } from "./to-config.ts";
+import { type AcmeConfig, type BackupStorageConfig, type Config, type ReadModels, toConfig } from "./to-config.ts";
 
 export type { AcmeConfig, BackupStorageConfig, Config };
 

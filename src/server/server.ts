@@ -111,7 +111,6 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   services.measurements.probes.push({
     name: "companiond_certificate_expiry_timestamp_seconds",
     help: "When the certificate that is served expires.",
-    type: "gauge",
     read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
   });
 

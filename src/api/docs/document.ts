@@ -165,7 +165,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
     const required = place === "path" || (place === "header" && operation.access === "visitor");
     parameters.push({ name, in: place, required, description: String(description), schema: rest });
   };
-  for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
+  for (const [name, schema] of Object.entries(operation.params)) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
   if (operation.takesMetadata) {
     add("query", "metadata", {

@@ -1,4 +1,5 @@
 /** The avatar of a companion without an image: its initial on its theme colour, in a colour that is readable on it. */
+import { escapeHtml } from "../../http/html.ts";
 
 export function renderAvatar(name: string, themeColor: string): string {
   // A grapheme, not a code unit: names may begin with an emoji or a combined letter.
@@ -8,14 +9,8 @@ export function renderAvatar(name: string, themeColor: string): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96">` +
     `<rect width="96" height="96" rx="48" fill="${themeColor}"/>` +
     `<text x="48" y="50" fill="${readableTextColor(themeColor)}" font-family="system-ui, sans-serif" font-size="44" ` +
-    `font-weight="600" text-anchor="middle" dominant-baseline="central">${escapeXml(initial)}</text></svg>`
+    `font-weight="600" text-anchor="middle" dominant-baseline="central">${escapeHtml(initial)}</text></svg>`
   );
-}
-
-const xmlEscapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => xmlEscapes[character] ?? "");
 }
 
 /**

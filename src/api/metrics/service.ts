@@ -26,28 +26,24 @@ async function renderFamilies(families: readonly Family[]): Promise<{ contentTyp
 
     /** The method that the registry calls; it is missing in the library's types. */
     async getForPromString() {
-      const { name, help, type } = this.#family;
-      return { name, help, type, values: this.#family.series.flatMap((series) => cumulate(name, series)) };
+      const { name, help } = this.#family;
+      return { name, help, type: "histogram", values: this.#family.series.flatMap((series) => cumulate(name, series)) };
     }
   }
 
   const registry = new Registry();
   for (const family of families) {
     const { name, help } = family;
-    // The library would print a zero without labels.
-    if (family.type !== "histogram" && family.samples.length === 0) continue;
-    if (family.type === "histogram") {
+    if ("series" in family) {
       registry.registerMetric(new CountedHistogram(family));
       continue;
     }
+    // The library would print a zero without labels.
+    if (family.samples.length === 0) continue;
+    const Metric = name.endsWith("_total") ? Counter : Gauge;
     const labelNames = Object.keys(family.samples[0]?.labels ?? {});
-    if (family.type === "counter") {
-      const counter = new Counter({ name, help, labelNames, registers: [registry] });
-      for (const { labels, value } of family.samples) counter.inc(labels, value);
-    } else {
-      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
-      for (const { labels, value } of family.samples) gauge.set(labels, value);
-    }
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const { labels, value } of family.samples) metric.inc(labels, value);
   }
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
@@ -70,16 +66,16 @@ async function readProcessFigures(): Promise<NumberFamily[]> {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
   const startedSeconds = performance.timeOrigin / 1000;
-  const figures: [NumberFamily["type"], string, string, number | null][] = [
-    ["counter", "process_cpu_seconds_total", "CPU time spent.", (user + system) / 1e6],
-    ["gauge", "process_start_time_seconds", "When the process started.", startedSeconds],
-    ["gauge", "process_resident_memory_bytes", "Memory that the process holds.", rss],
-    ["gauge", "process_heap_bytes", "Memory of the program's objects.", heapUsed],
-    ["gauge", "process_open_fds", "Open file descriptors.", await countDescriptors()],
-    ["gauge", "process_max_fds", "Maximum number of open file descriptors.", await readDescriptorLimit()],
+  const figures: [name: string, help: string, value: number | null][] = [
+    ["process_cpu_seconds_total", "CPU time spent.", (user + system) / 1e6],
+    ["process_start_time_seconds", "When the process started.", startedSeconds],
+    ["process_resident_memory_bytes", "Memory that the process holds.", rss],
+    ["process_heap_bytes", "Memory of the program's objects.", heapUsed],
+    ["process_open_fds", "Open file descriptors.", await countDescriptors()],
+    ["process_max_fds", "Maximum number of open file descriptors.", await readDescriptorLimit()],
   ];
-  return figures.flatMap(([type, name, help, value]) =>
-    value === null ? [] : [{ type, name, help, samples: [{ labels: {}, value }] }],
+  return figures.flatMap(([name, help, value]) =>
+    value === null ? [] : [{ name, help, samples: [{ labels: {}, value }] }],
   );
 }
 

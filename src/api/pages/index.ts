@@ -3,7 +3,6 @@ import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { embedTokenParam } from "../../http/api-description.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { prefersHtml, varyBy } from "../../http/compression.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
@@ -69,7 +68,6 @@ export const pageRoutes: readonly Route[] = [
     document: () => ({
       description:
         "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for an unknown companion gets a page that says so.",
-      params: { token: embedTokenParam },
       responses: {
         200: { description: "The page.", content: html },
       },
@@ -102,7 +100,6 @@ export const pageRoutes: readonly Route[] = [
       const fields = { name: t.String({ examples: ["Ada"] }) };
       const Manifest = t.Object(fields, { additionalProperties: true, description: "A web app manifest." });
       return {
-        params: { token: embedTokenParam },
         responses: { 200: { description: "The manifest.", content: { "application/manifest+json": Manifest } } },
         errors: ["not_found"],
       };

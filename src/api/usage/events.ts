@@ -11,9 +11,8 @@ import { toRfc3339, toUtcDay } from "../../lib/clock.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import { pause } from "../../lib/pause.ts";
-import { toWireCounts } from "./model.ts";
 import { type Days, daysQuery, parseList } from "./query.ts";
-import { UsageEventObject } from "./responses.ts";
+import { toWireCounts, UsageEventObject } from "./responses.ts";
 
 /** Where an export continues. */
 interface EventCursor {

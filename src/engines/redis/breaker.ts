@@ -71,7 +71,6 @@ class Breaker implements SharedRedis {
     {
       name: "companiond_limits_local",
       help: "1 while Redis is away, so that this instance counts rates and failed sign-ins by itself.",
-      type: "gauge",
       read: () => (this.isLocal ? 1 : 0),
     },
   ];

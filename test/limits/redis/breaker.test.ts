@@ -194,7 +194,7 @@ test("a key that something else has written is no error for the visitor", async 
 test("the gauge tells whether this instance counts by itself", async () => {
   const { redis } = await openInstance();
   const [gauge] = redis.probes;
-  expect(gauge).toMatchObject({ name: "companiond_limits_local", type: "gauge" });
+  expect(gauge).toMatchObject({ name: "companiond_limits_local" });
   expect(await gauge?.read()).toBe(0);
   await proxy.set("refuse");
   proxy.cut();
