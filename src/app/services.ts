@@ -5,9 +5,8 @@ import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contract
 import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
-import { watchEventLoop } from "../core/metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
-import { Measurements } from "../core/metrics/measurements.ts";
+import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createModelDates } from "../core/metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
@@ -15,6 +14,8 @@ import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
 import { createOpenTurns } from "../core/turns/open-turns.ts";
+import { createPromptMemory } from "../core/turns/prompt-memory.ts";
+import { createReplyMemory } from "../core/turns/reply-memory.ts";
 import { createReplyProbes } from "../core/turns/reply-probes.ts";
 import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
@@ -135,7 +136,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
-  const replies = createNamedReplies(overrides);
+  const replyMemory = createReplyMemory();
+  const replies = createNamedReplies(replyMemory, overrides);
   const running = { lifecycle, voice, webhookBodies };
   measurements.probes.push(
     ...createReplyProbes(replies),
@@ -205,6 +207,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     rules: createRateRules(config.rates),
     openTurns,
     replies,
+    replyMemory,
+    promptMemory: createPromptMemory(),
     llm,
     providerHealth,
     modelDates,

@@ -6,7 +6,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { toExplainedError } from "../../domain/reply-failure.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { eventStream, idParam } from "../../http/api-description.ts";
+import { eventStream } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { textQuery } from "../../http/query.ts";
@@ -49,7 +49,7 @@ async function openVisitor(
   throw invalidFields([{ param: "visitor", detail }]);
 }
 
-const describeParams = () => ({ id: idParam("companion"), message_id: describeMessage() });
+const describeParams = () => ({ message_id: describeMessage() });
 
 const conversationQuery = {
   sessionId: textQuery("session_id", () => describeConversation().session_id),
@@ -91,7 +91,6 @@ export const keyChatRoutes: readonly Route[] = [
         "Where the companion's `visitor_auth` is `required`, `visitor` is required. A companion that is switched off is 404. " +
         "If the key is revoked or ends, its streams end within a second. Where the provider fails before its first text, the " +
         "502 says in `kind` why, and in its sentence what to change.",
-      params: { id: idParam("companion") },
       bodyExample: {
         message: "What are your opening hours?",
         session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",
@@ -178,7 +177,7 @@ export const keyChatRoutes: readonly Route[] = [
     body: { ...jsonBody(keyDecisionRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyDecision },
     document: () => ({
       description: "As on the public chat, with the `visitor` that was sent with the message.",
-      params: { id: idParam("companion"), call_id: describeCall() },
+      params: { call_id: describeCall() },
       responses: { 200: eventStream },
       errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
     }),

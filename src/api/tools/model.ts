@@ -137,9 +137,6 @@ export const toolPatchBody = compileChecker(() =>
 );
 export type ToolPatchBody = Static<typeof toolPatchBody.schema>;
 
-/** Not `secret`: who sends one believes that it counts. */
-export const readOnlyToolFields = ["id", "companion_id", "header_names", "created_at", "updated_at"] as const;
-
 export function toWireTool(tool: Tool) {
   const { target } = tool;
   const isHttp = target.type === "http";

@@ -5,10 +5,11 @@ import { sealedAs } from "../../core/tools/sealed-as.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { type Tool, type ToolTarget, toolTimeoutMs } from "../../domain/tool.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
 import { findFaults } from "./faults.ts";
-import { newToolBody, noParameters, readOnlyToolFields, type ToolPatchBody, toolPatchBody } from "./model.ts";
+import { newToolBody, noParameters, type ToolPatchBody, toolPatchBody } from "./model.ts";
+import { ToolObject } from "./responses.ts";
 
 type ToolServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "toolbox">;
 type Kind = ToolTarget["type"];
@@ -40,7 +41,7 @@ export async function prepareTool(
   nowMs: number,
 ): Promise<PreparedTool> {
   const { store, ids } = services;
-  const settable = omitFields(sent, readOnlyToolFields);
+  const settable = omitReadOnly(sent, newToolBody, ToolObject);
   const errors = newToolBody.listErrors(settable).map(explainSecret);
   if (errors.some(({ param }) => param === "")) newToolBody.check(settable);
   const unchecked = settable as ToolPatchBody;
@@ -71,7 +72,7 @@ export async function updateTool(
   { sent, check }: { sent: unknown; check: ((tool: Tool) => void) | undefined },
   context: WriteContext,
 ): Promise<Tool> {
-  const settable = omitFields(sent, readOnlyToolFields);
+  const settable = omitReadOnly(sent, toolPatchBody, ToolObject);
   const errors = toolPatchBody.listErrors(settable).map(explainSecret);
   if (errors.some(({ param }) => param === "")) toolPatchBody.check(settable);
   const kind = current.target.type;
@@ -126,9 +127,8 @@ async function addFaults(
   errors: readonly FieldError[],
 ): Promise<void> {
   const atFault = new Set(errors.map(({ param }) => param.split(".", 1)[0] ?? ""));
-  const faults = await findFaults(omitFields(body, [...atFault]) as ToolPatchBody, kind, (url) =>
-    outgoing.findFault(url),
-  );
+  const sound = Object.fromEntries(Object.entries(body).filter(([name]) => !atFault.has(name))) as ToolPatchBody;
+  const faults = await findFaults(sound, kind, (url) => outgoing.findFault(url));
   if (errors.length + faults.length > 0) throw invalidFields([...errors, ...faults]);
 }
 

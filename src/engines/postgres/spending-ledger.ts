@@ -4,7 +4,7 @@ import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import { latestPeriod } from "../store-shared/rows/budgets.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { toArrays } from "./rows/arrays.ts";
+import { toArrays } from "./rows/columns.ts";
 
 export const spendingQueries = {
   match: `SELECT budget_id AS id FROM match_budgets(ARRAY[$1::text], ARRAY[$2::text])`,
@@ -91,3 +91,11 @@ export function createSpendingLedger() {
     },
   };
 }
+
+/**
+ * What an account may spend at a moment, read beside what a request asks for anyway. `account`: an expression for the
+ * account's id.
+ */
+export const spendingState = (account: string) =>
+  `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', ${account})) AS "isStopped",
+   EXISTS (SELECT FROM budgets b WHERE b.account_id = ${account}) AS "hasBudgets"`;

@@ -1,14 +1,15 @@
-/** The playground's chat on the screen: what was said, and the field for the next message. */
-
+/** The playground's chat on the screen: what was said and what it cost, and the field for the next message. */
 import { ArrowUp, RotateCcw, Square } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatDuration, formatNumber } from "../lib/format.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { Bubble } from "./bubble.tsx";
-import { TraceDetails } from "./trace-details.tsx";
+import type { Trace } from "./test-chat.ts";
 import type { ChatState } from "./use-chat.ts";
 
 interface ChatCardProps {
@@ -26,14 +27,20 @@ interface ChatCardProps {
 export function ChatCard({ companion, chat, head, actions, whileRunning, onStartOver }: ChatCardProps) {
   const { turns, text, setText, problem, isRunning } = chat;
   const log = useRef<HTMLDivElement>(null);
+  const transcript = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   /** People who read further up stay there while the reply grows. */
   const isAtEnd = useRef(true);
-  const lastTop = useRef(0);
+  const lastBottom = useRef(0);
   const followEnd = () => {
     if (isAtEnd.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
   };
-  useEffect(followEnd, [turns, problem]);
+  // Not with each change of the chat: the composer's growth moves the end, too.
+  useEffect(() => {
+    const observer = new ResizeObserver(followEnd);
+    for (const { current } of [log, transcript]) if (current !== null) observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
 
   /** Before what was pressed goes away; on touch screens the keyboard would cover what is to be read. */
   const goOn = () => (matchMedia("(pointer: coarse)").matches ? log : input).current?.focus();
@@ -74,46 +81,48 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         role="log"
         aria-label="Conversation"
         aria-busy={isRunning}
-        class="relative min-h-0 flex-1 space-y-5 overflow-y-auto p-4 sm:p-6"
+        class="relative min-h-0 flex-1 overflow-y-auto"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          const bottom = scrollTop + clientHeight;
           // Growth below also moves the end away; only scrolling up counts as leaving it.
-          const isNear = scrollHeight - scrollTop - clientHeight < 32;
-          isAtEnd.current = isNear || (isAtEnd.current && scrollTop >= lastTop.current);
-          lastTop.current = scrollTop;
+          isAtEnd.current = scrollHeight - bottom < 32 || (isAtEnd.current && bottom >= lastBottom.current);
+          lastBottom.current = bottom;
         }}
       >
-        <Bubble
-          speaker="assistant"
-          name={companion.name}
-          text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
-          isPlain
-        />
-        {turns.length === 0 && companion.starters.length > 0 && (
-          <div class="flex flex-wrap justify-end gap-2">
-            {companion.starters.map((starter) => (
-              <Button key={starter} onClick={() => ask(starter)}>
-                <span dir="auto" class="whitespace-normal">
-                  {starter}
-                </span>
-              </Button>
-            ))}
-          </div>
-        )}
-        {turns.map((turn) => (
+        <div ref={transcript} class="space-y-5 p-4 sm:p-6">
           <Bubble
-            key={turn.id}
-            speaker={turn.role}
-            name={turn.role === "user" ? "You" : companion.name}
-            text={turn.text}
-            isOpen={turn.state === "streaming"}
-          >
-            {turn.line && <span>{turn.line}</span>}
-            {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
-            {turn.state === "stopped" && <span>You stopped the reply.</span>}
-            {turn.trace && <TraceDetails trace={turn.trace} />}
-          </Bubble>
-        ))}
-        {problem && <Problem>{problem}</Problem>}
+            speaker="assistant"
+            name={companion.name}
+            text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
+            isPlain
+          />
+          {turns.length === 0 && companion.starters.length > 0 && (
+            <div class="flex flex-wrap justify-end gap-2">
+              {companion.starters.map((starter) => (
+                <Button key={starter} onClick={() => ask(starter)}>
+                  <span dir="auto" class="whitespace-normal">
+                    {starter}
+                  </span>
+                </Button>
+              ))}
+            </div>
+          )}
+          {turns.map((turn) => (
+            <Bubble
+              key={turn.id}
+              speaker={turn.role}
+              name={turn.role === "user" ? "You" : companion.name}
+              text={turn.text}
+              isOpen={turn.state === "streaming"}
+            >
+              {turn.line && <span>{turn.line}</span>}
+              {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
+              {turn.state === "stopped" && <span>You stopped the reply.</span>}
+              {turn.trace && <TraceDetails trace={turn.trace} />}
+            </Bubble>
+          ))}
+          {problem && <Problem>{problem}</Problem>}
+        </div>
       </div>
       <Form class="flex flex-wrap items-end justify-end gap-2 border-t border-line p-3" onSubmit={() => ask(text)}>
         <textarea
@@ -153,5 +162,47 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         )}
       </Form>
     </div>
+  );
+}
+
+/** The cost of one test turn, and on request the prompt that was sent. */
+function TraceDetails({ trace }: { trace: Trace }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const about = trace.tokens_estimated ? "≈ " : "";
+  return (
+    <>
+      {trace.first_text_ms !== null && <span>first text {formatDuration(trace.first_text_ms)}</span>}
+      <span>total {formatDuration(trace.total_ms)}</span>
+      <span>
+        {about}
+        {formatNumber(trace.input_tokens)} in, {about}
+        {formatNumber(trace.output_tokens)} out
+        {trace.reasoning_tokens > 0 && `, ${formatNumber(trace.reasoning_tokens)} of it thought`}
+      </span>
+      <button type="button" class="text-accent underline" onClick={() => setIsOpen(true)}>
+        Prompt sent
+      </button>
+      {isOpen && (
+        <Dialog title="Prompt sent" onClose={() => setIsOpen(false)} isWide>
+          <p class="mb-4 text-muted">
+            {trace.model}
+            {trace.temperature !== null && `, temperature ${trace.temperature}`}
+            {trace.reasoning_effort !== null && `, effort ${trace.reasoning_effort}`}, at most{" "}
+            {formatNumber(trace.max_output_tokens)} tokens
+          </p>
+          <ol class="space-y-3">
+            {trace.messages.map((message, index) => (
+              // Keyed by index, since a prompt never changes.
+              <li key={index} class="rounded-xl border border-line">
+                <p class="border-b border-line px-3.5 py-1.5 font-mono text-[0.82rem] text-muted">{message.role}</p>
+                <p dir="auto" class="px-3.5 py-2.5 text-[0.94rem] wrap-anywhere whitespace-pre-wrap">
+                  {message.text}
+                </p>
+              </li>
+            ))}
+          </ol>
+        </Dialog>
+      )}
+    </>
   );
 }
