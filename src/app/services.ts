@@ -1,14 +1,12 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
+
 import type { Config } from "../config/config.ts";
-import { findPlace } from "../config/providers.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
 import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
-import { createModelDates } from "../core/metrics/model-dates.ts";
-import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
@@ -21,7 +19,6 @@ import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
 import { createVoice } from "../core/voice/voice.ts";
 import { AppError } from "../domain/errors.ts";
-import { listReplyAnswerers } from "../domain/model-routes.ts";
 import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
 import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
@@ -36,11 +33,10 @@ import { closeOnFailure } from "../lib/close-on-failure.ts";
 import { systemIds } from "../lib/ids.ts";
 import { processLog } from "../lib/log.ts";
 import { openWindows } from "./limiter.ts";
-import { openEmbeddings, openLlm } from "./llm.ts";
 import { openKnowledge } from "./open-knowledge.ts";
+import { openModels } from "./open-models.ts";
 import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
-import { checkProviders } from "./provider-checks.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import { ownHostsOf, toSettings } from "./server-settings.ts";
 import { openVoiceProviders } from "./voice.ts";
@@ -105,20 +101,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countOthers: shared === null ? null : () => shared.countOthers(),
   });
   await closeOnFailure(store, () => sealing.check());
-  const { calls, providerHealth } = createProviderHealth({
-    findPlace: (name) => findPlace(config.llm, name),
-    nowMs: () => clock.nowMs(),
-    measurements,
-  });
-  const models = openLlm(config.llm, { log, calls, clock });
-  const embeddings = openEmbeddings(config.llm, { log });
-  const llm = watchProvider(models.llm, { measurements, calls: models.tellsCalls ? null : calls });
-  const modelDates = createModelDates({
-    ask: (provider, signal) => checkProviders.shutdownDates(config.llm, provider, signal),
-    answerers: listReplyAnswerers(config.llm),
-    ...{ log, measurements },
-    firstMs: overrides.modelDatesAfterMs,
-  });
+  const models = openModels(config.llm, { log, clock, measurements, datesAfterMs: overrides.modelDatesAfterMs });
+  const { llm, modelDates, providerHealth } = models;
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const windows = await closeOnFailure(store, () =>
     openWindows(config.redisUrl, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
@@ -166,7 +150,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ids,
     log,
     measurements,
-    embeddings,
+    embeddings: models.embeddings,
   });
   const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
   const toolbox = createToolbox({ store, log, sealing }, async () => {

@@ -1,11 +1,9 @@
-/**
- * Streams a reply to its visitor: the only file that writes the stream's bytes (spec 4.2). Decides when they are sent,
- * and handles visitors who stall or leave.
- */
+/** Streams a reply to its visitor: its bytes (spec 4.2), when they are sent, and visitors who stall or leave. */
 import type { FollowedTurn, NamedEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
+import { frameNamedEvent } from "./named-events.ts";
 
 const doneFrame = "data: [DONE]\n\n";
 
@@ -26,13 +24,6 @@ export function frameDeltas(deltas: readonly string[]): string {
     frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
   }
   return frames;
-}
-
-function toWireEvent(event: NamedEvent) {
-  if (event.type === "sources") return { sources: event.sources };
-  const { callId: call_id } = event;
-  if (event.type === "tool") return { call_id, name: event.name, state: event.state };
-  return { call_id, tool: event.tool, title: event.title, arguments: event.arguments };
 }
 
 /** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
@@ -114,7 +105,7 @@ export class EventStream implements TurnReader {
   }
 
   protected frameEvent(event: NamedEvent): string {
-    return `event: ${event.type}\ndata: ${JSON.stringify(toWireEvent(event))}\n\n`;
+    return frameNamedEvent(event);
   }
 
   protected frameDone(): string {

@@ -239,5 +239,5 @@ test("tools that ask the visitor are offered only to streams with events, those 
   await world.say("Hello", { events: false });
   expect(requests.at(-1)?.body.tools).toBeUndefined();
   await world.say("Hello");
-  expect((requests.at(-1)?.body.tools as unknown[]).length).toBe(1);
+  expect(requests.at(-1)?.body.tools).toHaveLength(1);
 });

@@ -14,8 +14,8 @@ import { Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { toUuid } from "../../lib/ids.ts";
-import type { Sending } from "./index.ts";
 import { type DecisionRequest, decisionRequest } from "./model.ts";
+import type { Sending } from "./sending.ts";
 
 /** Streams how the reply goes on. Throws `not_found` for an id that cannot be any call's. */
 export async function streamDecision(

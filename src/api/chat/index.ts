@@ -3,7 +3,7 @@ import type { TurnEntry } from "../../contracts/coordination.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { ConversationKeeper, countsAgain, queueKeyOf } from "../../core/turns/conversation-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
-import type { NamedStart, TurnStart } from "../../core/turns/turn-start.ts";
+import type { NamedStart } from "../../core/turns/turn-start.ts";
 import type { RepeatableUse, VerifiedVisitor } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
@@ -11,7 +11,7 @@ import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { type Embedded, rightOfToken } from "../../http/embed-guard.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
@@ -22,6 +22,7 @@ import { confirmationRoutes } from "./confirmation-routes.ts";
 import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
+import type { Sending } from "./sending.ts";
 
 /** Their own limit of the day, if the companion sets one. */
 function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
@@ -42,17 +43,6 @@ export function nameSession(ids: Services["ids"], { session_id }: ChatRequest, s
   const sessionId = session_id?.toLowerCase() ?? ids.randomUuid();
   set.headers["x-session-id"] = sessionId;
   return sessionId;
-}
-
-/** Who sends a message, and to whom; all guards have let it pass. */
-export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" | "address" | "right"> {
-  readonly request: Request;
-  readonly set: ResponseHead;
-  readonly sessionId: string;
-  /** Null unless the visitor is verified. */
-  readonly visitor: VerifiedVisitor | null;
-  /** The proof of work that the request brought; null where none was asked for. */
-  readonly work: Embedded["work"];
 }
 
 /** The same message may begin again with it, in this conversation, as often as it counts nothing. */

@@ -8,12 +8,13 @@ import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { AskedReply } from "../turns/admission.ts";
 import type { NamedEvent } from "../turns/events.ts";
-import type { CallKeeper, ReplySource, TurnOutcome, TurnStart } from "../turns/turn-start.ts";
+import type { CallServices } from "../turns/reply-calls.ts";
+import { type CallKeeper, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
 import { readArguments } from "./call-arguments.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
 import type { OpenTool } from "./toolbox.ts";
 
-export type ToolServices = CallRunnerServices & Pick<Services, "llm" | "toolbox">;
+export type ToolServices = CallServices & CallRunnerServices & Pick<Services, "toolbox">;
 
 /** What a turn with tools has of its reply's readers. */
 interface Readers {
@@ -22,18 +23,14 @@ interface Readers {
   stop(code: "unavailable", error: AppError): void;
 }
 
-/**
- * Where the turn's reply comes from, if its companion has tools that may be called in it; otherwise what is asked without
- * them.
- */
-export async function chooseSource(
+/** Where the reply of a turn comes from that may use tools; what is asked without them, if there are none for it. */
+export async function openToolReply(
   services: ToolServices,
   start: TurnStart,
   asked: AskedReply,
   readers: Readers,
 ): Promise<ReplySource> {
-  const { companion, caller, requestId, decision } = start;
-  if (caller === undefined || (companion.toolCount === 0 && decision === undefined)) return asked;
+  const { companion, caller = nobody, requestId, decision } = start;
   if (await start.keeper.calls?.adopt()) return leftBehind(readers);
   const tools = await services.toolbox.open(companion, caller, requestId);
   return tools.length === 0 && decision === undefined ? asked : new ToolReply(services, start, asked, tools, readers);

@@ -1,11 +1,13 @@
 /** The tools of a companion, opened for a turn: what its model is offered, and how each is called. */
+
+import type { Store } from "../../contracts/store/store.ts";
 import type { CallAnswer, HttpTools, McpTools, ToolServer } from "../../contracts/tool-servers.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { OfferedTool, Tool } from "../../domain/tool.ts";
+import type { Log } from "../../lib/log.ts";
 import type { Sealing } from "../../lib/sealing.ts";
-import type { Services } from "../dependencies.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
 import { sealedAs } from "./sealed-as.ts";
 
@@ -44,9 +46,13 @@ export interface ToolEngines {
   findFault(schema: JsonObject, value: JsonObject): Promise<string | null>;
 }
 
-type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };
+interface ToolboxParts {
+  readonly store: Pick<Store, "tools">;
+  readonly sealing: Sealing;
+  readonly log: Log;
+}
 
-export function createToolbox({ store, log, sealing }: ToolboxServices, load: () => Promise<ToolEngines>): Toolbox {
+export function createToolbox({ store, log, sealing }: ToolboxParts, load: () => Promise<ToolEngines>): Toolbox {
   const closing = new AbortController();
   /** Null until a companion has tools. */
   let engines: Promise<ToolEngines> | null = null;

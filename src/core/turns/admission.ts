@@ -88,6 +88,10 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
+export function mayUseTools({ companion, caller, decision }: TurnStart): boolean {
+  return decision !== undefined || (caller !== undefined && companion.toolCount > 0);
+}
+
 /**
  * What is asked of the companion's model, with all that its chain tries for it: the usual source of a reply, and the gate of
  * its further calls. A turn with another source asks nothing of it.

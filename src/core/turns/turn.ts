@@ -6,8 +6,8 @@ import { usesKnowledge } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { Stop } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import { chooseSource, type ToolServices } from "../tools/tool-reply.ts";
-import { AskedReply, enterTurn } from "./admission.ts";
+import type { ToolServices } from "../tools/tool-reply.ts";
+import { AskedReply, enterTurn, mayUseTools } from "./admission.ts";
 import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import {
   countFailedReply,
@@ -18,16 +18,13 @@ import {
   toRefusedEnd,
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
-import type { CallServices } from "./reply-calls.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
-export type TurnServices = CallServices &
-  ToolServices &
-  Pick<Services, "coordination" | "openTurns" | "knowledge" | "replyMemory">;
+export type TurnServices = ToolServices & Pick<Services, "coordination" | "openTurns" | "knowledge" | "replyMemory">;
 
 /** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
@@ -126,13 +123,19 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.use(this.#text);
       const request = await this.#buildRequest();
       const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-      const source = this.#knowledge?.source ?? (await chooseSource(this.#services, this.#start, asked, this));
+      const source = this.#knowledge?.source ?? (await this.#chooseSource(asked));
       await asked.admit(source.isCharged);
       await this.#settle(asked, await this.#ask(source, asked));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
     }
+  }
+
+  async #chooseSource(asked: AskedReply): Promise<ReplySource> {
+    if (!mayUseTools(this.#start)) return asked;
+    const { openToolReply } = await import("../tools/tool-reply.ts");
+    return await openToolReply(this.#services, this.#start, asked, this);
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
@@ -147,10 +150,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
   }
 
-  /** Rejects if the source failed before its first text: that has been counted, and there is nothing to store. */
+  /** Rejects if it failed before its first text: that has been counted, and there is nothing to store. */
   async #ask(source: ReplySource, asked: AskedReply): Promise<TurnOutcome> {
     this.#askedAtMs = performance.now();
-    this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
+    this.#waitingTimer = setTimeout(() => this.note({ type: "waiting" }), waitMs);
     try {
       return await source.reply(this.#knowledge?.reply ?? this, this.#stop);
     } catch (failure) {
@@ -173,19 +176,17 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       return undefined;
     }
     const stalled = this.#tell(event);
-    let heldUnits = 0;
-    for (const reader of this.#readers) heldUnits += reader.heldUnits;
-    if (!this.#text.hold(heldUnits)) {
+    if (!this.#text.hold(this.#readers.reduce((units, { heldUnits }) => units + heldUnits, 0))) {
       for (const reader of this.#readers) reader.dropHeld();
       this.stop("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
     }
     return stalled;
   }
 
-  /** From tools: it begins the response, since what they do is not undone. */
-  note(event: NamedEvent): void {
-    this.#open();
+  /** Begins the response: after a while without text, and with a tool, since what it does is not undone. */
+  note(event: NamedEvent | { readonly type: "waiting" }): void {
     this.#tell(event);
+    this.#open();
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
@@ -200,12 +201,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const result = toTurnResult(this.#services, this.#start, {
-      asked,
-      outcome,
-      end,
-      isKept: true,
-      text: this.#text.toString(),
-      firstTextMs: this.#firstTextMs,
+      ...{ asked, outcome, end, isKept: true, text: this.#text.toString(), firstTextMs: this.#firstTextMs },
       isTooLong: this.#ending?.code === "too_long",
     });
     this.#services.measurements.countTokens(result.usage);
@@ -241,11 +237,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     clearTimeout(this.#waitingTimer);
     this.#hasBegun = true;
     this.#beginning.resolve();
-  }
-
-  #beginAnyway(): void {
-    this.#tell({ type: "waiting" });
-    this.#open();
   }
 
   /** There is nothing to store: reports an error to the caller if the response has not begun, and the end to readers. */
