@@ -1,6 +1,6 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
 import { CompanionError } from "./errors.ts";
-import { type OnSources, readReply } from "./read-reply.ts";
+import { type ReplyListeners, readReply, wantsEvents } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
@@ -31,9 +31,7 @@ export interface NamedMessage {
   path: string;
 }
 
-interface PostOptions extends ChatCall {
-  onSources?: OnSources;
-}
+interface PostOptions extends ChatCall, ReplyListeners {}
 
 /** How a client waits. */
 export interface Waiting {
@@ -61,12 +59,41 @@ export function postMessage(
   { body }: NamedMessage,
   call: PostOptions,
 ): Promise<OpenedResponse> {
-  const sent = JSON.stringify({ ...body, resume: true, events: call.onSources && true });
-  return connection.open(
-    "/chat",
-    { method: "POST", headers: { "Content-Type": "application/json" }, body: sent },
-    call,
-  );
+  return post(connection, "/chat", { ...body, resume: true, events: wantsEvents(call) }, call);
+}
+
+/** The visitor decides on a call of a tool. */
+export function postDecision(
+  connection: ChatConnection,
+  callId: string,
+  body: object,
+  call: ChatCall,
+): Promise<OpenedResponse> {
+  return post(connection, `/confirmations/${encodeURIComponent(callId)}`, body, call);
+}
+
+function post(connection: ChatConnection, path: string, body: object, call: ChatCall): Promise<OpenedResponse> {
+  const headers = { "Content-Type": "application/json" };
+  return connection.open(path, { method: "POST", headers, body: JSON.stringify(body) }, call);
+}
+
+/** Decides, and yields how the reply goes on. After a cut nobody can come back to it. */
+export async function* decide(
+  connection: ChatConnection,
+  { callId, body }: { callId: string; body: object },
+  { openLine }: Pick<Waiting, "openLine">,
+  call: PostOptions,
+): AsyncGenerator<string, void, undefined> {
+  const line = openLine(call.signal);
+  try {
+    const opened = await postDecision(connection, callId, body, { ...call, signal: line.signal });
+    for await (const fragment of readReply(opened, call)) {
+      yield fragment;
+      call.signal?.throwIfAborted();
+    }
+  } finally {
+    line.close();
+  }
 }
 
 /** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
@@ -103,7 +130,7 @@ export async function* followReply(
       const opened = await (isPosting
         ? postMessage(connection, message, options)
         : connection.open(
-            `${message.path}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
+            `${message.path}&offset=${text.length}${wantsEvents(call) ? "&events=true" : ""}`,
             {},
             { ...options, retries: 0 },
           ));
@@ -112,12 +139,12 @@ export async function* followReply(
       isPosting = false;
       if (opened.response.status === 204) {
         opened.close(true);
-        // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
-        if (!call.onSources) return;
+        // The text is all there, but perhaps not what came with it: that comes with the reply from its first character.
+        if (!wantsEvents(call)) return;
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, call.onSources), known)) {
+      for await (const fragment of skipKnown(readReply(opened, call), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
