@@ -68,7 +68,7 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
         { openLine, pause: transport.sleep },
         {
           ...{ signal: options.signal, isNew: true, maxWaitMs: transport.maxRetryWaitMs },
-          ...(sent.events === true ? listeners : {}),
+          ...(sent.events === true ? { ...listeners, events: true } : {}),
         },
       );
       isEnded = true;
@@ -96,7 +96,7 @@ export function decideOnCall(
   // Once more it would be refused, as decided on already.
   const { connection } = connect(transport, companionId, options, { isOnce: true });
   const { signal } = options;
-  return openReply((listeners) => decide(connection, { callId, body }, { openLine }, { ...listeners, signal }));
+  return openReply((listeners) => decide(connection, { callId, body }, openLine, { ...listeners, signal }));
 }
 
 /** Servers learn nothing of networks. */

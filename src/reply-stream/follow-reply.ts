@@ -1,6 +1,6 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
 import { CompanionError } from "./errors.ts";
-import { type ReplyListeners, readReply, wantsEvents } from "./read-reply.ts";
+import { type ReplyListeners, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
@@ -31,7 +31,10 @@ export interface NamedMessage {
   path: string;
 }
 
-interface PostOptions extends ChatCall, ReplyListeners {}
+interface PostOptions extends ChatCall, ReplyListeners {
+  /** Whether the server is to send what the listeners hear of. */
+  events?: true | undefined;
+}
 
 /** How a client waits. */
 export interface Waiting {
@@ -59,17 +62,7 @@ export function postMessage(
   { body }: NamedMessage,
   call: PostOptions,
 ): Promise<OpenedResponse> {
-  return post(connection, "/chat", { ...body, resume: true, events: wantsEvents(call) }, call);
-}
-
-/** The visitor decides on a call of a tool. */
-export function postDecision(
-  connection: ChatConnection,
-  callId: string,
-  body: object,
-  call: ChatCall,
-): Promise<OpenedResponse> {
-  return post(connection, `/confirmations/${encodeURIComponent(callId)}`, body, call);
+  return post(connection, "/chat", { ...body, resume: true, events: call.events }, call);
 }
 
 function post(connection: ChatConnection, path: string, body: object, call: ChatCall): Promise<OpenedResponse> {
@@ -77,20 +70,17 @@ function post(connection: ChatConnection, path: string, body: object, call: Chat
   return connection.open(path, { method: "POST", headers, body: JSON.stringify(body) }, call);
 }
 
-/** Decides, and yields how the reply goes on. After a cut nobody can come back to it. */
+/** Decides on a call of a tool, and yields how the reply goes on. After a cut nobody can come back to it. */
 export async function* decide(
   connection: ChatConnection,
   { callId, body }: { callId: string; body: object },
-  { openLine }: Pick<Waiting, "openLine">,
-  call: PostOptions,
+  openLine: Waiting["openLine"],
+  call: ChatCall & ReplyListeners,
 ): AsyncGenerator<string, void, undefined> {
   const line = openLine(call.signal);
+  const path = `/confirmations/${encodeURIComponent(callId)}`;
   try {
-    const opened = await postDecision(connection, callId, body, { ...call, signal: line.signal });
-    for await (const fragment of readReply(opened, call)) {
-      yield fragment;
-      call.signal?.throwIfAborted();
-    }
+    yield* readReply(await post(connection, path, body, { ...call, signal: line.signal }), call);
   } finally {
     line.close();
   }
@@ -130,7 +120,7 @@ export async function* followReply(
       const opened = await (isPosting
         ? postMessage(connection, message, options)
         : connection.open(
-            `${message.path}&offset=${text.length}${wantsEvents(call) ? "&events=true" : ""}`,
+            `${message.path}&offset=${text.length}${call.events ? "&events=true" : ""}`,
             {},
             { ...options, retries: 0 },
           ));
@@ -140,7 +130,7 @@ export async function* followReply(
       if (opened.response.status === 204) {
         opened.close(true);
         // The text is all there, but perhaps not what came with it: that comes with the reply from its first character.
-        if (!wantsEvents(call)) return;
+        if (!call.events) return;
         isPosting = true;
         continue;
       }

@@ -13,11 +13,6 @@ export interface ReplyListeners {
   onConfirm?: ((confirmation: Confirmation) => void) | undefined;
 }
 
-/** Whether the server is asked for named events; undefined is not sent. */
-export function wantsEvents({ onSources, onTool, onConfirm }: ReplyListeners): true | undefined {
-  return onSources || onTool || onConfirm ? true : undefined;
-}
-
 /** Yields what this response has of the reply. Returns once that is whole; throws an error that says why not. */
 export async function* readReply(
   opened: OpenedResponse,

@@ -74,7 +74,7 @@ export function createReplyReader(): ReplyReader {
           const { text, sources, call_id } = event;
           if (Array.isArray(sources)) reader.sources = sources;
           if (typeof text === "string" && text) parts.push(text);
-          if (typeof call_id === "string" && (event.state || event.arguments)) parts.push(event);
+          if (call_id) parts.push(event);
         }
       };
       try {

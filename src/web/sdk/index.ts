@@ -159,6 +159,7 @@ export function createCompanion(options: CompanionOptions): Companion {
     takeTurn(withChallenges(connection, solve, onChallenge), pending, reply, ids.visitorId, {
       ...call,
       isNew,
+      events: call.onSources || call.onTool || call.onConfirm ? true : undefined,
       gone: identity.gone,
       delaysMs: options.reconnectDelaysMs,
     });
@@ -210,7 +211,7 @@ export function createCompanion(options: CompanionOptions): Companion {
       const joined = joinSignals(signal, identity.gone);
       const body = { approve, session_id: ids.sessionId, visitor_id: ids.visitorId };
       try {
-        yield* decide(connection, { callId, body }, { openLine }, { ...call, signal: joined.signal });
+        yield* decide(connection, { callId, body }, openLine, { ...call, signal: joined.signal });
       } finally {
         joined.release();
       }

@@ -14,6 +14,8 @@ export const english = {
   suggestions: "Suggested questions",
   you: "You",
   typing: "{name} is typing",
+  looking: "Looking that up…",
+  doing: "Doing that now…",
   copy: "Copy",
   copied: "Copied",
   code: "Code block",
