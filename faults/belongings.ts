@@ -32,6 +32,7 @@ export interface Ids {
   message_id: string;
   source_id: string;
   question_id: string;
+  tool_id: string;
   sub: string;
   "visitor-keys": string;
   budgets: string;
@@ -78,6 +79,7 @@ export async function makeBelongings(
     visitor_id: visit.visitor_id,
     message_id: visit.message_id,
     ...knowledge,
+    tool_id: (await make(`${path}/tools`, { name: "find_order", title: word, url: "https://shop.example/" })).id,
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     budgets: (await make("/api/budgets", budgetOf(word))).id,
@@ -115,6 +117,7 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
       companions.flatMap(({ id }) => [
         listAll(client, `/api/companions/${id}/sources`),
         listAll(client, `/api/companions/${id}/unanswered`),
+        listAll(client, `/api/companions/${id}/tools`),
       ]),
     )),
     ...(await each(conversations, (id) => `/api/conversations/${id}`)),

@@ -153,6 +153,7 @@ class Pool {
 function nounOf(path: string): string {
   if (path.includes("/embed-tokens")) return "token_id";
   if (/\/(sources|answer)\b/.test(path)) return "source_id";
+  if (path.includes("/tools")) return "tool_id";
   if (path.includes("/unanswered")) return "question_id";
   return /^\/api\/([\w-]+)/.exec(path)?.[1] ?? "";
 }

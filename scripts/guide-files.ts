@@ -18,7 +18,7 @@ const docs = (group: string, ...names: string[]): GuideFile[] =>
 /** In the order of their list. A test compares it with the folder. */
 export const guideFiles: readonly GuideFile[] = [
   ...docs("For site owners", "dashboard", "knowledge", "widget", "voice", "spending", "challenge"),
-  ...docs("For platforms", "api", "client", "knowledge-api", "identity", "sdk", "mobile", "resuming"),
+  ...docs("For platforms", "api", "client", "knowledge-api", "tools", "identity", "sdk", "mobile", "resuming"),
   { name: "examples", path: "examples/README.md", group: "For platforms" },
   ...docs("For operators", "operators", "settings", "commands", "monitoring", "certificates", "backups", "providers"),
   ...docs("For operators", "scaling", "releases"),

@@ -8,6 +8,8 @@ import { makeSealingKey } from "../src/lib/sealing.ts";
 import { testContext } from "./support/app.ts";
 import { createCapturedLog } from "./support/captured-log.ts";
 import { runCommand } from "./support/cli.ts";
+import { newCompanion } from "./support/store-world.ts";
+import { newTool } from "./support/stored-tool.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -117,6 +119,32 @@ describe("the server does not start", () => {
     expect(sure).toMatchObject({
       exitCode: 0,
       stdout: "eve@shop.example has no visitor keys any more, and can create new ones.\n",
+    });
+    await (await open()).close();
+  });
+
+  test("where companions have tools, until those are given up", async () => {
+    const services = await open();
+    const id = services.ids.uuid();
+    const account = { id, email: "eve@shop.example", plan: "free", role: "owner", passwordHash: null } as const;
+    await services.store.accounts.create(account, testContext());
+    const companion = await services.store.companions.create(id, newCompanion(), testContext());
+    const sealedSecret = await services.sealing.seal("tool", "a secret");
+    await services.store.tools.create(id, newTool(companion.id, 1, { sealedSecret }), testContext());
+    await services.close();
+    rmSync(keyFile);
+    expect(await refusal()).toContain(
+      '"companiond account reset-tools <email> --yes" for each account that has tools (eve@shop.example)',
+    );
+    const run = (...words: string[]) =>
+      runCommand(["account", "reset-tools", "eve@shop.example", ...words], {
+        environment: { COMPANIOND_DATA_DIR: directory.path },
+      });
+    expect(await run()).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(await refusal()).toContain("the tools in the database cannot be opened");
+    expect(await run("--yes")).toMatchObject({
+      exitCode: 0,
+      stdout: "The companions of eve@shop.example have no tools any more, and can get new ones.\n",
     });
     await (await open()).close();
   });

@@ -659,7 +659,7 @@ CREATE INDEX "tool_calls_waiting" ON "tool_calls" USING btree ("tool_id") WHERE 
 CREATE INDEX "tool_calls_reply" ON "tool_calls" USING btree ("reply_id");--> statement-breakpoint
 CREATE INDEX "tool_calls_conversation" ON "tool_calls" USING btree ("conversation_number","message_id") WHERE conversation_number IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "tool_calls_open_key" ON "tool_calls" USING btree ("companion_id","visitor_id","session_id","message_id") WHERE conversation_number IS NULL;--> statement-breakpoint
-CREATE INDEX "tool_calls_open" ON "tool_calls" USING btree ("created_at") WHERE conversation_number IS NULL;--> statement-breakpoint
+CREATE INDEX "tool_calls_open" ON "tool_calls" USING btree ("created_at") WHERE conversation_number IS NULL AND created_at > 0;--> statement-breakpoint
 CREATE UNIQUE INDEX "tools_name" ON "tools" USING btree ("companion_id","name");--> statement-breakpoint
 CREATE INDEX "tools_account" ON "tools" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "usage_daily_day" ON "usage_daily" USING btree ("account_id","day","companion_id");

@@ -424,7 +424,7 @@ CREATE INDEX `tool_calls_waiting` ON `tool_calls` (`tool_id`) WHERE state = 'wai
 CREATE INDEX `tool_calls_reply` ON `tool_calls` (`reply_id`);--> statement-breakpoint
 CREATE INDEX `tool_calls_conversation` ON `tool_calls` (`conversation_number`,`message_id`) WHERE conversation_number IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `tool_calls_open_key` ON `tool_calls` (`companion_id`,`visitor_id`,`session_id`,`message_id`) WHERE conversation_number IS NULL;--> statement-breakpoint
-CREATE INDEX `tool_calls_open` ON `tool_calls` (`created_at`) WHERE conversation_number IS NULL;--> statement-breakpoint
+CREATE INDEX `tool_calls_open` ON `tool_calls` (`created_at`) WHERE conversation_number IS NULL AND created_at > 0;--> statement-breakpoint
 CREATE TABLE `tools` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,

@@ -20,6 +20,7 @@ import { pageRoutes } from "../api/pages/index.ts";
 import { sessionRoutes } from "../api/session/index.ts";
 import { spendingStopRoutes } from "../api/spending-stops/index.ts";
 import { statusRoutes } from "../api/status/index.ts";
+import { toolRoutes } from "../api/tools/index.ts";
 import { usageRoutes } from "../api/usage/index.ts";
 import { visitorKeyRoutes } from "../api/visitor-keys/index.ts";
 import { voiceTokenRoutes } from "../api/voice-token/index.ts";
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...keyChatRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
+  ...toolRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...budgetRoutes,

@@ -4,13 +4,17 @@ import type { ToolEngines } from "../core/tools/toolbox.ts";
 import { createMcpTools } from "../engines/mcp/mcp.ts";
 import { createHttpTools } from "../engines/tool-http/tool-http.ts";
 import type { Clock } from "../lib/clock.ts";
-import { compileSchema } from "../lib/json-schema/json-schema.ts";
+import { compileSchema } from "../lib/json-schema/schema.ts";
 import type { Log } from "../lib/log.ts";
 
 export function openToolEngines(outgoing: OutgoingHttp, { clock, log }: { clock: Clock; log: Log }): ToolEngines {
   return {
     http: createHttpTools({ outgoing, clock }),
     mcp: createMcpTools({ outgoing, clock, log }),
-    findFault: (schema, given) => compileSchema(schema).check(given),
+    async findFault(schema, given) {
+      // Servers that speak MCP may have schemas that we refuse: they check for themselves.
+      const compiled = await compileSchema(schema).catch(() => null);
+      return compiled?.check(given) ?? null;
+    },
   };
 }

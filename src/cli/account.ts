@@ -157,6 +157,23 @@ const resetVisitorKeys: Action = {
   },
 };
 
+const resetTools: Action = {
+  name: "reset-tools",
+  about: "Delete the tools of all of an account's companions, if the server's key is lost.",
+  data: "writes",
+  operands: [{ value: free("email") }],
+  options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
+  async run(input) {
+    const email = readEmail(input.args.operand(0));
+    if (!input.args.has("yes")) {
+      throw new Misuse(`This deletes the tools of all companions of ${email}. Add --yes to do it.`);
+    }
+    const { store, account } = await openAccount(input, email);
+    if (!(await store.tools.reset(account.id, input.audit()))) throw gone(email);
+    return describe(account, `The companions of ${email} have no tools any more, and can get new ones.`);
+  },
+};
+
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
@@ -186,6 +203,7 @@ export const accountCommand: Command = {
     resetLink,
     resetTotp,
     resetVisitorKeys,
+    resetTools,
     setupLink,
     ...voiceAgentActions,
   ],

@@ -6,6 +6,7 @@ import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
+import { toolCalls } from "./resources/tools.ts";
 import { usageCalls } from "./resources/usage.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
@@ -32,6 +33,7 @@ export class Companiond {
   readonly sources: ReturnType<typeof sourceCalls>;
   readonly knowledge: ReturnType<typeof knowledgeCalls>;
   readonly unanswered: ReturnType<typeof unansweredCalls>;
+  readonly tools: ReturnType<typeof toolCalls>;
   readonly keys: ReturnType<typeof keyCalls>;
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
@@ -47,6 +49,7 @@ export class Companiond {
     this.sources = sourceCalls(transport);
     this.knowledge = knowledgeCalls(transport);
     this.unanswered = unansweredCalls(transport);
+    this.tools = toolCalls(transport);
     this.keys = keyCalls(transport);
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);

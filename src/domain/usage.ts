@@ -45,6 +45,8 @@ export interface ChargedCall {
   readonly usage: CountedTokens | null;
   /** UTF-8 bytes of streamed thoughts, which nobody sees: part of the estimate where `usage` is null. None unless given. */
   readonly reasoningBytes?: number;
+  /** UTF-8 bytes of the tools' names and arguments that were streamed: as `reasoningBytes`. */
+  readonly callBytes?: number;
   /** The bound that was sent, with the room for thinking; the request's own unless given. */
   readonly sentOutputTokens?: number;
 }

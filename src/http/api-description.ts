@@ -47,6 +47,7 @@ export const apiTags = {
   OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
   Knowledge: "What companions read: texts, files, pages and sitemaps, and what is found there.",
   "Unanswered questions": "What visitors asked and knowledge had no answer to.",
+  Tools: "What companions' models may call: URLs of yours, and MCP servers.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",

@@ -211,6 +211,31 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
   await client.visitorKeys.revoke(visitorKey.id);
 });
 
+test("tools are made, read, changed and deleted, and their calls listed", async () => {
+  const { id } = await client.companions.create({ name: "Handy" });
+  const sent = { name: "find_order", url: "https://shop.example/orders", headers: { "X-Shop": "7" } };
+  const once = { idempotencyKey: "tool-1" };
+  const { secret, ...made } = await client.tools.create(id, sent, once);
+  expect(secret).toMatch(/^whsec_/);
+  expect(made).toMatchObject({ name: "find_order", header_names: ["X-Shop"] });
+  expect(await client.tools.create(id, sent, once)).toEqual(made);
+  expect(await client.tools.get(id, made.id)).toEqual(made);
+  const { tool, etag } = await client.tools.getVersion(id, made.id);
+  expect(tool).toEqual(made);
+  const ifMatch = etag ?? expect.unreachable();
+  expect((await client.tools.update(id, made.id, { title: "Orders" }, { ifMatch })).title).toBe("Orders");
+  const late = [
+    client.tools.update(id, made.id, { title: "Late" }, { ifMatch }),
+    client.tools.delete(id, made.id, { ifMatch }),
+  ];
+  for (const error of await Promise.all(late.map(refusal))) expect(error.code).toBe("precondition_failed");
+  expect((await client.tools.rotateSecret(id, made.id)).secret).not.toBe(secret);
+  expect((await collect(client.tools.listAll(id))).map((one) => one.title)).toEqual(["Orders"]);
+  expect(await collect(client.tools.allCalls(id, made.id))).toEqual([]);
+  await client.tools.delete(id, made.id);
+  expect(await refusal(client.tools.get(id, made.id))).toMatchObject({ code: "not_found" });
+});
+
 test("budgets are made, read, changed and deleted", async () => {
   const subject = { metadata: { tenant: "budgeted" } };
   const preview = await client.budgets.preview({ ...subject, period: "day" });

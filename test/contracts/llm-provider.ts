@@ -1,13 +1,17 @@
 /** What every language-model engine owes its callers, whatever answers behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import type { LlmProvider, ReplyRequest } from "../../src/contracts/llm/provider.ts";
+import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../../src/contracts/llm/provider.ts";
 import { textParts } from "../../src/domain/conversation.ts";
+import type { OfferedTool, ToolRound } from "../../src/domain/tool.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export interface ProviderUnderTest {
-  /** Must answer any message with several words. */
+  /**
+   * Must answer any message with several words, but for one with `askingForWeather` where tools are offered: with a call, and
+   * with words that hold what the tool has answered.
+   */
   provider: LlmProvider;
   close(): Promise<void>;
 }
@@ -24,6 +28,24 @@ export function replyRequest(text: string, fields: Partial<ReplyRequest> = {}): 
     requestId: "request-1",
     ...fields,
   };
+}
+
+/** Calls `get_weather`: by its words, or by a directive of the mock's. */
+export const askingForWeather = 'Weather [[call:get_weather {"city":"Oslo"}]]';
+
+export const weatherTool: OfferedTool = {
+  name: "get_weather",
+  description: "Tells the weather of a city.",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string", default: "Oslo" }, days: { type: "integer" } },
+    required: ["city"],
+  },
+};
+
+/** What `outcome` asked for, with what the tools answered. */
+export function toRound({ calls = [], carry = null }: ReplyOutcome, result: string, text = ""): ToolRound {
+  return { text, calls: calls.map((call) => ({ ...call, result })), carry };
 }
 
 export function testLlmProvider(name: string, open: () => Promise<ProviderUnderTest>): void {
@@ -124,6 +146,58 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, leaving.signal);
       expect(outcome).toMatchObject({ complete: false, failure: null });
       expect(reply.writes).toHaveLength(1);
+    });
+
+    async function ask(fields: Partial<ReplyRequest>, signal = new AbortController().signal) {
+      const reply = collectReply();
+      const outcome = await opened.provider.streamReply(replyRequest(askingForWeather, fields), reply, signal);
+      return { outcome, text: reply.text };
+    }
+
+    test("calls a tool that it is offered: complete without a word, by name and id, its arguments a JSON object", async () => {
+      const { outcome, text } = await ask({ tools: [weatherTool] });
+      expect(outcome).toMatchObject({ complete: true, failure: null, finishReason: "tool_calls" });
+      expect(text).toBe("");
+      expect(outcome.calls).toEqual([
+        { id: expect.stringMatching(/./), name: "get_weather", arguments: expect.any(String) },
+      ]);
+      expect(JSON.parse(outcome.calls?.[0]?.arguments ?? "")).toEqual({ city: "Oslo" });
+    });
+
+    test("goes on from what the tools have answered, also in rounds of an earlier request, which carry nothing", async () => {
+      const { outcome: first } = await ask({ tools: [weatherTool] });
+      const round = toRound(first, "Snow, -3 degrees");
+      for (const carry of [round.carry, null]) {
+        for (const tools of [[weatherTool], []]) {
+          const { outcome, text } = await ask({ tools, rounds: [{ ...round, carry }] });
+          expect(outcome).toMatchObject({ complete: true, failure: null });
+          expect(outcome.calls ?? []).toEqual([]);
+          expect(text).toContain("Snow, -3 degrees");
+        }
+      }
+    });
+
+    test("calls nothing that it is not offered", async () => {
+      const { outcome, text } = await ask({});
+      expect(outcome).toMatchObject({ complete: true });
+      expect(outcome.calls ?? []).toEqual([]);
+      expect(text).not.toBe("");
+    });
+
+    test("has no calls for a visitor who has left", async () => {
+      const { outcome } = await ask({ tools: [weatherTool] }, AbortSignal.abort());
+      expect(outcome).toMatchObject({ complete: false, failure: null });
+      expect(outcome.calls ?? []).toEqual([]);
+    });
+
+    test("asks whoever has answered the round before, if the request names them", async () => {
+      const { outcome } = await ask({ tools: [weatherTool] });
+      const answerer = outcome.answeredBy;
+      const next = await ask({ tools: [weatherTool], rounds: [toRound(outcome, "Snow")], answerer });
+      expect(next.outcome).toMatchObject({ complete: true, answeredBy: answerer });
+      expect(opened.provider.listBounds(replyRequest("Hello", { answerer })).map((one) => one.answerer)).toEqual([
+        answerer,
+      ]);
     });
 
     test("leaves no listener behind on the visitor's signal", async () => {

@@ -20,6 +20,8 @@ import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { spendingStoreContract } from "./store-spending.ts";
+import { toolCallStoreContract } from "./store-tool-calls.ts";
+import { toolStoreContract } from "./store-tools.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { unansweredStoreContract } from "./store-unanswered.ts";
 import { usageStoreContract } from "./store-usage.ts";
@@ -48,6 +50,8 @@ export function storeContract(open: OpenStore): void {
   metadataContract(open);
   secondFactorStoreContract(open);
   sessionStoreContract(open);
+  toolStoreContract(open);
+  toolCallStoreContract(open);
   turnStoreContract(open);
   unansweredStoreContract(open);
   usageStoreContract(open);

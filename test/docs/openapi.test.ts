@@ -84,6 +84,7 @@ const objectNames = `
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
+  Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord
 `;
 
 test("keeps the names of its objects", () => {
@@ -151,6 +152,8 @@ test("gives examples of bodies that the server takes", async () => {
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
+    const tools = `/api/companions/${companion.id}/tools`;
+    const toolId = (await platform.call("POST", tools, { name: "any", url: "https://shop.example/" })).json.id;
     const questionId = await askInVain(server, platform, companion, "Do you ship to Norway?");
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
@@ -161,7 +164,10 @@ test("gives examples of bodies that the server takes", async () => {
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";
-        const own = { ...ids, id, source_id: isForm ? file : text, question_id: questionId } as Record<string, string>;
+        const own = { ...ids, id, source_id: isForm ? file : text, question_id: questionId, tool_id: toolId } as Record<
+          string,
+          string
+        >;
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;

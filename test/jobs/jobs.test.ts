@@ -4,12 +4,13 @@ import { AppError } from "../../src/domain/errors.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { type JobServices, runJobs, startJobs } from "../../src/server/jobs/jobs.ts";
 import { apiClient } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { openDashboard } from "../support/dashboard.ts";
 import { inTime } from "../support/eventually.ts";
 import { keepTurn } from "../support/kept-turn.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { newCall, newTool } from "../support/stored-tool.ts";
 
 const dayMs = 86_400_000;
 const clock = createManualClock();
@@ -54,6 +55,27 @@ test("deletes responses of idempotent calls after a day, and not before", async 
   expect((await create()).json.id).not.toBe(first.json.id);
 });
 
+test("deletes calls of tools whose reply was never stored, once no turn can still run, and no others", async () => {
+  const account = await server.createAccount();
+  const companion = await server.createCompanion({}, account);
+  const { store } = server.services;
+  const tool = newTool(companion.id, clock.nowMs());
+  await store.tools.create(account.id, tool, testContext());
+  const begin = async () => {
+    const call = newCall(tool, clock.nowMs());
+    const key = { companionId: companion.id, sessionId: crypto.randomUUID(), visitorId: null };
+    await store.toolCalls.begin({ key, replyId: crypto.randomUUID(), messageId: null }, [call]);
+    return call.id;
+  };
+  await begin();
+  clock.advance(15 * 60_000);
+  const young = await begin();
+  clock.advance(1);
+  await runJobs(server.services);
+  const kept = await store.toolCalls.listOfTool(account.id, companion.id, tool.id, { limit: 9, afterId: null });
+  expect(kept?.items.map(({ id }) => id)).toEqual([young]);
+});
+
 test("deletes sessions that have ended, and keeps open ones", async () => {
   const idle = await openDashboard(server);
   clock.advance(7 * dayMs + 1000);
@@ -74,6 +96,7 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
     conversations: { deleteExpired },
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
     spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
+    toolCalls: { deleteOrphans: async () => 0 },
     challenges: { purge: async () => purged.push("challenges") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };

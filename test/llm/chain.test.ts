@@ -14,7 +14,7 @@ import { collectReply } from "../support/collected-reply.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
-import { wholeStream } from "../support/mock-llm-replies.ts";
+import { repeatWords } from "../support/mock-llm-speech.ts";
 import { createVirtualTime, type VirtualTime } from "../support/virtual-time.ts";
 
 const alive = () => new AbortController().signal;
@@ -36,13 +36,7 @@ function chainOf(entries: readonly ChainEntry[], clock = createManualClock()) {
 for (const providers of [1, 2]) {
   testLlmProvider(`a chain of ${providers}`, async () => {
     const mock = await startMockLlm();
-    mock.respond(async ({ userText }, response) => {
-      for (const part of wholeStream(["You ", "said: ", ...userText.split(/(?<= )/)])) {
-        await response.write(part);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      response.end();
-    });
+    mock.respond(repeatWords);
     const refusing = await startMockLlm();
     refusing.respond((_, response) => response.send(401, {}, "{}"));
     const urls = [refusing.url, mock.url].slice(-providers);
@@ -217,6 +211,64 @@ test("one provider alone has all of the time and its retries", async () => {
   const only = scripted("only", answer("only"));
   await ask(chainOf([only]).llm);
   expect(only.attempts).toEqual([{ firstTextMs: 60_000, spentMs: 0, maxRetries: 2 }]);
+});
+
+describe("a turn with tools", () => {
+  const calls = [{ id: "a", name: "look_up", arguments: "{}" }];
+  const calling =
+    (provider: string): Script =>
+    () => ({ ...whole(provider), finishReason: "tool_calls", calls });
+  const askAgain = (llm: LlmProvider, answerer: Answerer) =>
+    llm.streamReply(replyRequest("Hello", { answerer }), collectReply(), alive());
+
+  test("has its further rounds answered by who answered the first, alone, with all of the time and its retries", async () => {
+    const entries = [scripted("first", calling("first")), scripted("second", calling("second"))] as const;
+    const { llm } = chainOf(entries);
+    for (const { answerer, attempts } of entries) {
+      expect(await askAgain(llm, answerer)).toMatchObject({ complete: true, answeredBy: answerer, calls });
+      expect(attempts).toEqual([{ firstTextMs: 60_000, spentMs: 0, maxRetries: 2 }]);
+    }
+  });
+
+  test("asks none else where that one fails, and asks it though its circuit is open", async () => {
+    const [first, second] = [scripted("first", refuse({ status: 503 })), scripted("second", answer("second"))];
+    const { llm } = chainOf([first, second]);
+    for (let asked = 0; asked < 6; asked++) await ask(llm);
+    expect(first.attempts).toHaveLength(5);
+    await expect(askAgain(llm, first.answerer)).rejects.toMatchObject({ cause: { status: 503 } });
+    expect([first.attempts.length, second.attempts.length]).toEqual([6, 6]);
+  });
+
+  test("is refused where that one is in no chain any more", async () => {
+    const { llm } = chainOf([scripted("first", answer("first"))]);
+    const gone = { provider: "first", model: "another" };
+    await expect(askAgain(llm, gone)).rejects.toMatchObject({ code: "upstream_error" });
+  });
+
+  test("is not passed on once calls have begun to come, which says nothing of the provider's health", async () => {
+    const first = scripted("first", refuse({ kind: "broken_off", hasAsked: true }));
+    const second = scripted("second", answer("second"));
+    const { llm, told } = chainOf([first, second]);
+    for (let asked = 0; asked < 7; asked++) {
+      await expect(ask(llm)).rejects.toMatchObject({ cause: { kind: "broken_off" } });
+    }
+    expect([first.attempts.length, second.attempts.length]).toEqual([7, 0]);
+    expect(told[0]).toBe("first failed");
+  });
+
+  test("with calls and no word is an answer that closes a circuit", async () => {
+    let script = refuse({ status: 500 });
+    const first = scripted("first", (...call) => script(...call));
+    const { llm, clock } = chainOf([first, scripted("second", answer("second"))]);
+    for (let asked = 0; asked < 5; asked++) await ask(llm);
+    clock.advance(30_000);
+    script = calling("first");
+    expect(await ask(llm)).toMatchObject({ text: "", calls });
+    script = refuse({ status: 500 });
+    // A circuit that had stayed open would let none but one trial pass.
+    for (let asked = 0; asked < 3; asked++) await ask(llm);
+    expect(first.attempts).toHaveLength(9);
+  });
 });
 
 describe("one that keeps failing", () => {

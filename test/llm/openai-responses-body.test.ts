@@ -17,6 +17,10 @@ const plan: CallPlan = {
   sendsStore: true,
   systemRole: "system",
   joinsRoles: false,
+  tools: [],
+  sendsInclude: false,
+  rounds: [],
+  tellsRounds: false,
   extra: {},
 };
 

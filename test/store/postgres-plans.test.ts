@@ -17,6 +17,8 @@ import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
+import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
@@ -102,6 +104,19 @@ const cases: [name: string, text: string, index: string][] = [
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
   ["the key of a visitor's token", visitorKeyLookupQueries.find, "visitor_keys_pkey"],
   ["the keys that may cover a companion", visitorKeyLookupQueries.candidates, "visitor_keys_fact"],
+  ["a tool", toolQueries.one, "tools_pkey"],
+  ["the tools of a companion", toolQueries.pages.asc, "tools_name"],
+  ["the tools of a turn", toolQueries.all, "tools_name"],
+  ["calls of replies", toolCallQueries.ofReplies, "tool_calls_reply"],
+  ["calls of a message", toolCallQueries.ofMessage, "tool_calls_open_key"],
+  ["calls of a message that is stored", toolCallQueries.ofMessage, "tool_calls_conversation"],
+  ["the last calls of a tool", toolCallQueries.pages.desc, "Index Scan Backward using tool_calls_tool"],
+  ["calls whose reply may be stored by now", toolCallQueries.open, "tool_calls_open on"],
+  ["whether it is", toolCallQueries.open, "messages_conversation"],
+  ["calls of a visitor without a conversation", toolCallQueries.openOfVisitors, "tool_calls_open_key"],
+  ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
+  ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
+  ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
   ["the newest visitor keys", visitorKeyQueries.pages.desc, "Index Scan Backward using visitor_keys_account"],
 ];
 

@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually.ts";
 import { createRandom } from "../support/random.ts";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { day, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { callInTurn, newTool } from "../support/stored-tool.ts";
 
 let world: StoreWorld;
 let dataDir: string;
@@ -206,4 +207,65 @@ test("the places of erased messages are given back, but for a margin", async () 
   await world.store.companions.delete(account.id, companion.id, world.context());
   await eventually(() => countRows("conversation_number > 0") <= 2);
   expect(countRows("true")).toBeLessThan(500);
+});
+
+async function createTool() {
+  const tool = newTool(companion.id, world.clock.nowMs());
+  await world.store.tools.create(account.id, tool, world.context());
+  return tool;
+}
+
+test("what a visitor made tools do is nowhere after the visitor's erasure, the result that comes too late included", async () => {
+  const tool = await createTool();
+  const visitorId = systemIds.randomUuid();
+  const keyOf = (id: string) => ({ companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: id });
+  const long = "very long ".repeat(1600);
+  const call = { arguments: `{"a":"MARKER-ASKED"}` };
+  const stored = await callInTurn(world, { companion, tool, key: keyOf(visitorId), call });
+  await world.store.toolCalls.finish(stored.call.id, { state: "done", result: `MARKER-${long}-END`, durationMs: 1 });
+  const running = await callInTurn(world, { companion, tool, key: keyOf(visitorId), call, isStored: false });
+  const other = await callInTurn(world, { companion, tool, key: keyOf(systemIds.randomUuid()) });
+  await world.store.toolCalls.finish(other.call.id, { state: "done", result: "MARKER-OTHER", durationMs: 1 });
+  for (const marker of ["MARKER-ASKED", "-END", visitorId]) expect(filesWith(marker)).not.toEqual([]);
+  await world.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
+  await world.store.toolCalls.finish(running.call.id, { state: "done", result: "MARKER-LATE", durationMs: 1 });
+  for (const marker of ["MARKER-ASKED", "-END", "MARKER-LATE", visitorId]) expect(filesWith(marker)).toEqual([]);
+  expect(filesWith("MARKER-OTHER")).not.toEqual([]);
+});
+
+test("no stale copy of calls is left by whatever was written and deleted around them", async () => {
+  const random = createRandom(12);
+  const tool = await createTool();
+  const visitors = Array.from({ length: 10 }, (_, at) => ({ id: systemIds.randomUuid(), marker: `MARKER-${at}-` }));
+  for (const visitor of visitors) {
+    for (let at = 0; at < 60; at++) {
+      const { id: visitorId, marker } = visitors[random.below(visitors.length)] ?? visitor;
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+      const words = ` word${" word".repeat(random.below(10) === 0 ? 2000 : random.below(300))}`;
+      const call = { arguments: JSON.stringify({ said: marker + words }) };
+      const begun = await callInTurn(world, { companion, tool, key, call, isStored: random.below(3) > 0 });
+      const result = `${marker}${words}${marker}`;
+      await world.store.toolCalls.finish(begun.call.id, { state: "done", result, durationMs: at });
+      if (random.below(4) === 0) {
+        await world.store.conversations.delete(account.id, begun.turn.conversationId, world.context());
+      }
+    }
+    // Some of them are found stored by then.
+    if (random.below(2) === 0) await world.store.toolCalls.deleteOrphans(world.clock.nowMs() - 30_000, 20);
+    await world.store.conversations.eraseVisitors(account.id, companion.id, [visitor.id], world.context());
+    expect(filesWith(visitor.marker)).toEqual([]);
+    expect(countRows(`text LIKE '%${visitor.marker}%'`, "tool_call_texts")).toBe(0);
+    const last = await world.store.toolCalls.listOfTool(account.id, companion.id, tool.id, {
+      limit: 1000,
+      afterId: null,
+    });
+    expect(
+      last?.items.every(({ result, arguments: sent }) => result?.startsWith("MARKER-") && sent.endsWith('"}')),
+    ).toBe(true);
+  }
+  await eventually(
+    () => countRows("true", "tool_calls") === countRows("NOT is_result AND call_number > 0", "tool_call_texts"),
+  );
+  // Places of erased words are given back, but for a margin.
+  expect(countRows("call_number < 0", "tool_call_texts")).toBeLessThan(900);
 });

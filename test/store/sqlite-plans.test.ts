@@ -18,6 +18,8 @@ import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
+import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -327,3 +329,20 @@ test.each(Object.entries(conversationListQueries))("conversations %s", async (_,
   expect(rows[0]?.detail).toMatch(/^SEARCH conversations USING INDEX conversations_\w+ \(.*created_at>\? AND /);
   expect(rows.map((row) => row.detail).join()).not.toContain("TEMP B-TREE");
 });
+
+const { pages: toolPages, ...toolLookups } = toolQueries;
+const { pages: callPages, ...callLookups } = toolCallQueries;
+test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLookups }))(
+  "tools and their calls: %s, by index",
+  async (_, sql) => {
+    using directory = temporaryDirectory();
+    await provideSqlite(directory.path);
+    const database = await openConnection(directory.path);
+    const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${translate(sql)}`).all();
+    database.closeWithStatements();
+    // What is scanned is a list of parameters, or the rows that were just found.
+    const scanned = rows.filter(({ detail }) => /^SCAN (?!json_each |t$)/.test(detail));
+    expect(scanned).toEqual([]);
+    expect(rows.some(({ detail }) => detail.startsWith("SEARCH "))).toBe(true);
+  },
+);

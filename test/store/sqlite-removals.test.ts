@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
+import { createCallEraser } from "../../src/engines/sqlite/call-eraser.ts";
 import { openConnection } from "../../src/engines/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/engine.ts";
 import { createKnowledgeRemover } from "../../src/engines/sqlite/knowledge-removal.ts";
@@ -10,6 +11,7 @@ import { createMessageEraser } from "../../src/engines/sqlite/message-eraser.ts"
 import { createRemovals } from "../../src/engines/sqlite/removals.ts";
 import { createSqliteScripts } from "../../src/engines/sqlite/scripts.ts";
 import { createVisitorDays } from "../../src/engines/sqlite/visitor-days.ts";
+import { createCallRemovals } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { voiceAgents } from "../../src/engines/store-shared/scripts/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
@@ -70,11 +72,13 @@ async function openRemovals(directory: TemporaryDirectory) {
   await provideSqlite(directory.path);
   const database = await openConnection(directory.path);
   const engine = new SqliteEngine(database);
+  const scripts = createSqliteScripts(engine);
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),
+    calls: scripts.bind(createCallRemovals(createCallEraser(engine))),
     knowledge: createKnowledgeRemover(engine),
     visitorDays: createVisitorDays(engine),
-    voiceAgents: createSqliteScripts(engine).bind(voiceAgents),
+    voiceAgents: scripts.bind(voiceAgents),
     log: createCapturedLog(),
   });
   return { engine, removals };

@@ -65,6 +65,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],
   "embed_tokens.companion_id": ["companions", "id"],
+  "tools.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
@@ -84,6 +85,8 @@ export async function makeOddStore(dataDir: string, { rows = 60, seed = 1 } = {}
   for (const table of copiedTables) fill(database, table, rows + random.below(20), random);
   database.run("UPDATE messages SET conversation_number = -conversation_number, text = '' WHERE number % 11 = 0");
   database.run("INSERT INTO erased_ranges VALUES (11, 11, 90)");
+  database.run("UPDATE tool_call_texts SET call_number = -call_number, text = '' WHERE number % 11 = 0");
+  database.run("INSERT INTO erased_call_ranges VALUES (11, 11, 90)");
   database.run("UPDATE sqlite_sequence SET seq = seq + 1000");
   database.run("COMMIT");
   database.close();
@@ -135,7 +138,8 @@ export function readStore(dataDir: string): Record<string, Stored[]> {
   );
   for (const { name } of tables.all()) {
     if (name in leftOut && name !== "account_holdings") continue;
-    const only = name === "messages" ? "WHERE conversation_number > 0" : "";
+    const { sqliteRows } = copiedTables.find((table) => table.name === name) ?? { sqliteRows: "true" };
+    const only = `WHERE ${sqliteRows}`;
     const rows = database.query<Stored, []>(`SELECT * FROM "${name}" ${only}`).all();
     read[name] = rows.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
   }

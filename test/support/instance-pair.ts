@@ -73,5 +73,6 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
 export function replyCall(fields: Partial<ReplyCall> = {}): ReplyCall {
   const key = { companionId: crypto.randomUUID(), sessionId: crypto.randomUUID(), visitorId: null };
   const messageId = crypto.randomUUID();
-  return { action: "attach", key, messageId, message: "Hello?", resume: true, offset: 0, sources: null, ...fields };
+  const call = { action: "attach", key, messageId, message: "Hello?", resume: true, offset: 0, sources: null } as const;
+  return { ...call, hasTools: false, ...fields };
 }

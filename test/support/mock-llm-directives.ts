@@ -3,6 +3,7 @@ import { errorBody, type MockRequest, type MockResponse, type Responder, words }
 import { createSpeech, limitWords } from "./mock-llm-speech.ts";
 import { apiOf, type MockModel, refuse } from "./mock-models.ts";
 import { refuseAsResponse } from "./mock-responses-rules.ts";
+import { callsOf, readRounds, refuseToolMessages } from "./mock-tools.ts";
 
 type Directives = ReadonlyMap<string, string>;
 
@@ -19,7 +20,7 @@ export function createDirectiveResponder(models: ReadonlyMap<string, MockModel>)
     const directives = readDirectives(request.userText);
     const model = models.get(String(request.body.model));
     const refusal =
-      (apiOf(request) === "responses" ? refuseAsResponse(request.body) : null) ??
+      (apiOf(request) === "responses" ? refuseAsResponse(request.body) : refuseToolMessages(request.body)) ??
       (model === undefined ? null : refuse(model, request));
     if (refusal !== null) return response.send(refusal.status, { "Content-Type": "application/json" }, refusal.body);
     const number = (name: string) => (directives.has(name) ? Number(directives.get(name)) : null);
@@ -47,20 +48,25 @@ async function stream(
   model: MockModel | undefined,
 ): Promise<void> {
   const count = Number(directives.get("words") ?? 0);
-  const said = directives.get("say") ?? `You said: ${request.userText.replace(/\s*\[\[.*?\]\]\s*/g, " ").trim()}`;
+  const calls = callsOf(request);
+  const { results } = readRounds(request);
+  const spoken = request.userText.replace(/\s*\[\[.*?\]\]\s*/g, " ").trim();
+  const reply = results.length > 0 ? `The tools said: ${results.join("; ")}` : `You said: ${spoken}`;
+  const said = calls.length > 0 ? (directives.get("before") ?? "") : (directives.get("say") ?? reply);
   const text = count > 0 ? Array.from({ length: count }, (_, index) => `word${index} `).join("") : said;
   const delayMs = Number(directives.get("delay") ?? 0);
   // The trouble starts after this many deltas.
   const trouble = ["cut", "reset", "silence", "garbage", "error"].find((name) => directives.has(name));
   const { deltas, reasoningTokens, isCut } = limitWords(model, request, words(text));
-  const sound = trouble === undefined ? deltas : deltas.slice(0, Number(directives.get(trouble)));
   const tokens = model === undefined ? null : { reasoned: reasoningTokens, said: deltas.length };
   const speech = createSpeech(request, model, tokens);
   await response.write(speech.begin().join(""));
-  for (const content of sound) {
+  const parts = [...deltas.map((content) => speech.delta(content)), ...calls.flatMap((call) => speech.call(call))];
+  const sound = trouble === undefined ? parts : parts.slice(0, Number(directives.get(trouble)));
+  for (const part of sound) {
     if (delayMs > 0) await Bun.sleep(delayMs);
     if (response.isClosed) return;
-    await response.write(speech.delta(content));
+    await response.write(part);
   }
   if (trouble === "cut") return response.cut();
   if (trouble === "reset") return response.reset();
@@ -68,7 +74,7 @@ async function stream(
   if (trouble === "garbage") await response.write("data: {not json\n\n");
   if (trouble === "error") await response.write(speech.error("The server had an error: sk-live-SECRET"));
   if (trouble === undefined) {
-    const finishReason = directives.get("finish") ?? (isCut ? "length" : "stop");
+    const finishReason = directives.get("finish") ?? (isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop");
     for (const part of speech.end(finishReason, !directives.has("nousage"))) await response.write(part);
   }
   response.end();

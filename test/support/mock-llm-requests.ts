@@ -1,6 +1,7 @@
 /** The mock provider's request parser: splits the bytes of a connection into requests. */
 import type { Socket } from "node:net";
 import type { MockRequest } from "./mock-llm-replies.ts";
+import { isResult, listItems } from "./mock-tools.ts";
 
 export function readRequests(socket: Socket, onRequest: (request: Omit<MockRequest, "index">) => void): void {
   const pieces: Buffer[] = [];
@@ -40,10 +41,15 @@ function parseBody(text: string): Record<string, unknown> {
   }
 }
 
-/** The last message of a chat, or of the input of a response, which may be a text or parts. */
-function readUserText({ messages, input }: Record<string, unknown>): string {
-  const said = messages ?? input;
-  const last: unknown = Array.isArray(said) ? said.at(-1) : said;
+/**
+ * The last message of a chat, or of the input of a response, which may be a text or parts; where the last one brings what
+ * a tool has answered, that of the user before it.
+ */
+function readUserText(body: Record<string, unknown>): string {
+  const said = body.messages ?? body.input;
+  const items = listItems(body);
+  const asked = isResult(items.at(-1) ?? {}) ? items.findLast(({ role }) => role === "user") : undefined;
+  const last: unknown = asked ?? (Array.isArray(said) ? said.at(-1) : said);
   const content = typeof last === "object" && last !== null && "content" in last ? last.content : last;
   if (!Array.isArray(content)) return String(content ?? "");
   return content.map(({ text }) => text ?? "").join("");

@@ -11,11 +11,14 @@ import {
 } from "./mock-llm-replies.ts";
 import { apiOf, boundOf, effortOf, type MockModel } from "./mock-models.ts";
 import { ResponsesScript } from "./mock-responses-events.ts";
+import { callsOf, type MockCall, readRounds } from "./mock-tools.ts";
 
 /** One reply, event by event; each text is one write. */
 export interface Speech {
   begin(): string[];
   delta(text: string): string;
+  /** After the text. */
+  call(call: MockCall): string[];
   /** An error object in the middle. */
   error(message: string): string;
   end(finishReason: string, hasUsage: boolean): string[];
@@ -51,11 +54,18 @@ export function createSpeech(
   return responsesSpeech(request, usage, shown === null ? [] : thoughts);
 }
 
-/** Answers with what was said, one word a read, on the API that was asked. */
+/** Answers with what was said, or what tools have answered, one word a read, on the API that was asked; or calls those. */
 export async function repeatWords(request: MockRequest, response: MockResponse): Promise<void> {
   const speech = createSpeech(request, undefined, null);
-  const deltas = ["You ", "said: ", ...request.userText.split(/(?<= )/)].map((word) => speech.delta(word));
-  for (const part of [...speech.begin(), ...deltas, ...speech.end("stop", true)]) {
+  const calls = callsOf(request);
+  const { results } = readRounds(request);
+  const said = results.length > 0 ? `The tools said: ${results.join("; ")}` : `You said: ${request.userText}`;
+  const begun = speech.begin();
+  const deltas =
+    calls.length > 0
+      ? calls.flatMap((call) => speech.call(call))
+      : said.split(/(?<= )/).map((word) => speech.delta(word));
+  for (const part of [...begun, ...deltas, ...speech.end(calls.length > 0 ? "tool_calls" : "stop", true)]) {
     await response.write(part);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -64,10 +74,16 @@ export async function repeatWords(request: MockRequest, response: MockResponse):
 
 const thoughts = ["Let me see", " what that means."];
 
+/** Anywhere, as tokens end. */
+export function splitArguments(args: string): string[] {
+  return args.match(/[\s\S]{1,5}/g) ?? [];
+}
+
 type Usage = typeof mockUsage & { reasoningTokens: number };
 
 function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
   const apart = shown === "apart" ? thoughts : [];
+  let called = 0;
   const inTags = shown === "in-tags" ? ["<thi", "nk>\n", ...thoughts, "\n</thi", "nk>\n\n"] : [];
   return {
     begin: () => [
@@ -76,6 +92,16 @@ function chatSpeech(usage: Usage, shown: MockModel["showsReasoning"]): Speech {
       ...inTags.map((content) => chunk({ content })),
     ],
     delta: (content) => chunk({ content }),
+    call({ id, name, arguments: args }) {
+      const index = called++;
+      const begun = { index, id, type: "function", function: { name, arguments: "" } };
+      return [
+        chunk({ delta: { tool_calls: [begun] } }),
+        ...splitArguments(args).map((part) =>
+          chunk({ delta: { tool_calls: [{ index, function: { arguments: part } }] } }),
+        ),
+      ];
+    },
     error: (message) => event({ error: { message, type: "server_error" } }),
     end: (finishReason, hasUsage) => [
       chunk({ finishReason }),
@@ -95,11 +121,18 @@ function responsesSpeech(request: MockRequest, usage: Usage, summary: readonly s
       message = script.message({});
       return message.opening.join("") + message.delta(text);
     },
+    call({ id, name, arguments: args }) {
+      const closing = message?.closing() ?? [];
+      message = null;
+      const item = { type: "function_call", name, arguments: args, callId: id } as const;
+      return [...closing, ...script.item(item)];
+    },
     error: (text) => script.event("error", { error: { type: "server_error", code: null, message: text, param: null } }),
     end(finishReason, hasUsage) {
       const closing = message?.closing() ?? [];
       const counts = hasUsage ? usage : null;
-      if (finishReason === "stop") return [...closing, script.end({ status: "completed" }, counts)];
+      if (finishReason === "stop" || finishReason === "tool_calls")
+        return [...closing, script.end({ status: "completed" }, counts)];
       const reason = finishReason === "length" ? "max_output_tokens" : finishReason;
       return [...closing, script.end({ status: "incomplete", reason }, counts)];
     },

@@ -19,6 +19,11 @@
  *     [[cut:3]] [[reset:3]] [[silence:3]] [[garbage:3]] [[error:3]]
  *                          after three words: FIN, RST, nothing more, invalid JSON, an error object
  *     [[nousage]] [[finish:length]]
+ *     [[call:look_up {"city":"Oslo"}]]
+ *                          calls this tool where the request offers any, as often as it is there (then all in one
+ *                          answer); arguments may be anything but "]". [[before:Let me see.]] is said before them.
+ *                          Once their results are there, the reply is `The tools said: <result>; <result>`, or
+ *                          [[say:…]]; [[rounds:3]] calls so many times before. Parts of calls count as words above
  *     [[filtered]]         what Azure's filter refuses, for the models below
  *
  * Models are known by any id and take everything, but for those in `mock.models`, which behave as `mock-models.ts` says;

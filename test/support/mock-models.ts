@@ -17,8 +17,8 @@ export interface MockModel {
   /** How what it thinks is in the stream: in events or a member of its own, or in tags in a chat's content. */
   showsReasoning: "apart" | "in-tags" | null;
   apis: readonly ("chat" | "responses")[];
-  /** Where it may use tools beside an effort. */
-  takesTools: "anywhere" | "responses";
+  /** Where it may use tools beside an effort; `never` is refused in the words of Ollama, or of OpenRouter. */
+  takesTools: "anywhere" | "responses" | "never" | "no-endpoint";
   /** As Mistral does, which also knows no other effort. */
   forbidsExtras: boolean;
   /** `YYYY-MM-DD`; a day that is over makes the model unknown with `isShut`. */
@@ -67,6 +67,8 @@ export const mockModels = {
   "thinks-in-tags": { ...plain, reasoningTokens: 20, showsReasoning: "in-tags" },
   "refuses-temperature": { ...plain, takesTemperature: "never" },
   "deprecates-temperature": { ...plain, apis: ["chat"], takesTemperature: "deprecated" },
+  "knows-no-tools": { ...plain, takesTools: "never" },
+  "routes-no-tools": { ...plain, apis: ["chat"], takesTools: "no-endpoint" },
   "refuses-system": { ...plain, takesSystem: false },
   "only-responses": { ...reasoning, efforts: ["medium", "high"], apis: ["responses"] },
   "only-chats": { ...plain, apis: ["chat"], boundNames: ["max_tokens"] },
@@ -106,6 +108,13 @@ export function refuse(model: MockModel, request: MockRequest): Refusal | null {
   if (!model.apis.includes(api)) return api === "chat" ? onlyResponses() : openAiError(404, "Not Found", null, null);
   if (request.userText.includes("[[filtered]]")) return filtered();
   if (model.forbidsExtras) return forbidExtras(body);
+  if (Array.isArray(body.tools) && model.takesTools === "never") {
+    return openAiError(400, `registry.ollama.ai/library/${id} does not support tools`, null, null);
+  }
+  if (Array.isArray(body.tools) && model.takesTools === "no-endpoint") {
+    const message = "No endpoints found that support tool use. To learn more about provider routing, read the guide.";
+    return { status: 404, body: JSON.stringify({ error: { message, code: 404 } }) };
+  }
   return api === "chat" ? refuseChat(model, request, id) : refuseResponse(model, request, id);
 }
 
@@ -162,6 +171,9 @@ function refuseChat(model: MockModel, request: MockRequest, id: string): Refusal
 }
 
 function refuseResponse(model: MockModel, request: MockRequest, id: string): Refusal | null {
+  if ("include" in request.body && model.efforts === null) {
+    return openAiError(400, "Encrypted content is not supported with this model.", null, null);
+  }
   const effort = effortOf(model, request);
   const asked = (request.body.reasoning as { effort?: unknown } | undefined)?.effort;
   if (typeof asked === "string") {

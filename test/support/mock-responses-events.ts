@@ -1,10 +1,11 @@
 /** The events of one response as OpenAI's Responses API sends them. */
 import type { MockRequest } from "./mock-llm-replies.ts";
+import { sealedMark } from "./mock-tools.ts";
 
 export type MockItem =
   | { type: "reasoning"; summary?: readonly string[]; text?: readonly string[] }
   | { type: "message"; deltas: readonly string[]; phase?: "commentary" | "final_answer"; isRefusal?: boolean }
-  | { type: "function_call"; name: string; arguments: string };
+  | { type: "function_call"; name: string; arguments: string; callId?: string };
 
 export type MockEnd = { status: "completed" } | { status: "incomplete"; reason: string } | MockFailure;
 type MockFailure = { status: "failed"; code: string; message: string };
@@ -50,12 +51,15 @@ export class ResponsesScript {
       const { opening, delta, closing } = this.message(item);
       return [...opening, ...item.deltas.map(delta), ...closing()];
     }
-    const call = { id: `fc_mock${place.output_index}`, type: "function_call", call_id: "call_mock", name: item.name };
+    const { name, callId = `call_mock${place.output_index}` } = item;
+    const call = { id: `fc_mock${place.output_index}`, type: "function_call", call_id: callId, name };
     const at = { item_id: call.id, ...place };
     this.#output.push({ ...call, status: "completed", arguments: item.arguments });
     return [
       this.#added(place, { ...call, status: "in_progress", arguments: "" }),
-      this.event("response.function_call_arguments.delta", { ...at, delta: item.arguments, ...this.#padding() }),
+      ...(item.arguments.match(/[\s\S]{1,5}/g) ?? []).map((delta) =>
+        this.event("response.function_call_arguments.delta", { ...at, delta, ...this.#padding() }),
+      ),
       this.event("response.function_call_arguments.done", { ...at, arguments: item.arguments }),
       this.#done(place),
     ];
@@ -118,6 +122,9 @@ export class ResponsesScript {
   #reasoning({ summary = [], text = [] }: Extract<MockItem, { type: "reasoning" }>, place: Fields): string[] {
     const id = `rs_mock${this.#output.length}`;
     const at = { item_id: id, ...place };
+    const { include } = this.#request;
+    const isSealed = Array.isArray(include) && include.includes("reasoning.encrypted_content");
+    const sealed = isSealed ? { encrypted_content: `${sealedMark}${id}` } : {};
     const events = [this.#added(place, { id, type: "reasoning", summary: [] })];
     for (const [index, words] of summary.entries()) {
       const here = { ...at, summary_index: index };
@@ -129,7 +136,12 @@ export class ResponsesScript {
         this.event("response.reasoning_summary_part.done", { ...here, part }),
       );
     }
-    const shown = { id, type: "reasoning", summary: summary.map((words) => ({ type: "summary_text", text: words })) };
+    const shown = {
+      id,
+      type: "reasoning",
+      ...sealed,
+      summary: summary.map((words) => ({ type: "summary_text", text: words })),
+    };
     this.#output.push(shown);
     if (text.length > 0) {
       const here = { ...at, content_index: 0 };

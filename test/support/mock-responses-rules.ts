@@ -1,5 +1,6 @@
 /** What the Responses API refuses of any request, whatever the model. */
 import { openAiError, type Refusal } from "./mock-models.ts";
+import { refuseItems } from "./mock-tools.ts";
 
 const known = new Set(
   [
@@ -29,20 +30,12 @@ export function refuseAsResponse(body: Record<string, unknown>): Refusal | null 
     return openAiError(400, message, "max_output_tokens", "integer_below_min_value");
   }
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
-    if ("id" in item) {
-      return openAiError(
-        404,
-        `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
-        "input",
-        null,
-      );
-    }
     if ((item.type ?? "message") === "message" && !roles.has(item.role)) {
       const message = `Invalid value: '${item.role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`;
       return openAiError(400, message, `input[${index}].role`, "invalid_value");
     }
   }
-  return null;
+  return refuseItems(body);
 }
 
 function unknown(name: string): Refusal {

@@ -22,6 +22,7 @@ import { freeToSpend, outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noKnowledge } from "../support/no-knowledge.ts";
+import { noTools } from "../support/no-tools.ts";
 import { createRandom } from "../support/random.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 import { countNothing, turnEntry } from "../support/turn-entry.ts";
@@ -132,6 +133,7 @@ function createWorld(seed: number) {
     measurements,
     ids: systemIds,
     knowledge: noKnowledge,
+    toolbox: noTools,
   };
 
   function makeTurn(index: number): Turn {

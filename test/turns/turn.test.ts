@@ -21,6 +21,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noKnowledge } from "../support/no-knowledge.ts";
+import { noTools } from "../support/no-tools.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
@@ -85,6 +86,7 @@ function createWorld() {
     measurements: new Measurements(),
     ids: systemIds,
     knowledge: noKnowledge,
+    toolbox: noTools,
   };
   const make = (start: Partial<TurnStart> = {}) =>
     new Turn(services, {
@@ -140,7 +142,7 @@ function listen(take: () => Promise<void> | undefined = () => undefined): Listen
       return events
         .map((event) => {
           if (event.type === "text") return event.deltas.join("");
-          if (event.type === "waiting" || event.type === "sources") return `(${event.type})`;
+          if (event.type !== "end") return `(${event.type})`;
           return `(${event.outcome === "broken" ? event.code : event.outcome})`;
         })
         .join("");

@@ -14,8 +14,8 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
-import { nameSession, streamReply } from "./index.ts";
 import { describeCall, streamDecision } from "./confirmation-routes.ts";
+import { nameSession, streamReply } from "./index.ts";
 import {
   checkKeyDecision,
   checkKeyMessage,

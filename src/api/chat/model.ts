@@ -61,32 +61,35 @@ export type DecisionRequest = Static<typeof decisionRequest.schema>;
 export const keyDecisionRequest = compileChecker(() =>
   t.Object(
     { ...describeDecision(), ...describeVisitor() },
-    { $id: "KeyDecisionRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
+    {
+      $id: "KeyDecisionRequest",
+      description: "As in the public chat, with the visitor for whom the platform vouches.",
+    },
   ),
 );
 
 const describeVisitor = () => ({
-visitor: t.Optional(
-      Nullable(
-        t.Object(
-          {
-            sub: Text({
-              accepts: isSub,
-              problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
-              description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
-              examples: ["user-42"],
-            }),
-            name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
-            email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
-            attributes: t.Optional(Nullable(attributesObject())),
-          },
-          {
-            description:
-              "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
-          },
-        ),
+  visitor: t.Optional(
+    Nullable(
+      t.Object(
+        {
+          sub: Text({
+            accepts: isSub,
+            problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
+            description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
+            examples: ["user-42"],
+          }),
+          name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
+          email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
+          attributes: t.Optional(Nullable(attributesObject())),
+        },
+        {
+          description:
+            "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
+        },
       ),
     ),
+  ),
 });
 
 /** What a platform sends for one of its visitors. */

@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
+import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
@@ -13,7 +14,7 @@ import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { rangeQuery } from "../../http/time-range.ts";
 import { toUuid } from "../../lib/ids.ts";
-import { messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { listCalls, messagePageQuery, toWireMessages } from "./message-paging.ts";
 import { showConversation, toWireMessage } from "./model.ts";
 import { ConversationObject, ConversationWithMessages } from "./responses.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
@@ -129,7 +130,9 @@ export const conversationRoutes: readonly Route[] = [
       const shown = await showConversation(services.visitors, found.conversation);
       const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
       const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
-      return { ...shown, ...toWireMessages(found, (message) => toWireMessage(message, seen.get(message.id))) };
+      const calls = await listCalls(services, found);
+      const show = (message: Message) => toWireMessage(message, seen.get(message.id), calls.get(message.id));
+      return { ...shown, ...toWireMessages(found, show) };
     },
   }),
   route({

@@ -1,7 +1,9 @@
 /** Pages of a conversation's messages: `messages_limit` and `messages_cursor` in, `messages_next_cursor` out. */
 import { Type as t } from "@sinclair/typebox";
 import type { ConversationPage, MessagePageRequest, MessagePosition } from "../../contracts/store/store.ts";
+import type { Services } from "../../core/dependencies.ts";
 import type { Message } from "../../domain/conversation.ts";
+import type { ToolCall } from "../../domain/tool.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { isUuid } from "../../lib/ids.ts";
 
@@ -27,6 +29,15 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
     };
   },
 };
+
+/** What the page's replies called; asks for nothing where there can be none. */
+export async function listCalls(
+  { store }: Pick<Services, "store">,
+  { messages, mayHaveCalls }: ConversationPage,
+): Promise<ReadonlyMap<string, readonly ToolCall[]>> {
+  const replies = mayHaveCalls ? messages.filter(({ role }) => role === "assistant").map(({ id }) => id) : [];
+  return replies.length === 0 ? new Map() : await store.toolCalls.listOfReplies(replies);
+}
 
 /** The page's messages, as they are shown to this reader. */
 export function toWireMessages<Wire>({ messages, nextBefore }: ConversationPage, show: (message: Message) => Wire) {

@@ -3,9 +3,11 @@ import { Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
 import type { Visitors } from "../../core/visitors/visitors.ts";
 import { type Conversation, type Message, textOf } from "../../domain/conversation.ts";
+import type { ToolCall } from "../../domain/tool.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { nullableUuid } from "../../http/schemas/chat-message.ts";
 import { compileChecker, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { toWireToolCall } from "../../http/schemas/tool-call.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 /** A conversation that was anonymous until now. */
@@ -52,20 +54,22 @@ export function toVisitorConversation(conversation: Conversation) {
   };
 }
 
-/** Without what the reply cost. */
-export function toVisitorMessage(message: Message) {
+/** Without what the reply cost, and what was said to tools and by them. */
+export function toVisitorMessage(message: Message, calls: readonly ToolCall[] = []) {
+  const told = calls.map(toWireToolCall).map(({ arguments: _, result: __, ...call }) => call);
   return {
     id: message.id,
     role: message.role,
     channel: message.channel,
     text: textOf(message),
     complete: message.complete,
+    ...(calls.length === 0 ? {} : { tool_calls: told }),
     created_at: toRfc3339(message.createdAt),
   };
 }
 
-/** `seen`: what the model saw of the companion's knowledge for this reply. */
-export function toWireMessage(message: Message, seen: readonly ShownPassage[] = []) {
+/** `seen`: what the model saw of the companion's knowledge for this reply; `calls`: what it called. */
+export function toWireMessage(message: Message, seen: readonly ShownPassage[] = [], calls: readonly ToolCall[] = []) {
   return {
     id: message.id,
     role: message.role,
@@ -79,6 +83,7 @@ export function toWireMessage(message: Message, seen: readonly ShownPassage[] = 
     model: message.model,
     provider: message.provider,
     ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toWireToolCall) }),
     created_at: toRfc3339(message.createdAt),
   };
 }

@@ -4,6 +4,7 @@ import { finishReasons } from "../../domain/conversation.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable, Text } from "../../http/schemas/schema.ts";
+import { toolCallFields } from "../../http/schemas/tool-call.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 
@@ -16,6 +17,8 @@ const SeenPassage = namedObject("SeenPassage", () => ({
   page: Nullable(t.Integer()),
   text: Nullable(t.String({ description: "The passage, as the model saw it." })),
 }));
+
+const ToolCallObject = namedObject("ToolCall", toolCallFields);
 
 const MessageObject = namedObject("Message", () => ({
   id: t.String({ format: "uuid" }),
@@ -38,6 +41,9 @@ const MessageObject = namedObject("Message", () => ({
   provider: Nullable(t.String({ description: "The operator's provider that replied, by its name on this server." })),
   sources: t.Optional(
     t.Array(SeenPassage, { description: "For replies with knowledge: the passages that the model saw." }),
+  ),
+  tool_calls: t.Optional(
+    t.Array(ToolCallObject, { description: "For replies with calls of tools: in the order in which the model asked." }),
   ),
   created_at: instant("When it was sent."),
 }));
@@ -89,7 +95,12 @@ export const OwnConversationWithMessages = namedObject(
   () => {
     const { messages_next_cursor } = ConversationWithMessages.properties;
     const { id, role, channel, text, complete, created_at } = MessageObject.properties;
-    const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
+    const { call_id, tool, state, created_at: called_at } = toolCallFields();
+    // What tools were sent, and answered, is between the platform and the model.
+    const call = t.Object({ call_id, tool, state, created_at: called_at }, { additionalProperties: false });
+    const tool_calls = t.Optional(t.Array(call, { description: "For replies with calls of tools." }));
+    const fields = { id, role, channel, text, complete, tool_calls, created_at };
+    const message = t.Object(fields, { additionalProperties: false });
     return {
       ...makeVisitorFields(),
       messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),

@@ -3,6 +3,7 @@
  * that was anonymous.
  */
 import { longestWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
+import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { embedTokenParam, idParam, jsonResponse } from "../../http/api-description.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
@@ -10,7 +11,7 @@ import { pageQuery, toWireList } from "../../http/paging.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { listCalls, messagePageQuery, toWireMessages } from "./message-paging.ts";
 import { mergeBody, toVisitorConversation, toVisitorMessage } from "./model.ts";
 import { OwnConversation, OwnConversationWithMessages } from "./responses.ts";
 
@@ -51,12 +52,18 @@ export const visitorConversationRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("The conversation.", OwnConversationWithMessages) },
       errors: ["invalid_request"],
     }),
-    async handle({ services: { store }, set, target: { companion }, visitor, params, query: { page } }) {
+    async handle({ services, set, target: { companion }, visitor, params, query: { page } }) {
       Object.assign(set.headers, privateHeaders);
-      const found = await store.conversations.find(companion.accountId, readId(params.id, "conversation"), page);
+      const found = await services.store.conversations.find(
+        companion.accountId,
+        readId(params.id, "conversation"),
+        page,
+      );
       const isOwn = found?.conversation.companionId === companion.id && found.conversation.visitorId === visitor.id;
       if (!isOwn) throw missing("conversation");
-      return { ...toVisitorConversation(found.conversation), ...toWireMessages(found, toVisitorMessage) };
+      const calls = await listCalls(services, found);
+      const show = (message: Message) => toVisitorMessage(message, calls.get(message.id));
+      return { ...toVisitorConversation(found.conversation), ...toWireMessages(found, show) };
     },
   }),
   route({

@@ -15,6 +15,7 @@ export interface ProviderFailureOptions {
   charged?: ChargedCall | null;
   /** By default derived from kind and message. */
   isByRequest?: boolean;
+  hasAsked?: boolean;
 }
 
 /** Of errors with a status that blames the provider: too long for the context, or for what a minute may have in all. */
@@ -32,6 +33,8 @@ export class ProviderFailure extends ReplyFailure {
   readonly code: string | null;
   /** Whether the request's own bound or words bring it about, so that it tells nothing of the provider. */
   readonly isByRequest: boolean;
+  /** Whether the model had begun to ask for tools: it has answered then, and no other is asked. */
+  readonly hasAsked: boolean;
 
   constructor(message: string, options: ProviderFailureOptions = {}) {
     const status = options.status ?? null;
@@ -42,12 +45,13 @@ export class ProviderFailure extends ReplyFailure {
     this.status = status;
     this.param = options.param ?? null;
     this.code = options.code ?? null;
+    this.hasAsked = options.hasAsked ?? false;
     this.isByRequest = options.isByRequest ?? isOfRequests(this);
   }
 
   /** The same in other words, or of another call. */
-  with({ message = this.message, charged = this.charged }: { message?: string; charged?: ChargedCall | null }) {
-    return new ProviderFailure(message, { ...this, charged });
+  with({ message = this.message, ...changed }: { message?: string; charged?: ChargedCall | null; hasAsked?: boolean }) {
+    return new ProviderFailure(message, { ...this, ...changed });
   }
 }
 

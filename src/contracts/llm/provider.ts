@@ -4,7 +4,7 @@
  * Push instead of an async iterator: a promise and a generator step per delta cost several times the relay itself.
  * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
-import type { HistoryMessage } from "../../domain/conversation.ts";
+import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../../domain/reply-failure.ts";
 import type { AskedCall, OfferedTool, ToolRound } from "../../domain/tool.ts";
@@ -68,9 +68,10 @@ export interface NextCall extends AnswererBound {
 }
 
 /**
- * The part of a reply that one read from the provider brought. Every event is *content*: a reply without any is empty,
- * whatever else the provider sent, and the first one begins the reply. So far there is only text; other content (a tool
- * call, a source) should become an event of its own here, not something beside the stream.
+ * The part of a reply that one read from the provider brought. Every event is *content*, and the first one begins the
+ * reply. A reply without any is empty, whatever else the provider sent, unless it ends with calls of tools: these are in
+ * its outcome, since nothing may be called before the whole of it has come. So far there is only text; other content that
+ * readers see at once (a source) should become an event of its own here, not something beside the stream.
  */
 export type ReplyEvent = TextEvent;
 
@@ -105,7 +106,8 @@ export interface ReplyOutcome extends ChargedCall {
   failure: unknown;
   /**
    * The tools that the model asked for, in its order; left out or empty: none. Only of a reply that is complete: what a
-   * reply that broke had asked for is not to be called.
+   * reply that broke had asked for is not to be called. At most 32, with 64 KiB of arguments each; a reply with more fails.
+   * Arguments may be no JSON, unless the model's bound cut them off: then the call is left out.
    */
   calls?: readonly AskedCall[];
   /** What the engine wants back with the results of `calls`; see `ToolRound`. */
@@ -118,6 +120,19 @@ export interface ReplyOutcome extends ChargedCall {
 export interface CallObserver {
   ended(answerer: Answerer, outcome: ReplyOutcome): void;
   failed(answerer: Answerer, failure: unknown): void;
+}
+
+/** All that a request has in words, whoever wrote them: for estimates, and to be kept out of logs. */
+export function textsOf({ systemPrompt, messages, tools, rounds }: ReplyRequest): string[] {
+  const texts = messages.map(textOf);
+  if (systemPrompt !== null) texts.push(systemPrompt);
+  for (const { name, description, parameters } of tools ?? [])
+    texts.push(name, description, JSON.stringify(parameters));
+  for (const { text, calls } of rounds ?? []) {
+    texts.push(text);
+    for (const { name, arguments: args, result } of calls) texts.push(name, args, result);
+  }
+  return texts;
 }
 
 /** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */
@@ -134,7 +149,9 @@ export interface LlmProvider {
    * - Before the first event, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
    *   without content, 60 s without content) rejects with `AppError("upstream_error")`: public sentence, private cause.
    *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried after the first event.
+   *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried, and no other provider asked,
+   *   after the first event or once a call of a tool has begun to come, which is progress as thoughts are: where the reply
+   *   then breaks without a word, it rejects.
    * - After the first event it never rejects: a break, an error object or 60 s of silence resolve with
    *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
    * - `signal` ends it at once, at any point: the provider's connection is closed, `emit` is not called again, and

@@ -21,9 +21,11 @@ export type ToolChange = Partial<
 
 /** Is given the tool inside the transaction, and may throw: then nothing changes. */
 export type ToolCheck = (current: Tool) => void;
+/** The same, with what changes; nothing for no change. */
+export type ToolRevision = (current: Tool) => ToolChange;
 
 export interface ToolStore {
-  /** Oldest first. Null if the account has no such companion. */
+  /** Newest first unless the page says otherwise. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Tool> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Tool | null>;
   /** All of the companion, by name: for a turn. Not asked for a companion whose `toolCount` is 0. */
@@ -33,14 +35,13 @@ export interface ToolStore {
    * that name. The companion's `toolCount` grows in the same commit. Audit: `tool.create`.
    */
   create(accountId: string, tool: Tool, context: WriteContext): Promise<void>;
-  /** As changed; null if there is none. Rejects with `conflict` for another's name, or as `check` throws. Audit: `tool.update`. */
+  /** As changed; null if there is none. Rejects with `conflict` for another's name, or as `revise` throws. Audit: `tool.update`. */
   update(
     accountId: string,
     companionId: string,
     id: string,
-    change: ToolChange,
+    revise: ToolRevision,
     context: WriteContext,
-    check?: ToolCheck,
   ): Promise<Tool | null>;
   /** Its calls stay in transcripts; those that wait for a visitor are declined. False if there is none. Audit: `tool.delete`. */
   delete(

@@ -44,12 +44,17 @@ const leastMs = 5_000;
 export function createChains(options: ChainOptions): LlmProvider {
   const { name, findEntries, calls, clock, log } = options;
 
-  /** Those that are not passed over; all of them if that leaves none. */
-  function choose(
-    { model, accountId }: ReplyRequest,
-    nowMs: number,
-  ): { plan: readonly ChainEntry[]; isLastResort: boolean } {
+  /** Whoever has answered the turn's first round answers those that follow. */
+  function findAnswering({ model, answerer }: ReplyRequest): readonly ChainEntry[] {
     const entries = findEntries(model);
+    if (answerer === undefined) return entries;
+    return entries.filter((one) => isSame(one.answerer, answerer));
+  }
+
+  /** Those that are not passed over; all of them if that leaves none. */
+  function choose(request: ReplyRequest, nowMs: number): { plan: readonly ChainEntry[]; isLastResort: boolean } {
+    const entries = findAnswering(request);
+    const { accountId } = request;
     const ready = entries.filter(({ circuit }) => !circuit.isPassedOver(nowMs, accountId));
     return ready.length > 0 ? { plan: ready, isLastResort: false } : { plan: entries, isLastResort: true };
   }
@@ -72,6 +77,7 @@ export function createChains(options: ChainOptions): LlmProvider {
     };
     try {
       const outcome = await engine.streamReply({ ...request, model: answerer.model }, noting, signal, attempt);
+      if (outcome.complete && !hasBegun) call.noteAnswer(clock.monotonicMs());
       calls.ended(answerer, outcome);
       return outcome;
     } catch (error) {
@@ -122,7 +128,7 @@ export function createChains(options: ChainOptions): LlmProvider {
     streamReply,
     listAnswerers: (model) => findEntries(model).map(({ answerer }) => answerer),
     listBounds: (request) =>
-      findEntries(request.model).flatMap(({ answerer: { model }, engine }) => engine.listBounds({ ...request, model })),
+      findAnswering(request).flatMap(({ answerer: { model }, engine }) => engine.listBounds({ ...request, model })),
     close: options.close,
   };
 }
@@ -147,8 +153,13 @@ function findFailure(error: unknown): ProviderFailure | null {
   return error instanceof AppError && error.cause instanceof ProviderFailure ? error.cause : null;
 }
 
+function isSame(one: Answerer, other: Answerer): boolean {
+  return one.provider === other.provider && one.model === other.model;
+}
+
 /** Another provider may do better. Not where the request itself is refused: the others would refuse it too. */
-function isAboutProvider({ status, kind }: ProviderFailure): boolean {
+function isAboutProvider({ status, kind, hasAsked }: ProviderFailure): boolean {
+  if (hasAsked) return false;
   // What one filter keeps back, the next one should not be asked to let through.
   if (kind === "filtered") return false;
   return status === null || status < 400 || status >= 500 || movedOnFrom.has(status);

@@ -1,11 +1,12 @@
 /** Carries out the calls that a model asks for in one turn: checked, kept before they are sent, told to the readers. */
 import type { CallEnd } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall } from "../../domain/tool.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
-import type { TurnStart } from "../turns/turn-start.ts";
+import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
 import { readArguments } from "./call-arguments.ts";
 import type { OpenTool } from "./toolbox.ts";
 
@@ -50,7 +51,7 @@ export class CallRunner {
     const planned: PlannedCall[] = [];
     let waiting: ReadyCall | null = null;
     for (const one of asked) {
-      const plan = this.#plan(one, waiting !== null);
+      const plan = await this.#plan(one, waiting !== null);
       if (plan.ready?.call.state === "waiting") waiting = plan.ready;
       planned.push(plan);
     }
@@ -74,7 +75,7 @@ export class CallRunner {
     const { companion, requestId } = this.start;
     this.note({ type: "tool", callId: call.id, name: call.tool, state: "running" });
     const startedMs = clock.monotonicMs();
-    const answer = await open.call(call.id, given, () => this.#toBody(call, given));
+    const answer = await open.call(call.id, given, () => toCallBody(this.start, call, given, clock.nowMs()));
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
     const isDone = answer.outcome === "done";
     const end: CallEnd = {
@@ -100,13 +101,13 @@ export class CallRunner {
     }
   }
 
-  #plan(asked: AskedCall, isOneWaiting: boolean): PlannedCall {
+  async #plan(asked: AskedCall, isOneWaiting: boolean): Promise<PlannedCall> {
     const refuse = (result: string): PlannedCall => ({ asked, ready: null, result });
     const open = this.tools.find(({ offered }) => offered.name === asked.name);
     if (open === undefined) return refuse("There is no tool of that name.");
     const given = readArguments(asked.arguments);
     if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
-    const fault = open.findFault(given);
+    const fault = await open.findFault(given);
     if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
     if (this.#count >= maxCallsPerTurn)
       return refuse("There were too many calls for one reply. Answer without this one.");
@@ -125,21 +126,26 @@ export class CallRunner {
     };
     return { asked, ready: { open, call, given }, result: null };
   }
+}
 
-  #toBody({ id: call_id, tool }: ToolCall, given: JsonObject): string {
-    const { companion, caller } = this.start;
-    const { sub = null, attributes = {} } = caller?.visitor ?? {};
-    return JSON.stringify({
-      type: "tool.call",
-      timestamp: new Date(this.services.clock.nowMs()).toISOString(),
-      data: {
-        ...{ tool, arguments: given, call_id },
-        companion: { id: companion.id, metadata: companion.metadata },
-        session_id: caller?.sessionId ?? null,
-        visitor: { sub, verified: sub !== null, attributes },
-      },
-    });
-  }
+/** What the owner's server is sent. */
+export function toCallBody(
+  { companion, caller = null }: { companion: Pick<Companion, "id" | "metadata">; caller?: TurnCaller | null },
+  { id: call_id, tool }: Pick<ToolCall, "id" | "tool">,
+  given: JsonObject,
+  nowMs: number,
+): string {
+  const { sub = null, attributes = {} } = caller?.visitor ?? {};
+  return JSON.stringify({
+    type: "tool.call",
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      ...{ tool, arguments: given, call_id },
+      companion: { id: companion.id, metadata: companion.metadata },
+      session_id: caller?.sessionId ?? null,
+      visitor: { sub, verified: sub !== null, attributes },
+    },
+  });
 }
 
 /** Whether the work ended first. */

@@ -7,6 +7,7 @@ import type { OfferedTool, Tool } from "../../domain/tool.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import type { Services } from "../dependencies.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
+import { sealedAs } from "./sealed-as.ts";
 
 /** What providers take in one request. */
 const maxOffered = 128;
@@ -18,7 +19,7 @@ export interface OpenTool {
   readonly tool: Tool;
   readonly offered: OfferedTool;
   /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
-  findFault(given: JsonObject): string | null;
+  findFault(given: JsonObject): Promise<string | null>;
   /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
   call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
 }
@@ -39,17 +40,11 @@ export interface Toolbox {
 export interface ToolEngines {
   readonly http: HttpTools;
   readonly mcp: McpTools;
-  /** What is wrong with a value by a JSON Schema; null for nothing. */
-  findFault(schema: JsonObject, value: JsonObject): string | null;
+  /** What is wrong with a value by a JSON Schema; null for nothing, and for a schema that cannot be understood. */
+  findFault(schema: JsonObject, value: JsonObject): Promise<string | null>;
 }
 
 type ToolboxServices = Pick<Services, "store" | "log"> & { readonly sealing: Sealing };
-
-/** What secrets of a tool are sealed as. */
-export const sealedAs = {
-  secret: (toolId: string) => `tool secret ${toolId}`,
-  headers: (toolId: string) => `tool headers ${toolId}`,
-};
 
 export function createToolbox({ store, log, sealing }: ToolboxServices, load: () => Promise<ToolEngines>): Toolbox {
   const closing = new AbortController();
@@ -76,7 +71,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, load: ()
     }
   }
 
-  function openHttp({ http, findFault }: ToolEngines, tool: Tool, { description, parameters }: Extract<Tool["target"], { type: "http" }>): OpenTool {
+  function openHttp(
+    { http, findFault }: ToolEngines,
+    tool: Tool,
+    { description, parameters }: Extract<Tool["target"], { type: "http" }>,
+  ): OpenTool {
     return {
       tool,
       offered: { name: tool.name, description, parameters },
@@ -89,7 +88,11 @@ export function createToolbox({ store, log, sealing }: ToolboxServices, load: ()
     };
   }
 
-  function openMcp({ mcp, findFault }: ToolEngines, tool: Tool, { name, description, parameters }: OfferedTool): OpenTool {
+  function openMcp(
+    { mcp, findFault }: ToolEngines,
+    tool: Tool,
+    { name, description, parameters }: OfferedTool,
+  ): OpenTool {
     return {
       tool,
       offered: { name: offeredName(tool.name, name), description, parameters },

@@ -1,6 +1,5 @@
 /** What a call costs at most, before it is made, and what it has cost. */
-import type { AnswererBound, ReplyRequest } from "../../contracts/llm/provider.ts";
-import { textOf } from "../../domain/conversation.ts";
+import { type AnswererBound, type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { costOfTokens, type Prices, type TokenPrice, worstCostOfTokens } from "../../domain/prices.ts";
 import type { ChargedCall, CountedTokens } from "../../domain/usage.ts";
@@ -10,9 +9,10 @@ import type { CallBound } from "./spending.ts";
 const framingTokens = 64;
 
 /** A token has at least one byte. */
-export function boundOfInput({ systemPrompt, messages }: Pick<ReplyRequest, "systemPrompt" | "messages">): number {
-  const texts = messages.map(textOf);
-  if (systemPrompt !== null) texts.push(systemPrompt);
+export function boundOfInput(request: ReplyRequest): number {
+  const texts = textsOf(request);
+  // Thoughts that go back are of a form that is their provider's own, and say what the calls beside them say.
+  for (const { carry } of request.rounds ?? []) if (carry !== null) texts.push(JSON.stringify(carry));
   let tokens = texts.length * framingTokens;
   for (const text of texts) tokens += Buffer.byteLength(text, "utf8");
   return tokens;
@@ -38,11 +38,16 @@ export function boundOfReply(prices: Prices, request: ReplyRequest, bounds: read
 export function costOfCall(
   price: TokenPrice,
   request: ReplyRequest,
-  { usage, reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens }: Omit<ChargedCall, "answeredBy">,
+  {
+    usage,
+    reasoningBytes = 0,
+    callBytes = 0,
+    sentOutputTokens = request.maxOutputTokens,
+  }: Omit<ChargedCall, "answeredBy">,
   { tokens, text, isWhole }: { tokens: CountedTokens; text: string; isWhole: boolean },
 ): Cost {
   if (usage !== null || isWhole) return costOfTokens(price, tokens);
   // A token has at least one byte.
-  const outputTokens = Math.min(Buffer.byteLength(text) + reasoningBytes, sentOutputTokens);
+  const outputTokens = Math.min(Buffer.byteLength(text) + reasoningBytes + callBytes, sentOutputTokens);
   return worstCostOfTokens(price, { inputTokens: boundOfInput(request), outputTokens });
 }

@@ -4,11 +4,11 @@
  */
 
 import type { TurnTicket } from "../../contracts/coordination.ts";
-import { kindOfOutcome, type ReplyRequest } from "../../contracts/llm/provider.ts";
+import { kindOfOutcome, type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 import type { Spend } from "../../contracts/store/store.ts";
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../../domain/conversation.ts";
 import { usesKnowledge } from "../../domain/knowledge.ts";
 import { noCost } from "../../domain/money.ts";
 import { type ChargedCall, type CountedTokens, noTokens, type TokenUsage } from "../../domain/usage.ts";
@@ -123,11 +123,11 @@ function countCall(request: ReplyRequest, counted: CountedTokens): CountedTokens
  */
 export function countReply(request: ReplyRequest, text: string, call: Omit<ChargedCall, "answeredBy">): TokenUsage {
   if (call.usage) return { ...countCall(request, call.usage), estimated: false };
-  let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
-  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  const { reasoningBytes = 0, sentOutputTokens = request.maxOutputTokens } = call;
+  let inputTokens = 0;
+  for (const sent of textsOf(request)) inputTokens += estimateTokens(sent);
+  const { reasoningBytes = 0, callBytes = 0, sentOutputTokens = request.maxOutputTokens } = call;
   const thoughtTokens = Math.ceil(reasoningBytes / 4);
-  const outputTokens = Math.min(estimateTokens(text) + thoughtTokens, sentOutputTokens);
+  const outputTokens = Math.min(estimateTokens(text) + thoughtTokens + Math.ceil(callBytes / 4), sentOutputTokens);
   const reasoningTokens = Math.min(thoughtTokens, outputTokens);
   return { inputTokens, outputTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens, estimated: true };
 }

@@ -3,6 +3,7 @@ import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "../../c
 import { textOf } from "../../domain/conversation.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import { bringsPassages, findQuotation } from "./passages.ts";
+import { chooseCall, listAnswered } from "./tools.ts";
 
 export interface DemoOptions {
   /** Delay between two words; 0 in tests. */
@@ -17,6 +18,12 @@ export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmP
     signal.addEventListener("abort", listener);
     if (signal.aborted) stopped.resolve();
     try {
+      const call = chooseCall(request, findMessage(request));
+      if (call !== null) {
+        await sleep(wordDelayMs, stopped.promise);
+        if (signal.aborted) return { complete: false, finishReason: null, ...outcome };
+        return { complete: true, finishReason: "tool_calls", ...outcome, calls: [call] };
+      }
       for (const word of splitWords(composeDemoReply(request))) {
         // Before the first word too, so that the response status is seen to wait for it.
         await sleep(wordDelayMs, stopped.promise);
@@ -47,12 +54,22 @@ const farewell = /^\W*(bye|goodbye|see you|ciao|tschüss|au revoir)\b/i;
 const setUp =
   "Set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for a compatible server, and a real language model answers instead.";
 
-/** The reply to the visitor's last message. */
-function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
+function findMessage({ messages }: Pick<ReplyRequest, "messages">): string {
   const last = messages.at(-1);
-  const message = last === undefined ? "" : textOf(last).toWellFormed().trim();
+  return last === undefined ? "" : textOf(last).toWellFormed().trim();
+}
+
+/** The reply to the visitor's last message. */
+function composeDemoReply(request: ReplyRequest): string {
+  const { messages } = request;
+  const message = findMessage(request);
   const isFirst = messages.filter((one) => one.role === "user" && !bringsPassages(one)).length <= 1;
   const reminder = isFirst ? ` ${setUp}` : "";
+  const answered = listAnswered(request);
+  if (answered.length > 0) {
+    const quoted = answered.map(({ name, result }) => `\`${name}\` answered:\n\n${quote(result.toWellFormed())}`);
+    return `I'm only the **built-in demo**, so I quote what I was told. ${quoted.join("\n\n")}${isFirst ? `\n\n${setUp}` : ""}`;
+  }
   const quotation = findQuotation(messages.slice(0, -1), message);
   if (quotation !== null) {
     return `I'm only the **built-in demo**, so I quote what was found instead of putting it into words:\n\n${quote(quotation.text)}[${quotation.n}]\n\n${isFirst ? setUp : "A real language model would answer in its own words."}`;

@@ -66,6 +66,6 @@ function toPlainText(paragraph: string): string {
 }
 
 /** Words that say something: shorter ones are nearly all articles and pronouns. */
-function wordsOf(text: string): Set<string> {
+export function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu));
 }

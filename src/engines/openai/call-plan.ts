@@ -2,6 +2,7 @@
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.ts";
+import { toSentRounds } from "./carry.ts";
 import { fitEffort, type KnownModel, type ModelFacts, type Optional } from "./model-facts.ts";
 import type { CallPlan, Wire } from "./wire.ts";
 
@@ -31,7 +32,7 @@ export interface PlannedCall extends CallPlan {
   readonly ownStops: readonly string[];
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
 /** OpenAI's, of the Responses API. */
 const leastResponseTokens = 16;
 const boundNames = ["max_completion_tokens", "max_tokens", "max_output_tokens"] as const;
@@ -42,7 +43,7 @@ const plannedNames = [...boundNames, ...optionalNames, "reasoning_effort", "reas
 export function planCall(
   request: ReplyRequest,
   rules: CallRules,
-  { wire, known, facts }: { wire: Wire["name"]; known: KnownModel; facts: ModelFacts },
+  { provider, wire, known, facts }: { provider: string; wire: Wire["name"]; known: KnownModel; facts: ModelFacts },
   { isBare, needsRoom }: CallNeeds,
 ): PlannedCall {
   const isChat = wire === "chat";
@@ -55,9 +56,12 @@ export function planCall(
   const set = findEffort(rules.extra, isChat);
   const wished = set === undefined ? (request.reasoningEffort ?? rules.effort ?? (isChat ? null : "none")) : set;
   const suited = wished === null || facts.refused.has("effort") ? null : fitEffort(wished, facts.efforts);
+  const takesNone = set === undefined && !facts.refused.has("effort") && facts.efforts?.includes("none") !== false;
+  const takesTools = !facts.refused.has("tools") && (facts.toolEffort === null || takesNone);
+  const tools = takesTools ? (request.tools ?? none) : none;
   // What the model itself has listed is as good as taken.
   const isSent = suited !== null && (facts.efforts?.includes(suited) === true || sends("effort", suited));
-  const effort = isSent ? suited : null;
+  const effort = tools.length > 0 && facts.toolEffort !== null ? facts.toolEffort : isSent ? suited : null;
   // A model that is not told how long to think decides for itself.
   const mayReason = suited !== null && effort !== "none";
   const getsRoom = facts.takesRoom && (needsRoom || mayReason || known.hasReasonedWith(effort));
@@ -74,6 +78,10 @@ export function planCall(
     boundName: facts.boundName ?? findBoundName(rules.extra) ?? rules.boundName,
     sendsStreamOptions: sends("stream_options"),
     sendsStore: (!isChat || rules.isOpenAi) && sends("store"),
+    tools,
+    sendsInclude: tools.length > 0 && !isChat && sends("include"),
+    rounds: request.rounds ? toSentRounds(request.rounds, { provider, model: request.model }, wire) : none,
+    tellsRounds: !takesTools,
     systemRole: facts.systemRole,
     joinsRoles: facts.joinsRoles,
     extra: narrowExtra(rules.extra, { sends, isEffortPlanned: typeof set === "string" }),

@@ -8,7 +8,7 @@ import type { Log } from "../../lib/log.ts";
 import { type CallRules, type PlannedCall, planCall } from "./call-plan.ts";
 import { chatWire } from "./chat-wire.ts";
 import { type KnownModel, type Lesson, learn, type ModelFacts } from "./model-facts.ts";
-import { isAboutForm, readLesson } from "./refusal.ts";
+import { isAboutForm, isAboutTools, readLesson } from "./refusal.ts";
 import type { ReplyStream } from "./reply-stream.ts";
 import { createResponsesWire } from "./responses-wire.ts";
 import type { Wire } from "./wire.ts";
@@ -31,6 +31,8 @@ export interface CallTerms {
 export interface NextReplyCall {
   readonly wire: Wire;
   readonly plan: PlannedCall;
+  /** As readers want it: undefined for a request without tools. */
+  readonly round: number | undefined;
 }
 
 export class ReplyCalls {
@@ -75,23 +77,23 @@ export class ReplyCalls {
       return this.#makeRoom(plan);
     }
     const mayChangeWire = wire.name === "chat" && this.#terms.chosen.mayChange;
-    const lesson = readLesson(failure, { request: this.#request, plan, wire: wire.name, mayChangeWire });
+    const hasTakenTools = this.#known.hasTaken(wire.name, "tools");
+    const refused = { request: this.#request, plan, wire: wire.name, mayChangeWire, hasTakenTools };
+    const lesson = readLesson(failure, refused);
     if (lesson === null) return false;
-    // That call left out all there was to leave out, and so it is the last one, unless its very form was refused.
-    if (this.#extraCalls > 0 && !(this.#extraCalls === 1 && (isAboutForm(lesson) || this.#isAboutForm()))) return false;
+    // That call left out all there was to leave out, and so it is the last one, unless its very form, or tools, were refused.
+    const lessons = [...this.#lessons, lesson];
+    const most = 1 + Number(lessons.some(isAboutForm)) + Number(lessons.some(isAboutTools));
+    if (this.#extraCalls >= most) return false;
     this.#extraCalls++;
     this.#lessons.push(lesson);
     this.#areLessonsKept = false;
     return true;
   }
 
-  #isAboutForm(): boolean {
-    return this.#lessons.some(isAboutForm);
-  }
-
   #makeRoom({ maxOutputTokens }: PlannedCall): boolean {
     // A form that was refused is none of the model's thoughts: room for them is worth a call of its own.
-    const isSecond = this.#extraCalls > 1 || !this.#lessons.every(isAboutForm);
+    const isSecond = this.#extraCalls > 1 || !this.#lessons.every((one) => isAboutForm(one) || isAboutTools(one));
     if (this.#needsRoom || isSecond || this.#terms.rules.reasoningTokens === 0) return false;
     const isBare = this.#lessons.length > 0;
     if (this.#plan({ isBare, needsRoom: true }).plan.maxOutputTokens <= maxOutputTokens) return false;
@@ -101,11 +103,11 @@ export class ReplyCalls {
   }
 
   #plan(needs: { isBare: boolean; needsRoom: boolean }): NextReplyCall {
-    const { chosen, rules } = this.#terms;
+    const { chosen, rules, provider } = this.#terms;
     const facts: ModelFacts = learn(this.#known.facts, this.#lessons);
     const wire = wires[facts.wire ?? chosen.name];
-    const plan = planCall(this.#request, rules, { wire: wire.name, known: this.#known, facts }, needs);
-    return { wire, plan };
+    const plan = planCall(this.#request, rules, { provider, wire: wire.name, known: this.#known, facts }, needs);
+    return { wire, plan, round: plan.tools.length === 0 ? undefined : plan.rounds.length + 1 };
   }
 
   #tell({ refused, isPassing: _, ...instead }: Lesson): void {

@@ -1,19 +1,27 @@
 /** Interprets one object of a chat-completions stream, whichever vendor wrote it. */
 import type { CountedTokens } from "../../domain/usage.ts";
+import { ChatCalls } from "./chat-calls.ts";
 import type { EventReader, EventReading } from "./wire.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Every event stands for itself. */
-export const chatReader: EventReader = { read: readChunk };
+/** Every event stands for itself, but for those of a request with tools. */
+export const chatReader: EventReader = { read: (value) => readChunk(value, null) };
+
+export function createChatReader(round?: number): EventReader {
+  if (round === undefined) return chatReader;
+  const asked = new ChatCalls(round);
+  return { asked, read: (value) => readChunk(value, asked) };
+}
 
 /** Also for a whole completion, which has `message` where a stream has `delta`. */
-function readChunk(value: unknown): EventReading | null {
+function readChunk(value: unknown, asked: ChatCalls | null): EventReading | null {
   if (!isFields(value)) return null;
   const choice = Array.isArray(value.choices) && isFields(value.choices[0]) ? value.choices[0] : null;
   const finishReason =
     typeof choice?.finish_reason === "string" && choice.finish_reason !== "" ? choice.finish_reason : null;
   const delta = isFields(choice?.delta) ? choice.delta : isFields(choice?.message) ? choice.message : null;
+  if (asked !== null && delta !== null) asked.take(delta);
   return {
     text: delta === null ? "" : readText(delta),
     reasoningBytes: delta === null ? 0 : countReasoning(delta),

@@ -1,15 +1,17 @@
 /** Chat Completions: `POST {base_url}/chat/completions`, which nearly every provider speaks. */
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
-import { chatReader } from "./chat-reader.ts";
+import type { OfferedTool } from "../../domain/tool.ts";
+import { createChatReader } from "./chat-reader.ts";
 import { toSentMessages } from "./sent-messages.ts";
+import { tellRound, toRoundMessages } from "./sent-rounds.ts";
 import type { CallPlan, Wire } from "./wire.ts";
 
 export const chatWire: Wire = {
   name: "chat",
   path: "/chat/completions",
   buildBody: buildChatBody,
-  createReader: () => chatReader,
+  createReader: createChatReader,
 };
 
 function buildChatBody(request: ReplyRequest, plan: CallPlan): JsonObject {
@@ -20,12 +22,15 @@ function buildChatBody(request: ReplyRequest, plan: CallPlan): JsonObject {
   if (plan.sendsStore) body.store = false;
   Object.assign(body, plan.extra);
   body[plan.boundName] = plan.maxOutputTokens;
+  if (plan.tools.length > 0) body.tools = [...plan.tools.map(toFunction), ...asArray(plan.extra.tools)];
   if (plan.sendsStreamOptions) body.stream_options = { include_usage: true, ...asObject(plan.extra.stream_options) };
   return body;
 }
 
-function toMessages({ systemPrompt, messages }: ReplyRequest, { systemRole, joinsRoles }: CallPlan): JsonValue[] {
-  const sent = toSentMessages(messages, joinsRoles);
+function toMessages(request: ReplyRequest, plan: CallPlan): JsonObject[] {
+  const { systemPrompt } = request;
+  const { systemRole } = plan;
+  const sent: JsonObject[] = toConversation(request, plan);
   if (systemPrompt === null) return sent;
   if (systemRole !== "user") return [{ role: systemRole, content: systemPrompt }, ...sent];
   // In one message with it: who knows no instructions often wants a question and an answer in turn.
@@ -33,6 +38,28 @@ function toMessages({ systemPrompt, messages }: ReplyRequest, { systemRole, join
   const asked = sent[first];
   if (asked === undefined) return [{ role: "user", content: systemPrompt }, ...sent];
   return sent.with(first, { role: "user", content: `${systemPrompt}\n\n${asked.content}` });
+}
+
+function toConversation({ messages }: ReplyRequest, { rounds, tellsRounds, joinsRoles }: CallPlan): JsonObject[] {
+  if (rounds.length === 0) return toSentMessages(messages, joinsRoles);
+  if (tellsRounds) return toSentMessages([...messages, ...rounds.flatMap(tellRound)], joinsRoles);
+  const sent: JsonObject[] = toSentMessages(messages, joinsRoles);
+  const called = rounds.flatMap(toRoundMessages);
+  const [first] = called;
+  const last = sent.at(-1);
+  if (joinsRoles && first !== undefined && last?.role === "assistant") {
+    sent.pop();
+    first.content = [last.content, first.content].filter((text) => text !== null).join("\n\n");
+  }
+  return [...sent, ...called];
+}
+
+function toFunction({ name, description, parameters }: OfferedTool): JsonObject {
+  return { type: "function", function: { name, description, parameters } };
+}
+
+function asArray(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

@@ -3,7 +3,7 @@ import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.t
 import type { CallPlan, Wire } from "./wire.ts";
 
 /** What a request can do without. */
-export const optionals = ["temperature", "effort", "stop", "stream_options", "store"] as const;
+export const optionals = ["temperature", "effort", "stop", "stream_options", "store", "include", "tools"] as const;
 export type Optional = (typeof optionals)[number];
 
 /** What one refusal says; more than one thing may be named at once. */
@@ -16,6 +16,8 @@ export interface Lesson {
   readonly boundName?: CallPlan["boundName"];
   readonly systemRole?: CallPlan["systemRole"];
   readonly joinsRoles?: true;
+  /** The effort that it wants beside tools. */
+  readonly toolEffort?: "none";
   /** With room for thinking the bound is more than it takes. */
   readonly takesRoom?: false;
   /** It is the value of this one request that the model refuses, so nothing is kept. */
@@ -33,6 +35,8 @@ export interface ModelFacts {
   readonly systemRole: CallPlan["systemRole"];
   readonly joinsRoles: boolean;
   readonly takesRoom: boolean;
+  /** Beside tools; null: any. */
+  readonly toolEffort: "none" | null;
 }
 
 export const noFacts: ModelFacts = {
@@ -43,6 +47,7 @@ export const noFacts: ModelFacts = {
   systemRole: "system",
   joinsRoles: false,
   takesRoom: true,
+  toolEffort: null,
 };
 
 export class KnownModel {
@@ -56,13 +61,16 @@ export class KnownModel {
   }
 
   /** Of a request that succeeded. */
-  noteTaken(wire: Wire["name"], { temperature, effort, stop, sendsStreamOptions, sendsStore, extra }: CallPlan): void {
+  noteTaken(wire: Wire["name"], plan: CallPlan): void {
+    const { temperature, effort, stop, sendsStreamOptions, sendsStore, sendsInclude, tools, extra } = plan;
     const taken = this.#taken[wire];
     if (temperature !== null || "temperature" in extra) taken.add("temperature");
     if (effort !== null) taken.add(effort);
     if (stop.length > 0) taken.add("stop");
     if (sendsStreamOptions) taken.add("stream_options");
     if (sendsStore) taken.add("store");
+    if (sendsInclude) taken.add("include");
+    if (tools.length > 0) taken.add("tools");
   }
 
   /** Whether it has been seen to think with this effort; null for that of its own. */

@@ -10,6 +10,7 @@ import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/
 import { type ProviderFailure, toProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import type { LlmApi } from "../../domain/llm-api.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
@@ -22,6 +23,7 @@ import type { Log } from "../../lib/log.ts";
 import { Stop, type StopSignal } from "../../lib/stop-signal.ts";
 import { openAiUrl } from "./address.ts";
 import { type NextReplyCall, ReplyCalls } from "./calls.ts";
+import { Carry } from "./carry.ts";
 import type { readRefusal } from "./client.ts";
 import { KnownModel } from "./model-facts.ts";
 import { listSecrets, removePrivateWords } from "./private-words.ts";
@@ -146,7 +148,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
           if (watch.isOver) break;
         }
         sentOutputTokens = call.plan.maxOutputTokens;
-        const stream = new ReplyStream(call.wire.createReader(), call.plan.ownStops);
+        const stream = new ReplyStream(call.wire.createReader(call.round), call.plan.ownStops);
         let body: HttpBody | null = null;
         try {
           body = await openWatched(request, call, watch);
@@ -155,6 +157,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
           const relayed = { answeredBy, sentOutputTokens, body, stream, hasStops, noteBegin };
           const outcome = await relayReply(relayed, sink, watch);
           calls.noteEnd(call, stream);
+          if (isJsonObject(outcome.carry)) outcome.carry = new Carry(answeredBy, call.wire.name, outcome.carry);
           if (outcome.failure !== null) outcome.failure = toProviderFailure(outcome.failure, clean);
           return outcome;
         } catch (error) {
@@ -163,12 +166,13 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
           // Whoever has left, or waited too long, does not know what the provider goes on with.
           if (body !== null || watch.isOver || (error instanceof ConnectionError && error.wasOpen)) {
             const { usage, reasoningBytes } = stream;
-            failure = failure.with({ charged: { answeredBy, usage, reasoningBytes, sentOutputTokens } });
+            const callBytes = stream.reader.asked?.bytes ?? 0;
+            failure = failure.with({ charged: { answeredBy, usage, reasoningBytes, callBytes, sentOutputTokens } });
           }
           if (watch.isOver) break;
         }
         if (calls.grantsExtra(failure, call)) continue;
-        if (!failure.isTransient || retries === lastRetry)
+        if (!failure.isTransient || failure.hasAsked || retries === lastRetry)
           throw new AppError("upstream_error", publicSentence, { cause: failure });
         const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
         retries++;
@@ -181,7 +185,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         const call = charged ?? { answeredBy, usage: noTokens };
         return { ...call, complete: false, finishReason: null, failure: null };
       }
-      const cause = watch.expired?.with({ charged });
+      const cause = watch.expired?.with({ charged, hasAsked: failure?.hasAsked ?? false });
       throw new AppError("upstream_error", publicSentenceInTime, { cause });
     } finally {
       watch.stop();

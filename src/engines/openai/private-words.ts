@@ -1,6 +1,5 @@
 /** Removes from a provider's error message what the log must not contain: our secrets, prompts and visitors' words. */
-import type { ReplyRequest } from "../../contracts/llm/provider.ts";
-import { textOf } from "../../domain/conversation.ts";
+import { type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 
 const longestReason = 2000;
 /** What is shorter than this is no credential, and within other words. */
@@ -20,9 +19,15 @@ export function listSecrets(apiKey: string | null, headers: Readonly<Record<stri
   return { apiKey, headerValues: [...values, ...parts] };
 }
 
-/** Validators often repeat their input, as it is or as JSON. */
+/**
+ * Validators often repeat their input, as it is or as JSON. Names of tools are nobody's secret: one that is called
+ * `temperature` must not hide what is said of the parameter.
+ */
 export function removePrivateWords(text: string, secrets: RequestSecrets, request: ReplyRequest): string {
-  return removeWords(text, secrets, [request.systemPrompt ?? "", ...request.messages.map(textOf)]);
+  const named = [...(request.tools ?? []), ...(request.rounds ?? []).flatMap(({ calls }) => calls)];
+  const names = new Set(named.map(({ name }) => name));
+  const said = textsOf(request).filter((words) => !names.has(words));
+  return removeWords(text, secrets, said);
 }
 
 /** The same for other requests. */

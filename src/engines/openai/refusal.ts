@@ -1,7 +1,6 @@
 /** Reads from a provider's refusal which part of a request the model does not take, if it is one to do without. */
-import type { ReplyRequest } from "../../contracts/llm/provider.ts";
+import { type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 import type { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
-import { textOf } from "../../domain/conversation.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.ts";
 import { type Lesson, type Optional, optionals } from "./model-facts.ts";
 import type { CallPlan, Wire } from "./wire.ts";
@@ -13,6 +12,8 @@ export interface RefusedCall {
   readonly wire: Wire["name"];
   /** Whether the model may be asked over the other wire. */
   readonly mayChangeWire: boolean;
+  /** Whether the model has been seen to take tools. */
+  readonly hasTakenTools: boolean;
 }
 
 /** What a model's template refuses is an error of the server's own to some. */
@@ -25,7 +26,18 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   stop: { param: /^stop$/, words: /['"`]stop['"`]|\bbody\.stop\b/gi },
   stream_options: { param: /^stream_options\b/, words: /\bstream_options\b|\binclude_obfuscation\b/gi },
   store: { param: /^store$/, words: /['"`]store['"`]|\bbody\.store\b/gi },
+  include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
+  tools: {
+    param: /^(tools|tool_choice|functions)\b|^messages\b.*tool/,
+    words: /\btools?\b|\bschema for function\b|\btool_(choice|calls?|use)\b|\bfunction[ _-]call(s|ing)?\b/gi,
+  },
 };
+const anyEffort = /\breasoning[_. ]effort\b/gi;
+/** Of tools in general; the schema or the name of one tool says nothing of the others. */
+const aboutSupport =
+  /support|enable|require|available|unknown|unrecognized|unexpected|not (permitted|allowed|implemented)|forbidden/i;
+const aboutOneTool = /\bschema\b|\binvalid (function|tool|type|value)|\bnot found\b/i;
+const besideTools = optionals.filter((optional) => optional !== "tools");
 const olderBound = /\bmax_tokens\b/gi;
 const newerBound = /\bmax_completion_tokens\b/gi;
 const unknownMember =
@@ -46,12 +58,14 @@ export function readLesson(failure: ProviderFailure, call: RefusedCall): Lesson 
   const { request, plan, wire } = call;
   const names = (words: RegExp) => isNamed(message, words, request);
   if (call.mayChangeWire && names(/\bv1\/responses\b/gi)) return { wire: "responses" };
+  const toolLesson = readToolEffort(failure, plan, names);
+  if (toolLesson !== null) return toolLesson;
   if (plan.maxOutputTokens > request.maxOutputTokens && isTooLarge(failure, names)) {
     // What is left of its context depends on the prompt.
     return { takesRoom: false, ...(/context/i.test(message) ? { isPassing: true } : {}) };
   }
 
-  const refused = optionals.filter((optional) => isSent(optional, plan) && isBlamed(optional, param, names));
+  const refused = besideTools.filter((optional) => isSent(optional, plan) && isBlamed(optional, param, names));
   const lesson: { -readonly [Name in keyof Lesson]: Lesson[Name] } = {};
   if (refused.includes("effort")) {
     const efforts = listEfforts(message, plan.effort);
@@ -69,12 +83,42 @@ export function readLesson(failure: ProviderFailure, call: RefusedCall): Lesson 
     }
   }
   if (!plan.joinsRoles && names(turnsOfRoles) && hasRepeatedRole(request)) lesson.joinsRoles = true;
-  return Object.keys(lesson).length === 0 ? null : lesson;
+  return Object.keys(lesson).length === 0 ? readToolRefusal(failure, call, names) : lesson;
+}
+
+/** OpenAI's newer models call tools in chats only where they do not think. */
+function readToolEffort(
+  { param, message }: ProviderFailure,
+  { tools, effort }: CallPlan,
+  isNamed: (words: RegExp) => boolean,
+): Lesson | null {
+  if (tools.length === 0 || effort === "none" || !/\bnone\b/i.test(message)) return null;
+  const isAboutEffort = isNamed(anyEffort) || namesOf.effort.param.test(param ?? "");
+  return isAboutEffort && isNamed(/\btools?\b/gi) ? { toolEffort: "none" } : null;
+}
+
+/** The reply goes on without tools, whatever else the model knows of them; kept only where it takes none at all. */
+function readToolRefusal(
+  failure: ProviderFailure,
+  { plan, hasTakenTools }: RefusedCall,
+  isNamed: (words: RegExp) => boolean,
+): Lesson | null {
+  const { param, message, isByRequest } = failure;
+  if (isByRequest || failure.code === "context_length_exceeded" || /context length/i.test(message)) return null;
+  if (!isSent("tools", plan) || !isBlamed("tools", param, isNamed)) return null;
+  const isOfOne = plan.tools.length === 0 || hasTakenTools || /\d/.test(param ?? "") || aboutOneTool.test(message);
+  const isOfAll = !isOfOne && aboutSupport.test(message);
+  return { refused: ["tools"], ...(isOfAll ? {} : { isPassing: true as const }) };
 }
 
 /** Whether it blames what every request has, which one more call cannot leave out. */
 export function isAboutForm({ boundName, systemRole, joinsRoles, takesRoom }: Lesson): boolean {
   return [boundName, systemRole, joinsRoles, takesRoom].some((one) => one !== undefined);
+}
+
+/** Whether it blames tools, which no call leaves out before they are blamed. */
+export function isAboutTools({ toolEffort, refused }: Lesson): boolean {
+  return toolEffort !== undefined || refused?.includes("tools") === true;
 }
 
 function isSent(optional: Optional, plan: CallPlan): boolean {
@@ -89,6 +133,10 @@ function isSent(optional: Optional, plan: CallPlan): boolean {
       return plan.sendsStreamOptions;
     case "store":
       return plan.sendsStore || "store" in plan.extra;
+    case "include":
+      return plan.sendsInclude;
+    case "tools":
+      return plan.tools.length > 0 || (plan.rounds.length > 0 && !plan.tellsRounds);
   }
 }
 
@@ -138,8 +186,8 @@ function hasRepeatedRole({ messages }: ReplyRequest): boolean {
  */
 function isNamed(message: string, words: RegExp, request: ReplyRequest): boolean {
   const lower = withoutLayout(message);
-  const said = request.messages.map((one) => withoutLayout(textOf(one)).trim());
-  const instructions = withoutLayout(request.systemPrompt ?? "");
+  const said = textsOf({ ...request, systemPrompt: null, tools: [] }).map((text) => withoutLayout(text).trim());
+  const instructions = withoutLayout(textsOf({ ...request, messages: [], rounds: [] }).join("\n"));
   return [...lower.matchAll(words)].some(({ 0: name, index }) => {
     const [before = ""] = /[\p{L}\p{N}_]+[^\p{L}\p{N}_]*$/u.exec(lower.slice(Math.max(0, index - 200), index)) ?? [];
     const [after = ""] = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]+/u.exec(lower.slice(index + name.length).slice(0, 200)) ?? [];

@@ -15,7 +15,7 @@ export interface RelayedCall {
   readonly stream: ReplyStream;
   /** Whether the request names texts before which the reply ends, which may leave nothing of it. */
   readonly hasStops: boolean;
-  /** Called once, before the first event. */
+  /** Called once, with the first event, or the first part of a call. */
   noteBegin(): void;
 }
 
@@ -46,8 +46,8 @@ class Relay implements BodyReader {
   readonly #resolve: (outcome: ReplyOutcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   readonly #stream: ReplyStream;
-  #reasoningBytes = 0;
-  #hasBegun = false;
+  #wordlessBytes = 0;
+  #isTaken = false;
   /** The visitor does not keep up. */
   #isPaused = false;
   /** The outcome is known; the rest is read only to keep the connection. */
@@ -104,12 +104,17 @@ class Relay implements BodyReader {
   }
 
   #deliver(deltas: string[]): void {
-    if (this.#stream.reasoningBytes > this.#reasoningBytes) {
-      this.#reasoningBytes = this.#stream.reasoningBytes;
+    const askedBytes = this.#stream.reader.asked?.bytes ?? 0;
+    if (this.#stream.reasoningBytes + askedBytes > this.#wordlessBytes) {
+      this.#wordlessBytes = this.#stream.reasoningBytes + askedBytes;
       this.#watch.noteReasoning();
     }
+    if (!this.#isTaken && (askedBytes > 0 || deltas.length > 0)) {
+      this.#isTaken = true;
+      this.#call.noteBegin();
+    }
     if (deltas.length > 0) {
-      if (!this.#hasBegun) this.#begin();
+      this.#watch.noteText();
       const keptUp = this.#sink.emit({ type: "text", deltas });
       if (keptUp !== undefined && !this.#isPaused && !this.#isOver) {
         this.#isPaused = true;
@@ -120,13 +125,9 @@ class Relay implements BodyReader {
       }
     }
     const { finishReason, isDone } = this.#stream;
-    if (finishReason !== null && !isDone && !this.#isOver) this.#watch.noteFinish();
-  }
-
-  #begin(): void {
-    this.#hasBegun = true;
-    this.#watch.noteText();
-    this.#call.noteBegin();
+    if (finishReason === null || isDone || this.#isOver) return;
+    if (askedBytes > 0) this.#watch.noteText();
+    this.#watch.noteFinish();
   }
 
   #resume(): void {
@@ -139,15 +140,15 @@ class Relay implements BodyReader {
   #finish(reason: ProviderFailure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { hasContent, finishReason, hasDoneMark, usage, failure } = this.#stream;
-    const { answeredBy } = this.#call;
+    const { finishReason, usage, failure, reasoningBytes } = this.#stream;
     const outcome: ReplyOutcome = {
       complete: false,
       usage,
-      reasoningBytes: this.#stream.reasoningBytes,
+      reasoningBytes,
+      callBytes: this.#stream.reader.asked?.bytes ?? 0,
       sentOutputTokens: this.#call.sentOutputTokens,
       wasCut: this.#stream.isStopped,
-      answeredBy,
+      answeredBy: this.#call.answeredBy,
       finishReason,
       failure: null,
       endsInHalf: this.#stream.endsInHalf,
@@ -158,16 +159,36 @@ class Relay implements BodyReader {
     }
     const rest = this.#stream.release();
     if (rest.length > 0 && !this.#isPaused) this.#sink.emit({ type: "text", deltas: rest });
-    if (hasContent && (finishReason !== null || hasDoneMark)) {
+    const hasAsked = (outcome.callBytes ?? 0) > 0;
+    const hasContent = this.#takeCalls(outcome) || this.#stream.hasContent;
+    if (hasContent && isEnded(this.#stream) && (failure === null || !hasAsked)) {
       outcome.complete = true;
       this.#resolve(outcome);
       return;
     }
     const cause = failure ?? reason ?? describeEnd(this.#stream, this.#call);
     outcome.failure = cause;
-    if (hasContent) this.#resolve(outcome);
-    else this.#reject(cause);
+    if (this.#stream.hasContent) this.#resolve(outcome);
+    else this.#reject(hasAsked ? cause.with({ hasAsked }) : cause);
   }
+
+  /** Only of a reply that has ended well: nothing is called from one that broke. Returns whether there are any. */
+  #takeCalls(outcome: ReplyOutcome): boolean {
+    const { reader, failure, finishReason, isStopped } = this.#stream;
+    if (reader.asked === undefined || failure !== null || !isEnded(this.#stream)) return false;
+    const isDone = finishReason === null || done.test(finishReason);
+    const { calls, carry } = reader.asked.finish(!isDone || isStopped);
+    if (calls.length === 0) return false;
+    // Some say `stop`, and the Responses API that it is completed.
+    if (isDone) outcome.finishReason = "tool_calls";
+    outcome.calls = calls;
+    outcome.carry = carry;
+    return true;
+  }
+}
+
+function isEnded({ finishReason, hasDoneMark }: ReplyStream): boolean {
+  return finishReason !== null || hasDoneMark;
 }
 
 function describeEnd(stream: ReplyStream, { hasStops }: RelayedCall): ProviderFailure {

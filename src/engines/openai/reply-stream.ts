@@ -18,7 +18,7 @@ export class ReplyStream {
   usage: CountedTokens | null = null;
   failure: ProviderFailure | null = null;
 
-  readonly #reader: EventReader;
+  readonly reader: EventReader;
   readonly #limits: typeof streamLimits;
   readonly #maxLineBytes: number;
   readonly #text: ReplyText;
@@ -38,7 +38,7 @@ export class ReplyStream {
 
   /** `stops`: texts before which the reply ends, where the provider does not see to it. */
   constructor(reader: EventReader, stops: readonly string[] = [], limits = streamLimits) {
-    this.#reader = reader;
+    this.reader = reader;
     this.#limits = limits;
     this.#maxLineBytes = reader.maxLineBytes ?? limits.maxLineBytes;
     this.#text = new ReplyText(stops);
@@ -114,7 +114,8 @@ export class ReplyStream {
   #limitWordless(bytes: number): void {
     this.#wordlessBytes += bytes;
     const { maxWordlessBytes, maxThinkingBytes } = this.#limits;
-    const limit = this.reasoningBytes > 0 ? maxThinkingBytes : maxWordlessBytes;
+    const isWorking = this.reasoningBytes + (this.reader.asked?.bytes ?? 0) > 0;
+    const limit = isWorking ? maxThinkingBytes : maxWordlessBytes;
     if (this.#wordlessBytes > limit) this.#fail("too much without a word");
   }
 
@@ -148,7 +149,7 @@ export class ReplyStream {
 
   #skips(line: string): boolean {
     if (this.#eventLines.length > 0 || !line.startsWith("data:")) return false;
-    return this.#reader.skips?.(this.#eventName, line.slice(5, 261)) ?? false;
+    return this.reader.skips?.(this.#eventName, line.slice(5, 261)) ?? false;
   }
 
   #readLine(line: string, deltas: string[]): void {
@@ -160,7 +161,7 @@ export class ReplyStream {
     const data = line.substring(dataStart);
     if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
       this.#endEvent(deltas);
-      if (this.isDone || this.#reader.ignoresDoneMark) return;
+      if (this.isDone || this.reader.ignoresDoneMark) return;
       this.#text.release(deltas);
       this.isDone = true;
       this.hasDoneMark = true;
@@ -200,9 +201,10 @@ export class ReplyStream {
   }
 
   #takeChunk(value: unknown, deltas: string[]): void {
-    const reading = this.#reader.read(value, this.#eventName);
-    if (reading === null) {
-      this.#fail("an event is no JSON object");
+    const reading = this.reader.read(value, this.#eventName);
+    const excess = this.reader.asked?.excess ?? null;
+    if (reading === null || excess !== null) {
+      this.#fail(excess ?? "an event is no JSON object");
       return;
     }
     if (reading.usage !== null) this.usage = reading.usage;

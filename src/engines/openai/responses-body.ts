@@ -3,8 +3,11 @@ import type { ChatCompletionCreateParamsBase } from "openai/resources/chat/compl
 import type { ResponseCreateParamsBase } from "openai/resources/responses/responses";
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
+import type { HistoryMessage } from "../../domain/conversation.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
+import type { OfferedTool } from "../../domain/tool.ts";
 import { toSentMessages } from "./sent-messages.ts";
+import { tellRound, toRoundItems } from "./sent-rounds.ts";
 import type { CallPlan } from "./wire.ts";
 
 /** Of the operator's members: the API's own name of the bound, and those that chats know. */
@@ -43,7 +46,7 @@ export function buildResponsesBody(request: ReplyRequest, plan: CallPlan, leastO
   const body: JsonObject = {
     model,
     ...(systemPrompt === null ? {} : { instructions: systemPrompt }),
-    input: toSentMessages(messages, plan.joinsRoles),
+    input: toInput(messages, plan),
     stream: true,
     ...(plan.sendsStore ? { store: false } : {}),
     ...(plan.effort === null ? {} : { reasoning: { effort: plan.effort satisfies ReasoningEffort } }),
@@ -51,9 +54,26 @@ export function buildResponsesBody(request: ReplyRequest, plan: CallPlan, leastO
     ...(plan.sendsStreamOptions ? { stream_options: { include_obfuscation: false } } : {}),
   };
   mergeInto(body, translate(plan.extra));
+  const { tools, include } = plan.extra;
+  if (plan.tools.length > 0) body.tools = [...plan.tools.map(toFunction), ...(Array.isArray(tools) ? tools : [])];
+  if (plan.sendsInclude) body.include = [sealedThoughts, ...(Array.isArray(include) ? include : [])];
   const bounds = boundNames.map((name) => plan.extra[name]).filter((bound) => typeof bound === "number");
   body.max_output_tokens = Math.max(leastOutputTokens, Math.min(plan.maxOutputTokens, ...bounds));
   return body;
+}
+
+/** Encrypted, since nothing is stored at the provider: they come back with the results of calls. */
+const sealedThoughts = "reasoning.encrypted_content";
+
+function toInput(messages: readonly HistoryMessage[], { rounds, tellsRounds, joinsRoles }: CallPlan): JsonValue[] {
+  if (rounds.length === 0) return toSentMessages(messages, joinsRoles);
+  if (tellsRounds) return toSentMessages([...messages, ...rounds.flatMap(tellRound)], joinsRoles);
+  return [...toSentMessages(messages, joinsRoles), ...rounds.flatMap(toRoundItems)];
+}
+
+/** The API would otherwise insist on schemas of its own kind. */
+function toFunction({ name, description, parameters }: OfferedTool): JsonObject {
+  return { type: "function", name, description, parameters, strict: false };
 }
 
 /** The operator's members under the names of this API; the bound is none of them. */

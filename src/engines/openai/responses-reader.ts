@@ -1,5 +1,6 @@
 /** Interprets the events of a Responses stream, whichever vendor wrote it. */
 import type { CountedTokens } from "../../domain/usage.ts";
+import { ResponseItems } from "./response-items.ts";
 import { readResponseError, readUnfinished } from "./responses-error.ts";
 import type { EventReader, EventReading } from "./wire.ts";
 
@@ -29,8 +30,8 @@ const unfinished = new Set(["incomplete", "failed", "cancelled"]);
 const typeInFront = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
 const noIndex = Symbol("no item");
 
-export function createResponsesReader(): EventReader {
-  return new ResponsesReader();
+export function createResponsesReader(round?: number): EventReader {
+  return new ResponsesReader(round === undefined ? undefined : new ResponseItems(round));
 }
 
 class ResponsesReader implements EventReader {
@@ -47,9 +48,12 @@ class ResponsesReader implements EventReader {
   #hiddenIndex: unknown = noIndex;
   #hasThought = false;
 
+  constructor(readonly asked?: ResponseItems) {}
+
   skips(eventName: string, lineStart: string): boolean {
     const type = eventName === "" ? typeInFront.exec(lineStart)?.[1] : eventName;
     if (type === undefined) return false;
+    if (type === "response.output_item.done" && this.asked !== undefined) return false;
     return announcements.has(type) || (this.#source === "delta" && repetitions.has(type));
   }
 
@@ -66,7 +70,12 @@ class ResponsesReader implements EventReader {
         return this.#takePart("part", value.refusal, value);
       case "response.output_item.added":
         return this.#beginItem(value);
+      case "response.function_call_arguments.delta":
+      case "response.function_call_arguments.done":
+        this.asked?.takeArguments(value);
+        return nothing;
       case "response.output_item.done":
+        this.asked?.take(value.item);
         return this.#takeMessages("item", [value.item]);
       case "response.completed":
       case "response.incomplete":
@@ -84,6 +93,7 @@ class ResponsesReader implements EventReader {
   /** A model that thinks in silence shows that it does so here. */
   #beginItem({ item, output_index: index }: Fields): EventReading {
     if (!isFields(item)) return nothing;
+    this.asked?.begin(item, index);
     if (item.type === "message") this.#hiddenIndex = isAnswer(item) ? noIndex : index;
     return item.type === "reasoning" ? this.#think(1) : nothing;
   }
@@ -121,6 +131,7 @@ class ResponsesReader implements EventReader {
   #end(response: Fields, event: string): EventReading {
     const status = toStatus(event, response.status);
     const { output } = response;
+    this.asked?.takeOutput(output);
     const { text, reasoningBytes } = this.#takeMessages("response", output);
     const isThought = !this.#hasThought && Array.isArray(output) && output.some((item) => item?.type === "reasoning");
     const usage = readUsage(response.usage);

@@ -6,6 +6,7 @@ import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
+import type { AskedCall, OfferedTool, ToolRound } from "../../domain/tool.ts";
 import type { CountedTokens } from "../../domain/usage.ts";
 
 export interface Wire {
@@ -14,8 +15,11 @@ export interface Wire {
   readonly path: "/chat/completions" | "/responses";
   /** The JSON body, the operator's own members merged over it. */
   buildBody(request: ReplyRequest, plan: CallPlan): JsonObject;
-  /** For one response; events may depend on those before them. */
-  createReader(): EventReader;
+  /**
+   * For one response; events may depend on those before them. `round`: which of the turn's requests with tools it is,
+   * from 1; left out for a request without tools, whose calls are not looked for.
+   */
+  createReader(round?: number): EventReader;
 }
 
 /** What one call asks for: the wishes of companion and operator, as far as the model is not known to refuse them. */
@@ -38,11 +42,25 @@ export interface CallPlan {
   readonly systemRole: "system" | "developer" | "user";
   /** Templates of some open models want a question and an answer in turn. */
   readonly joinsRoles: boolean;
+  /** What the model is offered; empty for nothing, also where it takes none. */
+  readonly tools: readonly OfferedTool[];
+  /** Of the Responses API: whether thoughts are asked for that can be sent back with the results of calls. */
+  readonly sendsInclude: boolean;
+  /** The turn's earlier rounds; what is carried along is this provider's own, or null. */
+  readonly rounds: readonly SentRound[];
+  /** Whether the rounds are told in words, since the model takes no calls. */
+  readonly tellsRounds: boolean;
   /** The operator's, merged over everything but the bound, which it can only lower. */
   readonly extra: JsonObject;
 }
 
+export interface SentRound extends ToolRound {
+  readonly carry: JsonObject | null;
+}
+
 export interface EventReader {
+  /** Of a request with tools: what the model asks for. */
+  readonly asked?: AskedReader | undefined;
   /** How long a line of this stream may be, in bytes; 1 MiB unless given. */
   readonly maxLineBytes?: number;
   /** Whether `[DONE]` means nothing; otherwise it ends the reply. */
@@ -57,6 +75,22 @@ export interface EventReader {
    * Also takes a whole document, which is what a server sends that ignores `stream: true`.
    */
   read(value: unknown, eventName: string): EventReading | null;
+}
+
+/** The calls of one response, put together from its events. */
+export interface AskedReader {
+  /** Of names and arguments so far, in UTF-8. */
+  readonly bytes: number;
+  /** Why no more of it is taken; null while it is within its bounds. */
+  readonly excess: string | null;
+  /** At the end. `isCut`: the model was not done, so what is not whole is left out. */
+  finish(isCut: boolean): AskedAnswer;
+}
+
+export interface AskedAnswer {
+  readonly calls: readonly AskedCall[];
+  /** What the provider wants back with their results; null for nothing. */
+  readonly carry: JsonObject | null;
 }
 
 /** What one event says; most say one thing only. */

@@ -18,6 +18,8 @@ export interface StoredMessage {
   text: string;
   /** False of a reply that was cut off. */
   complete: boolean;
+  /** Of a reply that called tools, in their order. `state`: `waiting`, `running`, `done`, `failed` or `declined`. */
+  tool_calls?: { call_id: string; tool: string; state: string; created_at: string }[];
   created_at: string;
 }
 

@@ -41,6 +41,11 @@ const selectPage = (place: string) => `SELECT ${shown}, ${shownConversation} AS 
     t.conversation_number IS NULL AS "isOpen"
   FROM tool_calls t WHERE t.tool_id = $1 AND t.id ${place} LIMIT $3`;
 
+// The key of the call's conversation as it is now: a verified visitor may have taken that over.
+const isOfKey = `t.id = $4 AND t.is_asked AND t.companion_id = $1 AND EXISTS (SELECT 1 FROM tools o WHERE o.id = t.tool_id)
+  AND CASE WHEN t.conversation_number IS NULL THEN t.session_id = $2 AND t.visitor_id = $3
+    ELSE t.conversation_number = (${conversationOfKey}) END`;
+
 export const toolCallQueries = {
   ofMessage: `SELECT ${shown}, t.reply_id AS "replyId" FROM tool_calls t WHERE ${isOpenOfKey} AND t.message_id = $4
     UNION ALL SELECT ${shown}, t.reply_id AS "replyId" FROM tool_calls t
@@ -48,8 +53,9 @@ export const toolCallQueries = {
   ofReplies: `SELECT ${shown}, t.reply_id AS "replyId" FROM tool_calls t WHERE t.reply_id = ANY ($1::text[])`,
   pages: { desc: selectPage("< $2 ORDER BY t.id DESC"), asc: selectPage("> $2 ORDER BY t.id") },
   open: `SELECT t.number, ${storedIn("t")} AS conversation FROM (
-      SELECT * FROM tool_calls WHERE conversation_number IS NULL AND created_at < $1 ORDER BY created_at LIMIT $2
+      SELECT * FROM tool_calls WHERE conversation_number IS NULL AND created_at > 0 AND created_at < $1 ORDER BY created_at LIMIT $2
     ) AS t`,
+  decided: `SELECT ${shown}, t.reply_id AS "replyId", t.message_id AS "messageId" FROM tool_calls t WHERE ${isOfKey}`,
   openOfVisitors: `SELECT number FROM tool_calls
     WHERE conversation_number IS NULL AND companion_id = $1 AND visitor_id = ANY ($2::text[]) LIMIT $3`,
   openOfCompanion: "SELECT number FROM tool_calls WHERE conversation_number IS NULL AND companion_id = $1 LIMIT $2",
@@ -57,12 +63,7 @@ export const toolCallQueries = {
     WHERE conversation_number IS NOT NULL AND conversation_number = ANY ($1::float8[]::bigint[]) LIMIT $2`,
 };
 
-// The key of the call's conversation as it is now: a verified visitor may have taken that over.
-const isOfKey = `t.id = $4 AND t.is_asked AND t.companion_id = $1 AND EXISTS (SELECT 1 FROM tools o WHERE o.id = t.tool_id)
-  AND CASE WHEN t.conversation_number IS NULL THEN t.session_id = $2 AND t.visitor_id = $3
-    ELSE t.conversation_number = (${conversationOfKey}) END`;
 const decideOn = `UPDATE tool_calls AS t SET state = $5 WHERE ${isOfKey} AND t.state = 'waiting' AND t.created_at >= $6`;
-const selectDecided = `SELECT ${shown}, t.reply_id AS "replyId", t.message_id AS "messageId" FROM tool_calls t WHERE ${isOfKey}`;
 const endCall = `UPDATE tool_calls AS t SET state = $2, duration_ms = $3
   WHERE t.id = $1 AND ${textOf("x.is_result")} IS NULL RETURNING number`;
 const attach = "UPDATE tool_calls SET conversation_number = $2 WHERE number = $1 AND conversation_number IS NULL";
@@ -209,7 +210,10 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
       scripts.append(function* (): Script<Decision> {
         const place = [...keyOf(key), id] as const;
         const taken = yield* run(decideOn, ...place, isApproved ? "running" : "declined", sinceMs);
-        const row = yield* get<CallRow & { replyId: string; messageId: string | null }>(selectDecided, ...place);
+        const row = yield* get<CallRow & { replyId: string; messageId: string | null }>(
+          toolCallQueries.decided,
+          ...place,
+        );
         if (row === null) return { outcome: "missing" };
         if (taken === 0) return { outcome: "over" };
         const { replyId, messageId } = row;

@@ -64,7 +64,7 @@ function* record(context: WriteContext, action: string, [accountId, companionId,
 
 export function createToolStore(scripts: ScriptRunner): ToolStore {
   return {
-    list: (accountId, companionId, { limit, afterId, order = "asc" }) =>
+    list: (accountId, companionId, { limit, afterId, order = "desc" }) =>
       scripts.read(function* () {
         if (!(yield* ownsCompanion(accountId, companionId))) return null;
         const rows = yield* all<ToolRow>(toolQueries.pages[order], companionId, afterId ?? beforeAll[order], limit + 1);
@@ -96,13 +96,14 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
         yield* record(context, "tool.create", address, tool.name);
       }),
 
-    update: (accountId, companionId, id, change, context, check) =>
+    update: (accountId, companionId, id, revise, context) =>
       scripts.change(accountId, function* () {
         const address = [accountId, companionId, id] as const;
         const row = (yield* lockOwned(address)) === null ? null : yield* findRow(address);
         if (row === null) return null;
         const current = toTool(row);
-        check?.(current);
+        const change = revise(current);
+        if (Object.keys(change).length === 0) return current;
         const tool = { ...current, ...change, updatedAt: toLaterMs(context.nowMs, current.updatedAt) };
         if (tool.name !== current.name) yield* requireName(companionId, tool);
         const bytesBefore = yield* holdings.measure(accountId, context);
@@ -114,7 +115,7 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
           ...([sealedSecret, timeoutMs, confirm, requiresVisitor, bytes, tool.updatedAt] as const),
         );
         yield* holdings.checkGrowth(accountId, bytesBefore, context);
-        const details = { companionId, name, changed: Object.keys(change).map(toPublicField) };
+        const details = { companionId, name, changed: listChanged(current, tool) };
         yield* changes.record(context, { accountId, action: "tool.update", targetId: id, details });
         return tool;
       }),
@@ -149,8 +150,16 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
   };
 }
 
-/** What is sealed is named without saying so. */
-function toPublicField(field: string): string {
-  const names: Readonly<Record<string, string>> = { sealedSecret: "secret", sealedHeaders: "headers" };
-  return names[field] ?? field;
+/** As the API calls them. */
+const publicNames: Readonly<Record<string, string>> = {
+  sealedSecret: "secret",
+  sealedHeaders: "headers",
+  offered: "tools",
+};
+
+function listChanged(before: Tool, after: Tool): string[] {
+  const { bytes: _, headerNames: __, ...was } = toolColumns(before);
+  const is = toolColumns(after);
+  const fields = Object.keys(was) as (keyof typeof was)[];
+  return fields.filter((field) => was[field] !== is[field]).map((field) => publicNames[field] ?? field);
 }

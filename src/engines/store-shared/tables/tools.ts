@@ -74,7 +74,8 @@ export function toolTables(dialect: Dialect, { companions }: ReturnType<typeof c
       index("tool_calls_open_key")
         .on(row.companionId, row.visitorId, row.sessionId, row.messageId)
         .where(sql`conversation_number IS NULL`),
-      index("tool_calls_open").on(row.createdAt).where(sql`conversation_number IS NULL`),
+      // The time is always more: without it PostgreSQL takes this index for the one before.
+      index("tool_calls_open").on(row.createdAt).where(sql`conversation_number IS NULL AND created_at > 0`),
     ],
   );
 

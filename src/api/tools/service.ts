@@ -1,0 +1,184 @@
+/** What an account can do with the tools of its companions; everything is looked up within the account. */
+import type { ToolChange, WriteContext } from "../../contracts/store/store.ts";
+import type { Services } from "../../core/dependencies.ts";
+import { sealedAs } from "../../core/tools/sealed-as.ts";
+import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { type Tool, type ToolTarget, toolTimeoutMs } from "../../domain/tool.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
+import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
+import { findFaults } from "./faults.ts";
+import { newToolBody, noParameters, readOnlyToolFields, type ToolPatchBody, toolPatchBody } from "./model.ts";
+
+type ToolServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "toolbox">;
+type Kind = ToolTarget["type"];
+
+/** What is about to be made; `write` commits it. */
+export interface PreparedTool {
+  made: Tool;
+  secret: string;
+  write(context: WriteContext): Promise<unknown>;
+}
+
+/** Throws `not_found`. */
+export async function getTool(
+  { store }: Pick<Services, "store">,
+  accountId: string,
+  companionId: string,
+  id: string,
+): Promise<Tool> {
+  const tool = await store.tools.find(accountId, readId(companionId, "companion"), readId(id, "tool"));
+  if (tool === null) throw missing("tool");
+  return tool;
+}
+
+export async function prepareTool(
+  services: ToolServices,
+  accountId: string,
+  companionId: string,
+  sent: unknown,
+  nowMs: number,
+): Promise<PreparedTool> {
+  const { store, ids } = services;
+  const settable = omitFields(sent, readOnlyToolFields);
+  const errors = newToolBody.listErrors(settable).map(explainSecret);
+  if (errors.some(({ param }) => param === "")) newToolBody.check(settable);
+  const unchecked = settable as ToolPatchBody;
+  const kind = findKind(unchecked);
+  if (kind === null) {
+    const detail = unchecked.url == null ? "Set either this or mcp_url." : "Not together with mcp_url.";
+    errors.push({ param: "url", detail });
+  }
+  await addFaults(services, unchecked, kind ?? "http", errors);
+  const body = newToolBody.check(settable);
+  const id = ids.uuid();
+  const secret = makeWebhookSecret(ids.bytes);
+  const made: Tool = {
+    ...{ id, companionId, name: body.name, title: body.title ?? body.name, target: toTarget(body, kind ?? "http") },
+    ...(await sealHeaders(services, id, body.headers ?? {})),
+    sealedSecret: await services.sealing.seal(sealedAs.secret(id), secret),
+    ...{ timeoutMs: body.timeout_ms ?? toolTimeoutMs.usual, confirm: body.confirm ?? false },
+    ...{ requiresVisitor: body.requires_visitor ?? false, createdAt: nowMs, updatedAt: nowMs },
+  };
+  return { made, secret, write: (context) => store.tools.create(accountId, made, context) };
+}
+
+/** `check` is what `If-Match` asks for. Without a change, neither `updated_at` nor the audit log changes. */
+export async function updateTool(
+  services: ToolServices,
+  accountId: string,
+  current: Tool,
+  { sent, check }: { sent: unknown; check: ((tool: Tool) => void) | undefined },
+  context: WriteContext,
+): Promise<Tool> {
+  const settable = omitFields(sent, readOnlyToolFields);
+  const errors = toolPatchBody.listErrors(settable).map(explainSecret);
+  if (errors.some(({ param }) => param === "")) toolPatchBody.check(settable);
+  const kind = current.target.type;
+  const [own, other] = kind === "http" ? (["url", "mcp_url"] as const) : (["mcp_url", "url"] as const);
+  const unchecked = settable as ToolPatchBody;
+  if (unchecked[own] === null || unchecked[other] != null) {
+    const param = unchecked[other] != null ? other : own;
+    errors.push({ param, detail: "A tool stays what it is: add another one, and delete this." });
+  }
+  await addFaults(services, unchecked, kind, errors);
+  const body = toolPatchBody.check(settable);
+  const { headers } = body;
+  const sealed = headers === undefined ? {} : await sealHeaders(services, current.id, headers ?? {});
+  const updated = await services.store.tools.update(
+    ...([accountId, current.companionId, current.id] as const),
+    (tool) => {
+      check?.(tool);
+      return { ...listChanges(tool, body), ...(headers === undefined || hasNone(tool, sealed) ? {} : sealed) };
+    },
+    context,
+  );
+  if (updated === null) throw missing("tool");
+  services.toolbox.forget(updated.id);
+  return updated;
+}
+
+/** Calls are signed with the new secret from the next one on. */
+export async function rotateSecret(
+  { store, ids, sealing }: ToolServices,
+  accountId: string,
+  { companionId, id }: Tool,
+  context: WriteContext,
+): Promise<{ tool: Tool; secret: string }> {
+  const secret = makeWebhookSecret(ids.bytes);
+  const sealedSecret = await sealing.seal(sealedAs.secret(id), secret);
+  const tool = await store.tools.update(accountId, companionId, id, () => ({ sealedSecret }), context);
+  if (tool === null) throw missing("tool");
+  return { tool, secret };
+}
+
+/** Null unless it is clear where it leads. */
+function findKind({ url, mcp_url: mcpUrl }: ToolPatchBody): Kind | null {
+  if ((url == null) === (mcpUrl == null)) return null;
+  return mcpUrl == null ? "http" : "mcp";
+}
+
+/** Throws `invalid_request` with all that is wrong, if anything is. */
+async function addFaults(
+  { outgoing }: ToolServices,
+  body: ToolPatchBody,
+  kind: Kind,
+  errors: readonly FieldError[],
+): Promise<void> {
+  const atFault = new Set(errors.map(({ param }) => param.split(".", 1)[0] ?? ""));
+  const faults = await findFaults(omitFields(body, [...atFault]) as ToolPatchBody, kind, (url) =>
+    outgoing.findFault(url),
+  );
+  if (errors.length + faults.length > 0) throw invalidFields([...errors, ...faults]);
+}
+
+function explainSecret(error: FieldError): FieldError {
+  if (error.param !== "secret") return error;
+  return { ...error, detail: "The server makes the secret, and shows it in the response." };
+}
+
+function toTarget(body: ToolPatchBody, kind: Kind): ToolTarget {
+  const { url, mcp_url: mcpUrl, description, parameters, tools } = body;
+  return kind === "http"
+    ? { type: kind, url: url ?? "", description: description ?? "", parameters: parameters ?? noParameters }
+    : { type: kind, url: mcpUrl ?? "", tools: tools ?? null };
+}
+
+async function sealHeaders({ sealing }: ToolServices, toolId: string, headers: Readonly<Record<string, string>>) {
+  const headerNames = Object.keys(headers);
+  if (headerNames.length === 0) return { sealedHeaders: null, headerNames };
+  return { sealedHeaders: await sealing.seal(sealedAs.headers(toolId), JSON.stringify(headers)), headerNames };
+}
+
+/** What is sealed cannot be compared, but for nothing. */
+function hasNone(tool: Tool, { sealedHeaders }: { sealedHeaders?: string | null }): boolean {
+  return tool.sealedHeaders === null && sealedHeaders === null;
+}
+
+/** What of the body is not so already. A field that is null gets what a new tool has. */
+function listChanges(tool: Tool, body: ToolPatchBody): ToolChange {
+  const { name = tool.name, title, timeout_ms: timeoutMs, confirm, requires_visitor: requiresVisitor } = body;
+  const wanted = {
+    ...{ name, title: title === null ? name : title, timeoutMs: timeoutMs === null ? toolTimeoutMs.usual : timeoutMs },
+    ...{
+      confirm: confirm === null ? false : confirm,
+      requiresVisitor: requiresVisitor === null ? false : requiresVisitor,
+    },
+    target: changeTarget(tool.target, body),
+  };
+  const changed = Object.entries(wanted).filter(([field, value]) => {
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(tool[field as keyof typeof wanted]);
+  });
+  return Object.fromEntries(changed);
+}
+
+function changeTarget(target: ToolTarget, { url, mcp_url: mcpUrl, description, parameters, tools }: ToolPatchBody) {
+  if (target.type === "mcp")
+    return { ...target, url: mcpUrl ?? target.url, tools: tools === undefined ? target.tools : tools };
+  return {
+    ...target,
+    url: url ?? target.url,
+    description: description === undefined ? target.description : (description ?? ""),
+    parameters: parameters === undefined ? target.parameters : (parameters ?? noParameters),
+  };
+}

@@ -1,0 +1,58 @@
+/** Earlier rounds of calls in the messages of a request, as calls and results or, for a model that takes none, in words. */
+import type { HistoryMessage } from "../../domain/conversation.ts";
+import { textParts } from "../../domain/conversation.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { isJsonText } from "./asked-calls.ts";
+import type { SentRound } from "./wire.ts";
+
+/** For chats: the model's answer, and a message for each result. */
+export function toRoundMessages({ text, calls, carry }: SentRound): JsonObject[] {
+  const { thoughts, signed } = carry ?? {};
+  const answer: JsonObject = {
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...asObject(thoughts),
+    tool_calls: calls.map(({ id, name, arguments: args }, index) => ({
+      id,
+      type: "function",
+      function: { name, arguments: toSentArguments(args) },
+      ...asObject(Array.isArray(signed) ? signed[index] : undefined),
+    })),
+  };
+  return [answer, ...calls.map(({ id, result }) => ({ role: "tool", tool_call_id: id, content: result }))];
+}
+
+/** For the Responses API: all that the model put out, as it came, or what is known of it; then the results. */
+export function toRoundItems({ text, calls, carry }: SentRound): JsonValue[] {
+  const said = text === "" ? [] : [{ role: "assistant", content: text }];
+  const items = Array.isArray(carry?.items)
+    ? carry.items
+    : [
+        ...said,
+        ...calls.map(({ id, name, arguments: args }) => ({
+          ...{ type: "function_call", call_id: id, name },
+          arguments: toSentArguments(args),
+        })),
+      ];
+  return [...items, ...calls.map(({ id, result }) => ({ type: "function_call_output", call_id: id, output: result }))];
+}
+
+/** One message of each side, since templates that know no calls want them in turn. */
+export function tellRound({ text, calls }: SentRound): HistoryMessage[] {
+  const asked = calls.map(({ name, arguments: args }) => `Called ${name} with ${args}`);
+  const results = calls.map(({ name, result }) => `Result of ${name}: ${result}`);
+  const tell = (role: HistoryMessage["role"], lines: readonly string[]) => ({
+    role,
+    parts: textParts(lines.filter((line) => line !== "").join("\n\n")),
+  });
+  return [tell("assistant", [text, ...asked]), tell("user", results)];
+}
+
+/** What is no JSON is an error to many servers, and the result says that it was none. */
+function toSentArguments(args: string): string {
+  return isJsonText(args) ? args : "{}";
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
