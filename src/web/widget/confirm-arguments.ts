@@ -44,13 +44,13 @@ export function drawArguments(
       place.textContent = isEmpty ? "–" : toText(value);
       return place;
     }
-    const items = entries
-      .filter(fits)
-      .map(([name, part]) =>
-        isList
-          ? fillIn(h("li"), part, depth + 1)
-          : h("div", {}, h("dt", { dir: "auto" }, humanize(name)), fillIn(h("dd"), part, depth + 1)),
-      );
+    const items: HTMLElement[] = [];
+    for (const [name, part] of entries) {
+      if (!fits()) break;
+      const value = fillIn(h(isList ? "li" : "dd"), part, depth + 1);
+      items.push(isList ? value : h("div", {}, h("dt", { dir: "auto" }, humanize(name)), value));
+    }
+    if (!items.length) place.textContent = "…";
     // Without bullets, some screen readers take it for no list.
     place.append(isList ? h("ul", { role: "list" }, ...items) : h("dl", {}, ...items));
     return place;
