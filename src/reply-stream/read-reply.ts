@@ -29,8 +29,7 @@ export async function* readReply(
         if (typeof part === "string") {
           hasText = true;
           yield part;
-        } else if ("state" in part) onTool?.(part);
-        else onConfirm?.(part);
+        } else ("state" in part ? onTool : onConfirm)?.(part as never);
       }
       if (done) break;
     }

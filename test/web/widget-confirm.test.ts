@@ -56,6 +56,7 @@ test("a card shows what would be done, and once confirmed the reply follows in a
   await widget.ask(cancelling);
   await widget.card.waitFor();
   expect(loads()).toBe(1);
+  expect(await widget.questions.allInnerTexts()).toEqual(["Hello", cancelling]);
   expect(await widget.card.locator(".what").innerText()).toBe("Cancel an order");
   expect(await linesOf(widget)).toEqual(["Order id", "A-1042", "Notify customer", "yes", "Refund", "Amount", "12.5"]);
   const group = widget.element.getByRole("group", { name: "Shall I do this? Cancel an order" });
@@ -126,13 +127,13 @@ test("a bubble says that something is looked up or done, without the tool's name
 
   await widget.ask(cancelling);
   await widget.confirm.click();
-  await widget.replies.getByText("Doing that now…").waitFor();
+  await widget.replies.getByText("Doing that…").waitFor();
   // Pressed once; the focus stays until the reply is there.
   expect(await widget.confirm.getAttribute("aria-disabled")).toBe("true");
   await widget.confirm.click({ force: true });
   held.get("cancel_order")?.(Response.json({ gone: true }));
   await widget.replies.getByText("The tools said").last().waitFor();
-  expect(await widget.replies.getByText("Doing that now…").count()).toBe(0);
+  expect(await widget.replies.getByText("Doing that…").count()).toBe(0);
   expect(world.calls.filter(({ data }) => data.tool === "cancel_order")).toHaveLength(1);
 });
 

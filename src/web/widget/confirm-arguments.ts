@@ -40,15 +40,14 @@ export function drawArguments(
     const entries = typeof value === "object" && value && depth < maxDepth ? Object.entries(value) : [];
     if (!entries.length) {
       const isEmpty = value === null || value === "" || /^(\[\]|\{\})$/.test(JSON.stringify(value));
-      place.dir = "auto";
-      place.textContent = isEmpty ? "–" : toText(value);
+      place.append(h("bdi", {}, isEmpty ? "–" : toText(value)));
       return place;
     }
     const items: HTMLElement[] = [];
     for (const [name, part] of entries) {
       if (!fits()) break;
       const value = fillIn(h(isList ? "li" : "dd"), part, depth + 1);
-      items.push(isList ? value : h("div", {}, h("dt", { dir: "auto" }, humanize(name)), value));
+      items.push(isList ? value : h("div", {}, h("dt", {}, h("bdi", {}, humanize(name))), value));
     }
     if (!items.length) place.textContent = "…";
     // Without bullets, some screen readers take it for no list.

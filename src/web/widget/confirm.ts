@@ -39,7 +39,7 @@ export function createCard(
     "div",
     { class: "card", role: "group", tabindex: -1, "aria-label": `${strings.confirmAsk} ${title}` },
     h("div", { class: "label" }, strings.confirmAsk),
-    h("div", { class: "what", dir: "auto" }, title),
+    h("div", { class: "what" }, h("bdi", {}, title)),
     details,
     more,
     buttons,

@@ -79,6 +79,8 @@ export function createLogView(
     };
     begin();
     const dots = h("span", { class: "dots" });
+    if (isUser) body.textContent = message.text;
+    else foot.append(copyButton(() => message.text));
     let card: Promise<Pick<Row, "draw">> | undefined;
     let drawn: { text: string; state: string; work: unknown } | null = null;
     const row = h("div", { class: `row ${role}` }, h("span", { class: "unseen" }, `${name}: `), body, foot);

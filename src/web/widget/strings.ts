@@ -15,7 +15,7 @@ export const english = {
   you: "You",
   typing: "{name} is typing",
   looking: "Looking that up…",
-  doing: "Doing that now…",
+  doing: "Doing that…",
   copy: "Copy",
   copied: "Copied",
   code: "Code block",
