@@ -79,8 +79,9 @@ export async function* decide(
 ): AsyncGenerator<string, void, undefined> {
   const line = openLine(call.signal);
   const path = `/confirmations/${encodeURIComponent(callId)}`;
+  const options = { ...call, signal: line.signal };
   try {
-    yield* readReply(await post(connection, path, body, { ...call, signal: line.signal }), call);
+    yield* readReply(await post(connection, path, body, options), options);
   } finally {
     line.close();
   }
@@ -134,13 +135,11 @@ export async function* followReply(
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, call), known)) {
+      for await (const fragment of skipKnown(readReply(opened, options), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
         yield fragment;
-        // What came in one piece would still be passed on.
-        call.signal?.throwIfAborted();
       }
       return;
     } catch (problem) {

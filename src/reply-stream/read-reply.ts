@@ -13,10 +13,14 @@ export interface ReplyListeners {
   onConfirm?: ((confirmation: Confirmation) => void) | undefined;
 }
 
+interface ReadOptions extends ReplyListeners {
+  signal?: AbortSignal | undefined;
+}
+
 /** Yields what this response has of the reply. Returns once that is whole; throws an error that says why not. */
 export async function* readReply(
   opened: OpenedResponse,
-  { onSources, onTool, onConfirm }: ReplyListeners = {},
+  { onSources, onTool, onConfirm, signal }: ReadOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
   const stream = opened.response.clone().body?.getReader();
@@ -29,6 +33,8 @@ export async function* readReply(
         if (typeof part === "string") {
           hasText = true;
           yield part;
+          // What came in one piece would still be passed on.
+          signal?.throwIfAborted();
         } else ("state" in part ? onTool : onConfirm)?.(part as never);
       }
       if (done) break;

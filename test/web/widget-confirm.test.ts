@@ -28,7 +28,7 @@ function widgetWithCard(page: Page) {
     card,
     outcome: card.locator(".outcome"),
     confirm: card.getByRole("button", { name: "Confirm", exact: true }),
-    cancel: card.getByRole("button", { name: "Cancel", exact: true }),
+    decline: card.getByRole("button", { name: "Decline", exact: true }),
   };
 }
 
@@ -78,21 +78,21 @@ test("a card shows what would be done, and once confirmed the reply follows in a
 
   await page.reload();
   await widget.outcome.getByText("Confirmed", { exact: true }).waitFor();
-  expect(await widget.cancel.isVisible()).toBe(false);
+  expect(await widget.decline.isVisible()).toBe(false);
   expect(await widget.replies.getByText("The tools said").count()).toBe(1);
   await widget.ask("Thanks");
   await widget.replies.getByText("You said: Thanks").waitFor();
   expect(complaints).toEqual([]);
 });
 
-test("a card is there again after a reload, and what is cancelled is not done", async () => {
+test("a card is there again after a reload, and what is declined is not done", async () => {
   const { page, widget } = await openWidget();
   await widget.ask(`[[before:I can do that.]]${cancelling}`);
   await widget.card.waitFor();
   await page.reload();
-  await widget.cancel.click();
+  await widget.decline.click();
   await widget.replies.getByText("does not want").waitFor();
-  await widget.outcome.getByText("Cancelled", { exact: true }).waitFor();
+  await widget.outcome.getByText("Declined", { exact: true }).waitFor();
   expect(await widget.replies.getByText("I can do that.", { exact: true }).isVisible()).toBe(true);
   expect(world.calls).toEqual([]);
 });
@@ -151,7 +151,7 @@ test("what is being written keeps the focus when a card comes, and is sent while
   await page.keyboard.press("Shift+Tab");
   await eventually(async () => {
     await page.keyboard.press("Shift+Tab");
-    return await widget.cancel.evaluate((button) => button.matches(":focus"));
+    return await widget.decline.evaluate((button) => button.matches(":focus"));
   });
   await page.keyboard.press("Shift+Tab");
   expect(await widget.confirm.evaluate((button) => button.matches(":focus"))).toBe(true);
@@ -203,7 +203,7 @@ test("after ten minutes a card has expired, and so has one that the server no lo
   expect(await widget.input.evaluate((input) => input.matches(":focus"))).toBe(true);
   await page.route("**/confirmations/**", (route) => route.fulfill({ status: 404, json: { code: "not_found" } }));
   await widget.ask(cancelling);
-  await widget.cancel.last().click();
+  await widget.decline.last().click();
   await widget.outcome.nth(1).getByText("Expired.").waitFor();
   // The chat is still there.
   await widget.ask("Hello?");

@@ -11,6 +11,7 @@ import { openStorage } from "../sdk/storage.ts";
 import { nameMessage } from "../sdk/turn.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
+import type { Decision } from "./running-turn.ts";
 
 /** How long a message may wait for the visitor's new token before that is to be seen. */
 export const patienceMs = 300;
@@ -144,11 +145,11 @@ export function createClient(host: PanelHost) {
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, message, { events: true, signal: line.signal });
-            for await (const fragment of readReply(opened, told)) {
+            const options = { ...told, events: true as const, signal: line.signal };
+            const opened = await postMessage(connection, message, options);
+            for await (const fragment of readReply(opened, options)) {
               received += fragment;
               yield fragment;
-              joined.signal.throwIfAborted();
             }
             return;
           } catch (error) {
@@ -172,8 +173,7 @@ export function createClient(host: PanelHost) {
 
     /** Decides on a call, and yields how the reply goes on. */
     async *decide(
-      callId: string,
-      approve: boolean,
+      { callId, approve }: Pick<Decision, "callId" | "approve">,
       { stop, leave, ...told }: DecisionOptions,
     ): AsyncGenerator<string, void, undefined> {
       const joined = joinSignals(stop, leave);

@@ -3,9 +3,10 @@
 export const confirmEnglish = {
   confirmAsk: "Shall I do this?",
   confirmYes: "Confirm",
-  confirmNo: "Cancel",
+  // Not "Cancel", which may be what is asked.
+  confirmNo: "Decline",
   confirmed: "Confirmed",
-  cancelled: "Cancelled",
+  declined: "Declined",
   decided: "Already decided in another place.",
   expired: "Expired. Ask again if you still want it.",
   showAll: "Show all",

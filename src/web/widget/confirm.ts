@@ -13,14 +13,14 @@ const confirmableMs = 10 * 60_000;
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(CONFIRM_STYLE);
 
-/** Adds the card to a message that is drawn already. */
+/** Adds the card to a message that is drawn already; returns what draws its changes. */
 export function createCard(
   row: HTMLElement,
   message: Message,
   chat: Chat,
   words: Strings,
   { say }: Announcer,
-): { draw(): void } {
+): () => void {
   const strings = { ...confirmEnglish, ...words };
   // Other tabs and scripts can write where it was kept: it may be another one at each look, or broken.
   const asked = () => Object(message.asks) as AskedCall;
@@ -85,8 +85,8 @@ export function createCard(
     if (findOutcome() || chat.isStreaming) return;
     isSending = true;
     trouble = "";
-    asked().choice = approve ? "confirmed" : "cancelled";
-    say(strings[approve ? "confirmed" : "cancelled"]);
+    asked().choice = approve ? "confirmed" : "declined";
+    say(strings[approve ? "confirmed" : "declined"]);
     chat.decide(message, { callId: asked().call_id, approve, fail });
   }
 
@@ -109,5 +109,5 @@ export function createCard(
   if (root instanceof ShadowRoot && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
   draw();
   if (!findOutcome() && element.offsetParent) say(`${strings.confirmAsk} ${title}`);
-  return { draw };
+  return draw;
 }

@@ -13,7 +13,7 @@ export interface AskedCall extends Confirmation {
   /** When it was asked for, epoch milliseconds. */
   at: number;
   /** `decided`: elsewhere, so it is not known how. */
-  choice?: "confirmed" | "cancelled" | "decided" | "expired" | undefined;
+  choice?: "confirmed" | "declined" | "decided" | "expired" | undefined;
 }
 
 export interface Message {

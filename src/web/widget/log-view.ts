@@ -81,7 +81,7 @@ export function createLogView(
     const dots = h("span", { class: "dots" });
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
-    let card: Promise<Pick<Row, "draw">> | undefined;
+    let card: Promise<() => void> | undefined;
     let drawn: { text: string; state: string; work: unknown } | null = null;
     const row = h("div", { class: `row ${role}` }, h("span", { class: "unseen" }, `${name}: `), body, foot);
     return {
@@ -99,7 +99,7 @@ export function createLogView(
           );
           // Without the file the decision waits: it is loaded again when something is drawn.
           card.then(
-            ({ draw }) => draw(),
+            (draw) => draw(),
             () => {
               card = undefined;
             },

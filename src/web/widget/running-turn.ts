@@ -59,11 +59,10 @@ export async function runTurn(
     // Heard again after a cut, it is as old as it was.
     reply.asks ??= { ...asks, at: Date.now() };
   };
-  const signals = { stop: stop.signal, leave: leave.signal };
   for (;;) {
-    const options = { ...signals, onSources, onTool, onConfirm };
+    const options = { stop: stop.signal, leave: leave.signal, onSources, onTool, onConfirm };
     const fragments = decision
-      ? client.decide(decision.callId, decision.approve, options)
+      ? client.decide(decision, options)
       : client.reply(
           { messageId: reply.id, sessionId, message: asked.text },
           { ...options, received: reply.text, isNew, onConnection, onChallenge },
