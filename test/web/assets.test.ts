@@ -8,6 +8,7 @@ import { chooseEncoding } from "../../src/api/assets/service.ts";
 import { matchesTag } from "../../src/lib/entity-tag.ts";
 import { voiceEnglish } from "../../src/web/voice/strings.ts";
 import { confirmEnglish } from "../../src/web/widget/confirm-strings.ts";
+import { launcherEnglish } from "../../src/web/widget/launcher-strings.ts";
 import { sourcesEnglish } from "../../src/web/widget/sources-strings.ts";
 import { english } from "../../src/web/widget/strings.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -127,7 +128,7 @@ test("nothing that visitors load names a third party", async () => {
 });
 
 test("every language has every word, with the same places to fill in", async () => {
-  const words = { ...english, ...sourcesEnglish, ...confirmEnglish, ...voiceEnglish };
+  const words = { ...launcherEnglish, ...english, ...sourcesEnglish, ...confirmEnglish, ...voiceEnglish };
   const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String);
   const files = readdirSync(join(import.meta.dir, "../../src/web/widget/locales"));
   expect(files.length).toBeGreaterThanOrEqual(10);

@@ -2,10 +2,10 @@
 import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
+import { type Decision, findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
 import { allowsChat, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
-import type { Decision, RunningTurn } from "./running-turn.ts";
+import type { RunningTurn } from "./running-turn.ts";
 import { Transcript } from "./transcript.ts";
 
 export const maxMessageLength = 2000;

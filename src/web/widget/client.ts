@@ -10,8 +10,8 @@ import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { nameMessage } from "../sdk/turn.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
+import type { Decision } from "./conversation.ts";
 import type { PanelHost } from "./panel-host.ts";
-import type { Decision } from "./running-turn.ts";
 
 /** How long a message may wait for the visitor's new token before that is to be seen. */
 export const patienceMs = 300;

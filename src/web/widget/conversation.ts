@@ -40,6 +40,14 @@ export interface Message {
   isFinal?: boolean;
 }
 
+/** What the visitor decided on the call that a message asks for. */
+export interface Decision {
+  callId: string;
+  approve: boolean;
+  /** Takes note of a failure, or of a stop, which is null; returns what the visitor must be told of all the same, or null. */
+  fail(error: unknown, reply: Message): unknown;
+}
+
 /** A question and its reply, while that is under way in this tab. */
 export interface Turn {
   asked: Message;

@@ -1,9 +1,17 @@
 /** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is told. */
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { beginTurn, findOpenTurn, type Message, makeMessage, pulseMs, settleTurn } from "./conversation.ts";
+import {
+  beginTurn,
+  type Decision,
+  findOpenTurn,
+  type Message,
+  makeMessage,
+  pulseMs,
+  settleTurn,
+} from "./conversation.ts";
 import { isLimit, isRefusal, type Problem, toProblem } from "./problem.ts";
-import { type Decision, type RunningTurn, runTurn, startTurn } from "./running-turn.ts";
+import { type RunningTurn, runTurn, startTurn } from "./running-turn.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface ChatListener {
@@ -86,7 +94,7 @@ export class Replies {
     if (isLimit(problem?.code) && !this.#source.config) asked.state = "waiting";
     this.#transcript.save();
     this.#transcript.turn = null;
-    if (reply.state === "done") this.#listener.emit("reply", { text: reply.text });
+    if (reply.text && reply.state === "done") this.#listener.emit("reply", { text: reply.text });
     const isHere = turn.sessionId === this.#client.sessionId;
     if (problem) {
       if (isHere) this.problem = problem;

@@ -1,15 +1,7 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
 import type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
-import type { Message, Turn } from "./conversation.ts";
-
-/** What the visitor decided on the call that a message asks for. */
-export interface Decision {
-  callId: string;
-  approve: boolean;
-  /** Takes note of a failure, or of a stop, which is null; returns what the visitor must be told of all the same, or null. */
-  fail(error: unknown, reply: Message): unknown;
-}
+import type { Decision, Turn } from "./conversation.ts";
 
 export interface RunningTurn extends Turn {
   /** Of a turn that begins with it, instead of a question: `asked` is the message that asks for it. */
