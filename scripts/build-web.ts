@@ -49,6 +49,10 @@ export async function buildWeb(): Promise<WebAsset[]> {
     define: { SOURCES_STYLE: minifyStyle(join(web, "widget", "sources.css")) },
   });
   const [sourcesEntry] = sources;
+  const confirm = await bundle("confirm.js", "widget/confirm.ts", {
+    define: { CONFIRM_STYLE: minifyStyle(join(web, "widget", "confirm.css")) },
+  });
+  const [confirmEntry] = confirm;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
@@ -57,6 +61,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
       CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
       SDK_FILE: sdkEntry?.fileName,
       SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
+      CONFIRM_FILE: confirmEntry?.fileName,
+      CONFIRM_INTEGRITY: confirmEntry && integrityOf(confirmEntry.bytes),
       SOURCES_FILE: sourcesEntry?.fileName,
       SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
     },
@@ -90,6 +96,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...sdk,
     ...challenge,
     ...sources,
+    ...confirm,
     ...welcome,
     ...visitor,
     ...dashboard,

@@ -1,12 +1,12 @@
 /** Chat by API key: a message, its reply, and what becomes of it when its reader leaves. */
 import { CompanionError } from "../reply-stream/errors.ts";
-import { type ChatConnection, cancelReply, followReply } from "../reply-stream/follow-reply.ts";
-import { readReply } from "../reply-stream/read-reply.ts";
-import type { CitedSource } from "../reply-stream/reply-reader.ts";
+import { type ChatConnection, cancelReply, decide, followReply } from "../reply-stream/follow-reply.ts";
+import { type ReplyListeners, readReply } from "../reply-stream/read-reply.ts";
+import type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/reply-reader.ts";
 import type { OpenedResponse } from "../reply-stream/request.ts";
 import { toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
-import { type CallOptions, type Transport, toSearch } from "./transport.ts";
+import { type ApiCall, type CallOptions, type Transport, toSearch } from "./transport.ts";
 
 /** A reply that was left is ended in the background: nobody waits for long. */
 const cancelTimeoutMs = 5000;
@@ -21,22 +21,30 @@ interface Message {
 }
 
 /**
- * One reply, to be read once. The message is sent when reading begins. Reading ends normally only when the reply is
+ * One reply, to be read once. It is asked for when reading begins. Reading ends normally only when the reply is
  * whole; one that was cut off throws `incomplete` after its last text. Leaving the loop and the call's signal end the
  * reply at the server, which keeps what there is of it.
  */
-export interface ChatReply extends AsyncIterable<string> {
-  /** The conversation: send it with the next message. */
-  readonly sessionId: string;
-  /** Names the message: the same one again gets the same reply. */
-  readonly messageId: string;
+export interface Reply extends AsyncIterable<string> {
   /**
    * What the reply has from the companion's knowledge, once it is read to its end. Null before, without `events` in the
    * message, and where the companion has none.
    */
   readonly sources: readonly CitedSource[] | null;
+  /** The calls of tools so far, in their order, with how each has ended. Empty without `events` in the message. */
+  readonly calls: readonly ToolCallState[];
+  /** What the visitor is to decide on, once the reply is read to its end: see `companions.confirm`. Null for nothing. */
+  readonly confirmation: Confirmation | null;
   /** Reads the reply, or what is left of it, to its end. */
   text(): Promise<string>;
+}
+
+/** To a message. */
+export interface ChatReply extends Reply {
+  /** The conversation: send it with the next message. */
+  readonly sessionId: string;
+  /** Names the message: the same one again gets the same reply. */
+  readonly messageId: string;
   /** Ends the reply at the server, for everyone who reads it. */
   cancel(options?: CallOptions): Promise<void>;
 }
@@ -49,65 +57,122 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
     body: { ...sent, session_id: sessionId, message_id: messageId },
     path: `/chat/${encodeURIComponent(messageId)}${toSearch(query)}`,
   };
-  const path = ["api", "companions", companionId];
-  let sources: readonly CitedSource[] | null = null;
+  const { path, connection } = connect(transport, companionId, options, { isFollowed: true });
 
+  async function* follow(listeners: ReplyListeners): AsyncGenerator<string, void, undefined> {
+    let isEnded = false;
+    try {
+      yield* followReply(
+        connection,
+        message,
+        { openLine, pause: transport.sleep },
+        {
+          ...{ signal: options.signal, isNew: true, maxWaitMs: transport.maxRetryWaitMs },
+          ...(sent.events === true ? { ...listeners, events: true } : {}),
+        },
+      );
+      isEnded = true;
+    } catch (error) {
+      isEnded = error instanceof CompanionError;
+      throw error;
+    } finally {
+      if (!isEnded) void cancelReply(connection, message, transport.sleep);
+    }
+  }
+
+  return Object.assign(openReply(follow), {
+    sessionId,
+    messageId,
+    cancel: (call: CallOptions = {}) => transport.send({ method: "DELETE", path, tail: message.path }, call),
+  });
+}
+
+export function decideOnCall(
+  transport: Transport,
+  companionId: string,
+  { callId, body }: { callId: string; body: object },
+  options: CallOptions,
+): Reply {
+  // Once more it would be refused, as decided on already.
+  const { connection } = connect(transport, companionId, options, { isOnce: true });
+  const { signal } = options;
+  return openReply((listeners) => decide(connection, { callId, body }, openLine, { ...listeners, signal }));
+}
+
+/** Servers learn nothing of networks. */
+function openLine(signal: AbortSignal | undefined) {
+  return { signal, close() {} };
+}
+
+function connect(
+  transport: Transport,
+  companionId: string,
+  options: CallOptions,
+  tries: Pick<ApiCall, "isOnce" | "isFollowed">,
+) {
+  const path = ["api", "companions", companionId];
   const connection: ChatConnection = {
     open(tail, { method, body }, { signal, retries = options.maxRetries }) {
       const headers = { accept: "text/event-stream" };
       const text = body === undefined ? undefined : { type: "application/json", content: body };
       const timeoutMs = method === "DELETE" ? cancelTimeoutMs : options.timeoutMs;
       return transport.open(
-        { method: method ?? "GET", path, tail, headers, text, isFollowed: true },
+        { method: method ?? "GET", path, tail, headers, text, ...tries },
         { timeoutMs, signal, maxRetries: retries },
       );
     },
   };
+  return { path, connection };
+}
 
-  async function* follow(): AsyncGenerator<string, void, undefined> {
-    let isEnded = false;
-    const onSources = (told: readonly CitedSource[]) => {
-      sources = told;
-    };
-    try {
-      // Servers learn nothing of networks.
-      const openLine = (signal: AbortSignal | undefined) => ({ signal, close() {} });
-      const waiting = { openLine, pause: transport.sleep };
-      yield* followReply(connection, message, waiting, {
-        ...{ signal: options.signal, isNew: true, maxWaitMs: transport.maxRetryWaitMs },
-        ...(sent.events === true ? { onSources } : {}),
-      });
-      isEnded = true;
-    } catch (error) {
-      isEnded = error instanceof CompanionError;
-      throw toCompaniondError(error);
-    } finally {
-      if (!isEnded) void cancelReply(connection, message, transport.sleep);
-    }
-  }
-
-  const reply = follow();
+/** What is read begins with the first fragment that is asked for. */
+function openReply(read: (listeners: ReplyListeners) => AsyncIterable<string>): Reply {
+  let sources: readonly CitedSource[] | null = null;
+  let confirmation: Confirmation | null = null;
+  const calls = new Map<string, ToolCallState>();
+  const fragments = withOwnErrors(
+    read({
+      onSources(told) {
+        sources = told;
+      },
+      onTool: (call) => void calls.set(call.call_id, call),
+      onConfirm(asked) {
+        confirmation = asked;
+      },
+    }),
+  );
   return {
-    sessionId,
-    messageId,
-    cancel: (call = {}) => transport.send({ method: "DELETE", path, tail: message.path }, call),
     get sources() {
       return sources;
     },
-    [Symbol.asyncIterator]: () => reply,
+    get calls() {
+      return [...calls.values()];
+    },
+    get confirmation() {
+      return confirmation;
+    },
+    [Symbol.asyncIterator]: () => fragments,
     async text() {
       let text = "";
-      for await (const fragment of reply) text += fragment;
+      for await (const fragment of fragments) text += fragment;
       return text;
     },
   };
 }
 
-/** A reply that cannot be gone on with, from the opening of its stream. */
-export async function* readOnce(opening: Promise<OpenedResponse>): AsyncGenerator<string, void, undefined> {
+async function* withOwnErrors(fragments: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   try {
-    yield* readReply(await opening);
+    yield* fragments;
   } catch (error) {
     throw toCompaniondError(error);
   }
+}
+
+/** A reply that cannot be gone on with, from the opening of its stream. */
+export function readOnce(opening: Promise<OpenedResponse>): AsyncGenerator<string, void, undefined> {
+  return withOwnErrors(readOpening(opening));
+}
+
+async function* readOpening(opening: Promise<OpenedResponse>): AsyncGenerator<string, void, undefined> {
+  yield* readReply(await opening);
 }

@@ -10,9 +10,9 @@ import { auditCalls, usageCalls } from "./resources/usage.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
 export type { ReplyEndCode } from "../reply-stream/errors.ts";
-export type { CitedSource } from "../reply-stream/reply-reader.ts";
+export type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/reply-reader.ts";
 export type { Fetch } from "../reply-stream/request.ts";
-export type { ChatReply } from "./chat.ts";
+export type { ChatReply, Reply } from "./chat.ts";
 export { type ClientErrorCode, CompaniondError, type CompaniondErrorCode, type ServerErrorCode } from "./errors.ts";
 export type * from "./generated/wire.ts";
 export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";

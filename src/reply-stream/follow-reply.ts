@@ -1,6 +1,6 @@
 /** A reply that survives its connections: after a cut it goes on where it was, each character once. */
 import { CompanionError } from "./errors.ts";
-import { type OnSources, readReply } from "./read-reply.ts";
+import { type ReplyListeners, readReply } from "./read-reply.ts";
 import type { OpenedResponse } from "./request.ts";
 import { reconnectDelaysMs, type Wait } from "./waiting.ts";
 
@@ -31,8 +31,9 @@ export interface NamedMessage {
   path: string;
 }
 
-interface PostOptions extends ChatCall {
-  onSources?: OnSources;
+interface PostOptions extends ChatCall, ReplyListeners {
+  /** Whether the server is to send what the listeners hear of. */
+  events?: true | undefined;
 }
 
 /** How a client waits. */
@@ -61,12 +62,29 @@ export function postMessage(
   { body }: NamedMessage,
   call: PostOptions,
 ): Promise<OpenedResponse> {
-  const sent = JSON.stringify({ ...body, resume: true, events: call.onSources && true });
-  return connection.open(
-    "/chat",
-    { method: "POST", headers: { "Content-Type": "application/json" }, body: sent },
-    call,
-  );
+  return post(connection, "/chat", { ...body, resume: true, events: call.events }, call);
+}
+
+function post(connection: ChatConnection, path: string, body: object, call: ChatCall): Promise<OpenedResponse> {
+  const headers = { "Content-Type": "application/json" };
+  return connection.open(path, { method: "POST", headers, body: JSON.stringify(body) }, call);
+}
+
+/** Decides on a call of a tool, and yields how the reply goes on. After a cut nobody can come back to it. */
+export async function* decide(
+  connection: ChatConnection,
+  { callId, body }: { callId: string; body: object },
+  openLine: Waiting["openLine"],
+  call: ChatCall & ReplyListeners,
+): AsyncGenerator<string, void, undefined> {
+  const line = openLine(call.signal);
+  const path = `/confirmations/${encodeURIComponent(callId)}`;
+  const options = { ...call, signal: line.signal };
+  try {
+    yield* readReply(await post(connection, path, body, options), options);
+  } finally {
+    line.close();
+  }
 }
 
 /** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
@@ -103,7 +121,7 @@ export async function* followReply(
       const opened = await (isPosting
         ? postMessage(connection, message, options)
         : connection.open(
-            `${message.path}&offset=${text.length}${call.onSources ? "&events=true" : ""}`,
+            `${message.path}&offset=${text.length}${call.events ? "&events=true" : ""}`,
             {},
             { ...options, retries: 0 },
           ));
@@ -112,18 +130,16 @@ export async function* followReply(
       isPosting = false;
       if (opened.response.status === 204) {
         opened.close(true);
-        // The text is all there, but perhaps not what it cites: that comes with the reply from its first character.
-        if (!call.onSources) return;
+        // The text is all there, but perhaps not what came with it: that comes with the reply from its first character.
+        if (!call.events) return;
         isPosting = true;
         continue;
       }
-      for await (const fragment of skipKnown(readReply(opened, call.onSources), known)) {
+      for await (const fragment of skipKnown(readReply(opened, options), known)) {
         text += fragment;
         tries = 0;
         isWarned = false;
         yield fragment;
-        // What came in one piece would still be passed on.
-        call.signal?.throwIfAborted();
       }
       return;
     } catch (problem) {

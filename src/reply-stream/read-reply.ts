@@ -1,17 +1,26 @@
 /** One connection's share of a reply. */
 import { CompanionError } from "./errors.ts";
-import { type CitedSource, createReplyReader } from "./reply-reader.ts";
+import { type CitedSource, type Confirmation, createReplyReader, type ToolCallState } from "./reply-reader.ts";
 import type { OpenedResponse } from "./request.ts";
 
 /** How long a server may leave a stream open behind its terminator. */
 const endMs = 1000;
 
-export type OnSources = ((sources: CitedSource[]) => void) | undefined;
+/** What a reply has besides its text, for those who ask for it. */
+export interface ReplyListeners {
+  onSources?: ((sources: CitedSource[]) => void) | undefined;
+  onTool?: ((call: ToolCallState) => void) | undefined;
+  onConfirm?: ((confirmation: Confirmation) => void) | undefined;
+}
+
+interface ReadOptions extends ReplyListeners {
+  signal?: AbortSignal | undefined;
+}
 
 /** Yields what this response has of the reply. Returns once that is whole; throws an error that says why not. */
 export async function* readReply(
   opened: OpenedResponse,
-  onSources?: OnSources,
+  { onSources, onTool, onConfirm, signal }: ReadOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
   const stream = opened.response.clone().body?.getReader();
@@ -20,9 +29,13 @@ export async function* readReply(
   try {
     while (stream && !reply.isDone) {
       const { done, value } = await opened.next(stream.read(), "incomplete");
-      for (const fragment of reply.push(done ? undefined : value)) {
-        hasText = true;
-        yield fragment;
+      for (const part of reply.push(done ? undefined : value)) {
+        if (typeof part === "string") {
+          hasText = true;
+          yield part;
+          // What came in one piece would still be passed on.
+          signal?.throwIfAborted();
+        } else ("state" in part ? onTool : onConfirm)?.(part as never);
       }
       if (done) break;
     }

@@ -13,6 +13,25 @@ export interface CitedSource {
   page: number | null;
 }
 
+/** A tool works on the reply, or has ended; the same call may be reported again after a cut. */
+export interface ToolCallState {
+  call_id: string;
+  name: string;
+  state: "running" | "done" | "failed";
+}
+
+/** A call that waits for the visitor's decision; the reply ends here. The same one may come again after a cut. */
+export interface Confirmation {
+  call_id: string;
+  tool: string;
+  /** What the call does, for people. */
+  title: string;
+  /** Written by the model. */
+  arguments: Record<string, unknown>;
+}
+
+export type CallEvent = ToolCallState | Confirmation;
+
 export interface ReplyReader {
   /** Whether the terminator came: only then is the reply whole. */
   readonly isDone: boolean;
@@ -21,10 +40,10 @@ export interface ReplyReader {
   /** What it cites, where the server was asked for that, and the companion has knowledge. */
   readonly sources: CitedSource[] | null;
   /**
-   * Returns the fragments that these bytes completed. Without bytes the connection is closed: a last line may lack its
-   * line break. Throws `bad_response` where a payload is not JSON.
+   * Returns the fragments that these bytes completed, with the events of calls between them. Without bytes the connection
+   * is closed: a last line may lack its line break. Throws `bad_response` where a payload is not JSON.
    */
-  push(bytes?: Uint8Array): string[];
+  push(bytes?: Uint8Array): (string | CallEvent)[];
 }
 
 /**
@@ -43,7 +62,7 @@ export function createReplyReader(): ReplyReader {
       // A lone CR ends a line as well; between CR and LF this only makes an empty line, which is ignored.
       const lines = (rest + decoder.decode(bytes, { stream: !!bytes })).split(/[\r\n]/);
       rest = lines.pop() ?? "";
-      const fragments: string[] = [];
+      const parts: (string | CallEvent)[] = [];
       const read = (line: string): void => {
         // Other clients take this for a comment.
         if (line.startsWith(": error ")) reader.failure = line.slice(8) as EndCode;
@@ -51,9 +70,11 @@ export function createReplyReader(): ReplyReader {
         const payload = line.slice(6);
         if (payload === "[DONE]") reader.isDone = true;
         else {
-          const { text, sources } = Object(JSON.parse(payload));
+          const event = Object(JSON.parse(payload));
+          const { text, sources, call_id } = event;
           if (Array.isArray(sources)) reader.sources = sources;
-          if (typeof text === "string" && text) fragments.push(text);
+          if (typeof text === "string" && text) parts.push(text);
+          if (call_id) parts.push(event);
         }
       };
       try {
@@ -67,7 +88,7 @@ export function createReplyReader(): ReplyReader {
       } catch {
         // A line cut by the end of the connection means a reply that was cut off, not a malformed one.
       }
-      return fragments;
+      return parts;
     },
   };
   return reader;

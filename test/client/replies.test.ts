@@ -1,18 +1,30 @@
 /** The client for servers as a reader of replies. */
 import { expect, test } from "bun:test";
-import { Companiond, CompaniondError } from "../../src/client/index.ts";
-import { testReplyClient } from "../contracts/reply-client.ts";
+import { Companiond, CompaniondError, type Reply } from "../../src/client/index.ts";
+import { type ChatOptions, testReplyClient } from "../contracts/reply-client.ts";
 import { createReplyServer, refuse } from "../support/reply-server.ts";
+
+function tell(reply: Reply, { onSources, onTool, onConfirm }: ChatOptions): void {
+  if (reply.sources) onSources?.(reply.sources);
+  for (const call of reply.calls) onTool?.(call);
+  if (reply.confirmation) onConfirm?.(reply.confirmation);
+}
 
 testReplyClient("the client for servers", ({ fetch }, { hasWaits = false } = {}) => {
   const sleep = hasWaits ? undefined : async () => {};
   const client = new Companiond({ baseUrl: "http://server.invalid", apiKey: "cmp_live_x", fetch, sleep });
   return {
-    async *chat(message, { signal, onSources } = {}) {
-      const events = onSources && true;
+    async *chat(message, { signal, ...listeners } = {}) {
+      const events = Object.keys(listeners).length > 0 ? true : undefined;
       const reply = client.companions.chat("c", { message, events }, { signal });
       yield* reply;
-      if (reply.sources) onSources?.(reply.sources);
+      tell(reply, listeners);
+    },
+    async *confirm(callId, approve, { signal, ...listeners } = {}) {
+      const decision = { approve, session_id: crypto.randomUUID() };
+      const reply = client.companions.confirm("c", callId, decision, { signal });
+      yield* reply;
+      tell(reply, listeners);
     },
   };
 });

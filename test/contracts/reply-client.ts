@@ -4,13 +4,17 @@ import { eventually } from "../support/eventually.ts";
 import { createReplyServer, type Fate, type ReplyServer, refuse } from "../support/reply-server.ts";
 import { collect } from "../support/sdk-world.ts";
 
-interface ChatOptions {
+export interface ChatOptions {
   signal?: AbortSignal;
   onSources?: (sources: unknown) => void;
+  /** Of each call at least how it ended. */
+  onTool?: (call: { call_id: string; state: string }) => void;
+  onConfirm?: (confirmation: unknown) => void;
 }
 
 export interface ReplyClient {
   chat(message: string, options?: ChatOptions): AsyncIterable<string>;
+  confirm(callId: string, approve: boolean, options?: ChatOptions): AsyncIterable<string>;
 }
 
 interface Opening {
@@ -37,6 +41,7 @@ export function testReplyClient(name: string, open: (server: ReplyServer, openin
     testWaits(open);
     testEnds(open);
     testStops(open);
+    testDecisions(open);
   });
 }
 
@@ -92,6 +97,39 @@ function testCuts(open: Open): void {
     const malformed = Object.assign(make(), { sources: "none" });
     const onSources = () => expect.unreachable();
     expect(await collect(open(malformed).chat("hi", { onSources }))).toEqual({ text: whole, error: null });
+  });
+
+  test("tells of the calls of tools and of what is to be decided, wherever the line is cut", async () => {
+    const asked = { call_id: "b", tool: "book", title: "Book [DONE]", arguments: { city: "Köln", n: { m: 1 } } };
+    const end = "Grüße, ".length;
+    const events = [
+      { offset: 0, name: "tool", data: { call_id: "a", name: "look_up", state: "running" } },
+      { offset: end, name: "tool", data: { call_id: "a", name: "look_up", state: "done" } },
+      // Of a server of a later version.
+      { offset: end, name: "later", data: { anything: true } },
+      { offset: whole.length, name: "confirm", data: asked },
+    ];
+    const make = () => Object.assign(createReplyServer(fragments), { events });
+    const size = await sizeOf(make());
+    const runs = Array.from({ length: size + 350 }, async (_, cutAt) => {
+      const server = make();
+      server.fate = (_, index) => (index === 0 ? { cutAt, by: "end" } : null);
+      const calls = new Map<string, string>();
+      const told = new Set<string>();
+      let text = "";
+      const reply = open(server).chat("hi", {
+        onTool: ({ call_id, state }) => void calls.set(call_id, state),
+        onConfirm: (confirmation) => void told.add(JSON.stringify(confirmation)),
+      });
+      for await (const fragment of reply) text += fragment;
+      return { cutAt, text, calls: [...calls], told: [...told] };
+    });
+    for (const [cutAt, run] of (await Promise.all(runs)).entries()) {
+      expect(run).toEqual({ cutAt, text: whole, calls: [["a", "done"]], told: [JSON.stringify(asked)] });
+    }
+    const unasked = make();
+    expect(await collect(open(unasked).chat("hi"))).toEqual({ text: whole, error: null });
+    expect(unasked.requests[0]?.body).not.toHaveProperty("events");
   });
 
   test("whose lines are cut again and again, each a little later, gives each character once", async () => {
@@ -274,5 +312,57 @@ function testStops(open: Open): void {
     expect(summary(server)).toEqual(["POST", "DELETE", "DELETE", "DELETE"]);
     // Among those of the streams and requests themselves.
     expect(noted.waitsMs).toEqual(expect.arrayContaining([1000, 3000]));
+  });
+}
+
+function testDecisions(open: Open): void {
+  test("to a decision is read once, with what it tells besides its text", async () => {
+    const server = Object.assign(createReplyServer(fragments), {
+      events: [{ offset: 0, name: "tool", data: { call_id: "a/b", name: "book", state: "done" } }],
+    });
+    const states: string[] = [];
+    const reply = open(server).confirm("a/b", true, { onTool: ({ state }) => void states.push(state) });
+    expect(await collect(reply)).toEqual({ text: whole, error: null });
+    expect(states).toEqual(["done"]);
+    expect(server.requests.map(({ method, path }) => [method, path])).toEqual([["POST", "/confirmations/a%2Fb"]]);
+    expect(server.requests[0]?.body).toMatchObject({ approve: true, session_id: expect.any(String) });
+    expect(server.requests[0]?.body).not.toHaveProperty("message_id");
+  });
+
+  test("to a decision that is cut or lost is not asked for again, nor is one that the server refuses", async () => {
+    for (const [fate, code] of [
+      [{ cutAt: 60, by: "end" }, "incomplete"],
+      [{ cutAt: 60, by: "reset" }, "incomplete"],
+      ["no-head", "network"],
+      [refuse(409, "conflict"), "conflict"],
+      [refuse(404, "not_found"), "not_found"],
+      [refuse(502, "upstream_error"), "upstream_error"],
+    ] as const) {
+      const server = createReplyServer(fragments);
+      server.fate = () => fate;
+      const { error } = await collect(open(server).confirm("a", false));
+      expect([error?.code as string, server.requests.length]).toEqual([code, 1]);
+    }
+  });
+
+  test("to a decision that a limit has refused is asked for again", async () => {
+    const server = createReplyServer(fragments);
+    server.fate = (_, index) => (index === 0 ? refuse(429, "rate_limited", { "Retry-After": "0" }) : null);
+    expect(await collect(open(server).confirm("a", true))).toEqual({ text: whole, error: null });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("to a decision ends with its signal, without another request", async () => {
+    const server = createReplyServer(fragments);
+    const controller = new AbortController();
+    const { error } = await collect(
+      (async function* () {
+        for await (const text of open(server).confirm("a", true, { signal: controller.signal })) {
+          controller.abort();
+          yield text;
+        }
+      })(),
+    );
+    expect([error?.name as string, server.requests.length]).toEqual(["AbortError", 1]);
   });
 }

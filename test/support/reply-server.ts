@@ -26,6 +26,8 @@ export interface ReplyServer {
   comment: string | null;
   /** What the reply cites: told only where it is asked for. */
   sources: unknown;
+  /** Further events behind so many characters, which a fragment ends with: told to the same clients, and with decisions. */
+  events: readonly { offset: number; name: string; data: object }[];
   /** Line break of the streams. */
   lineBreak: string;
 }
@@ -36,11 +38,16 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
   function frame(parts: readonly string[], offset: number | null, hasEvents: boolean): string {
     const { lineBreak, comment, sources } = server;
     let at = offset ?? 0;
-    const events = parts.map((text) => {
+    const tellOf = (place: number) =>
+      server.events
+        .filter((event) => hasEvents && event.offset === place)
+        .map(({ name, data }) => [`event: ${name}`, `data: ${JSON.stringify(data)}`, "", ""].join(lineBreak));
+    const events = tellOf(at);
+    for (const text of parts) {
       at += text.length;
       const id = offset === null ? "" : `id: ${at}${lineBreak}`;
-      return `${id}data: ${JSON.stringify({ text })}${lineBreak}${lineBreak}`;
-    });
+      events.push(`${id}data: ${JSON.stringify({ text })}${lineBreak}${lineBreak}`, ...tellOf(at));
+    }
     if (hasEvents && sources !== null) {
       events.push(["event: sources", `data: ${JSON.stringify({ sources })}`, "", ""].join(lineBreak));
     }
@@ -64,6 +71,9 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
       if (!rest && !server.comment) return new Response(null, { status: 204 });
       return new Response(frame(rest ? [...rest] : [], offset, query.get("events") === "true"), { headers: isStream });
     }
+    if (method === "POST" && path.startsWith("/confirmations/")) {
+      return new Response(frame(server.fragments, null, true), { headers: isStream });
+    }
     if (method === "DELETE") return new Response(null, { status: 204 });
     return refuse(404, "not_found");
   }
@@ -74,6 +84,7 @@ export function createReplyServer(fragments: readonly string[]): ReplyServer {
     fragments,
     comment: null,
     sources: null,
+    events: [],
     lineBreak: "\n",
     async fetch(url, init) {
       init.signal?.throwIfAborted();

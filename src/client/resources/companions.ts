@@ -1,11 +1,12 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
-import { type ChatReply, readOnce, startChat } from "../chat.ts";
+import { type ChatReply, decideOnCall, type Reply, readOnce, startChat } from "../chat.ts";
 import type {
   Companion,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
   KeyChatRequest,
+  KeyDecisionRequest,
   LineProblem,
   ListCompanionsQuery,
   ListEmbedTokensQuery,
@@ -117,6 +118,13 @@ export function companionCalls(transport: Transport) {
     /** Sends a visitor's message, and streams the reply. */
     chat: (id: string, message: KeyChatRequest, options: CallOptions = {}): ChatReply =>
       startChat(transport, id, message, options),
+
+    /**
+     * Passes on what the visitor decided about a reply's `confirmation`, and streams how the reply goes on. It can be done
+     * once, and a stream that breaks cannot be come back to.
+     */
+    confirm: (id: string, callId: string, decision: KeyDecisionRequest, options: CallOptions = {}): Reply =>
+      decideOnCall(transport, id, { callId, body: decision }, options),
 
     /** Tries the companion as its owner: no conversation is stored. */
     testChat: (id: string, message: TestChat, options: CallOptions = {}): AsyncGenerator<string, void, undefined> =>

@@ -1,7 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "../../reply-stream/errors.ts";
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";
-
+import { decide } from "../../reply-stream/follow-reply.ts";
+import type { ReplyListeners } from "../../reply-stream/read-reply.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -15,8 +15,10 @@ import { type ConversationPage, type ConversationWithMessages, checkList } from 
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
+import { joinSignals } from "./signals.ts";
 import { createConfigKeeper, openStorage, type TextStorage } from "./storage.ts";
 import { takeTurn } from "./turn.ts";
+import { openLine } from "./wakefulness.ts";
 
 export {
   type Challenge,
@@ -26,7 +28,7 @@ export {
   type ReplyEndCode,
   type ServerErrorCode,
 } from "../../reply-stream/errors.ts";
-export type { CitedSource } from "../../reply-stream/reply-reader.ts";
+export type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
 export type { ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
@@ -49,18 +51,29 @@ export interface VoiceSession {
   agentId: string;
 }
 
-export interface ChatOptions extends CallOptions {
+/** What a reply has besides its text. */
+export interface ReplyOptions extends CallOptions {
+  /**
+   * Calls with what the reply has from the companion's knowledge, once, when its text is whole. Never where
+   * the companion has none, or the reply did not become whole.
+   */
+  onSources?: ReplyListeners["onSources"];
+  /** Calls when a tool of the companion begins to work on the reply, and when it has ended. */
+  onTool?: ReplyListeners["onTool"];
+  /**
+   * Calls with what the companion would do, but for the visitor's consent: show it, and send the decision with `confirm`.
+   * The reply ends with it, perhaps without a word.
+   */
+  onConfirm?: ReplyListeners["onConfirm"];
+}
+
+export interface ChatOptions extends ReplyOptions {
   /** Ends the call alone: the reply goes on at the server for two minutes, and `resume` continues it. */
   leave?: AbortSignal | undefined;
   /** Calls with false when the connection is lost within a reply, and with true when it is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
   /** Calls with true when the companion asks for a proof of work, which takes a moment, and with false when it is made. */
   onChallenge?: ((isSolving: boolean) => void) | undefined;
-  /**
-   * Calls with what the reply has from the companion's knowledge, once, when its text is whole. Never where
-   * the companion has none, or the reply did not become whole.
-   */
-  onSources?: ((sources: CitedSource[]) => void) | undefined;
   /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
   messageId?: string | undefined;
 }
@@ -93,6 +106,12 @@ export interface Companion extends Ids {
    * the error's `cause` is `replaced`; without `received` it yields that one.
    */
   resume(options?: ResumeOptions): AsyncGenerator<string, void, undefined>;
+  /**
+   * Decides on a call that `onConfirm` named, in the conversation of now: within ten minutes, and once. Yields how the reply
+   * goes on, which cannot be resumed: leaving the loop and the signal end it. Throws `conflict` where it was decided on or
+   * is too old, and `not_found` where it is gone.
+   */
+  confirm(callId: string, approve: boolean, options?: ReplyOptions): AsyncGenerator<string, void, undefined>;
   /** Asks for a voice session; a new one is needed for each. */
   voice(options?: CallOptions): Promise<VoiceSession>;
   /**
@@ -139,6 +158,7 @@ export function createCompanion(options: CompanionOptions): Companion {
     takeTurn(withChallenges(connection, solve, onChallenge), pending, reply, ids.visitorId, {
       ...call,
       isNew,
+      events: call.onSources || call.onTool || call.onConfirm ? true : undefined,
       gone: identity.gone,
       delaysMs: options.reconnectDelaysMs,
     });
@@ -183,6 +203,17 @@ export function createCompanion(options: CompanionOptions): Companion {
       await identity.settle(call.signal);
       const reply = call.reply ?? pending.read();
       if (reply) yield* follow(reply, false, call);
+    },
+
+    async *confirm(callId, approve, { signal, ...call } = {}) {
+      await identity.settle(signal);
+      const joined = joinSignals(signal, identity.gone);
+      const body = { approve, session_id: ids.sessionId, visitor_id: ids.visitorId };
+      try {
+        yield* decide(connection, { callId, body }, openLine, { ...call, signal: joined.signal });
+      } finally {
+        joined.release();
+      }
     },
 
     async voice(call = {}) {

@@ -14,6 +14,9 @@ declare const SDK_INTEGRITY: string;
 declare const CHALLENGE_FILE: string;
 declare const CHALLENGE_INTEGRITY: string;
 /** The same of what shows the sources of replies, which the panel loads with the first that has some, and its style. */
+declare const CONFIRM_FILE: string;
+declare const CONFIRM_INTEGRITY: string;
+declare const CONFIRM_STYLE: string;
 declare const SOURCES_FILE: string;
 declare const SOURCES_INTEGRITY: string;
 declare const SOURCES_STYLE: string;

@@ -2,7 +2,7 @@
 import type { TokenSource } from "../sdk/identity.ts";
 import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
+import { type Decision, findOpenTurn, type Message, makeMessage, type Previous, pulseMs } from "./conversation.ts";
 import { allowsChat, type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import type { RunningTurn } from "./running-turn.ts";
@@ -99,6 +99,11 @@ export class Chat {
     if (this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
     if (allowsChat(this.source)) await this.#ask(asked?.id);
+  }
+
+  /** Sends what the visitor decided on the call that a message asks for. */
+  decide(asked: Message, decision: Decision): void {
+    void this.#replies.decide(asked, decision);
   }
 
   /** Sends what waits, and goes on with a reply whose page has gone, as soon as that can succeed. */

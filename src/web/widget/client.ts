@@ -1,7 +1,7 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
 import { CompanionError } from "../../reply-stream/errors.ts";
-import { cancelReply, postMessage } from "../../reply-stream/follow-reply.ts";
-import { type OnSources, readReply } from "../../reply-stream/read-reply.ts";
+import { cancelReply, decide, postMessage } from "../../reply-stream/follow-reply.ts";
+import { type ReplyListeners, readReply } from "../../reply-stream/read-reply.ts";
 import type { ChallengeSolver } from "../sdk/challenges.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
@@ -10,6 +10,7 @@ import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { nameMessage } from "../sdk/turn.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
+import type { Decision } from "./conversation.ts";
 import type { PanelHost } from "./panel-host.ts";
 
 /** How long a message may wait for the visitor's new token before that is to be seen. */
@@ -18,18 +19,20 @@ export const patienceMs = 300;
 const firstWaitMs = 1000;
 const loadTries = 3;
 
-export interface ReplyOptions {
-  /** What is drawn of it already. */
-  received: string;
-  /** The server has never heard of it. */
-  isNew: boolean;
+export interface DecisionOptions extends ReplyListeners {
   /** The stop button. */
   stop: AbortSignal;
   /** The reply goes on without this page. */
   leave: AbortSignal;
+}
+
+export interface ReplyOptions extends DecisionOptions {
+  /** What is drawn of it already. */
+  received: string;
+  /** The server has never heard of it. */
+  isNew: boolean;
   onConnection(isConnected: boolean): void;
   onChallenge(isSolving: boolean): void;
-  onSources: OnSources;
 }
 
 export function createClient(host: PanelHost) {
@@ -142,11 +145,11 @@ export function createClient(host: PanelHost) {
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, message, { ...told, signal: line.signal });
-            for await (const fragment of readReply(opened, told.onSources)) {
+            const options = { ...told, events: true as const, signal: line.signal };
+            const opened = await postMessage(connection, message, options);
+            for await (const fragment of readReply(opened, options)) {
               received += fragment;
               yield fragment;
-              joined.signal.throwIfAborted();
             }
             return;
           } catch (error) {
@@ -165,6 +168,23 @@ export function createClient(host: PanelHost) {
       } finally {
         joined.release();
         if (stop.aborted && isOurs) void cancelReply(connection, message, pause);
+      }
+    },
+
+    /** Decides on a call, and yields how the reply goes on. */
+    async *decide(
+      { callId, approve }: Pick<Decision, "callId" | "approve">,
+      { stop, leave, ...told }: DecisionOptions,
+    ): AsyncGenerator<string, void, undefined> {
+      const joined = joinSignals(stop, leave);
+      const call = { ...told, signal: joined.signal };
+      const body = { approve, session_id: ids.sessionId, visitor_id: ids.visitorId };
+      try {
+        yield* visitor
+          ? (await getSdk()).confirm(callId, approve, call)
+          : decide(connection, { callId, body }, openLine, call);
+      } finally {
+        joined.release();
       }
     },
 

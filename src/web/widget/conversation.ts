@@ -1,12 +1,20 @@
 /** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
 
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation } from "../../reply-stream/reply-reader.ts";
 import type { StoredMessage } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 
 /** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */
 export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed" | "waiting";
+
+/** A call that the visitor is to decide on. */
+export interface AskedCall extends Confirmation {
+  /** When it was asked for, epoch milliseconds. */
+  at: number;
+  /** `decided`: elsewhere, so it is not known how. */
+  choice?: "confirmed" | "declined" | "decided" | "expired" | undefined;
+}
 
 export interface Message {
   /** Of a reply, also its message's name at the server. */
@@ -24,6 +32,20 @@ export interface Message {
   replyId?: string | undefined;
   /** Of a whole reply: what its markers stand for. */
   sources?: CitedSource[];
+  /** Of a reply under way: what its tools are doing, by the key of the words for it. */
+  work?: "looking" | "doing" | null;
+  /** Of a reply: what it ends with. */
+  asks?: AskedCall;
+  /** It followed a decision, or has one: the visitor cannot ask for that once more. */
+  isFinal?: boolean;
+}
+
+/** What the visitor decided on the call that a message asks for. */
+export interface Decision {
+  callId: string;
+  approve: boolean;
+  /** Takes note of a failure, or of a stop, which is null; returns what the visitor must be told of all the same, or null. */
+  fail(error: unknown, reply: Message): unknown;
 }
 
 /** A question and its reply, while that is under way in this tab. */
@@ -104,7 +126,7 @@ function readMessages(kept: unknown): Message[] {
   return kept
     .filter(isMessage)
     .map((message) => settle({ ...message, id: message.id || `${message.role}-${message.at}` }))
-    .filter(({ text, state }) => text || state === "streaming");
+    .filter(({ text, state, asks }) => text || asks || state === "streaming");
 }
 
 function isMessage(value: unknown): value is Message {
@@ -157,7 +179,7 @@ export function settleTurn(kept: Message[], { asked, reply }: Turn): Message[] {
   const others = kept.filter(({ id }) => id !== reply.id);
   const index = others.findIndex(({ id }) => id === asked.id);
   if (index < 0) return kept;
-  const isEmpty = !reply.text && reply.state !== "streaming";
+  const isEmpty = !reply.text && !reply.asks && reply.state !== "streaming";
   others.splice(index, 1, asked, ...(isEmpty ? [] : [reply]));
   return others;
 }

@@ -94,7 +94,20 @@ export function createFrame(
       box.replaceChildren();
       root.classList.add("filled");
       panel = createPanel({
-        ...{ shadow, box, isLauncher, token, baseUrl, connection, source, lang, words, privacyUrl, assetsUrl, emit },
+        ...{
+          shadow,
+          box,
+          isLauncher,
+          token,
+          baseUrl,
+          connection,
+          source,
+          lang,
+          words: strings,
+          privacyUrl,
+          assetsUrl,
+          emit,
+        },
         visitor: options.visitor,
         load: (...file) => loadFile(assetsUrl, ...file),
         isOpen: () => isOpen,

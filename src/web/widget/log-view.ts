@@ -5,6 +5,7 @@ import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
+import type { PanelHost } from "./panel-host.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
 
@@ -16,8 +17,6 @@ export interface LogView {
   close(): void;
 }
 
-export type SourcesModule = typeof import("./sources.ts");
-
 interface Row {
   element: HTMLElement;
   draw(): void;
@@ -25,11 +24,11 @@ interface Row {
 
 export function createLogView(
   chat: Chat,
-  { lang, strings }: { lang: string; strings: Strings },
-  { say }: Announcer,
-  privacyUrl: string | null,
-  loadSources: () => Promise<SourcesModule>,
+  strings: Strings,
+  announcer: Announcer,
+  { lang, privacyUrl, load }: PanelHost,
 ): LogView {
+  const { say } = announcer;
   const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
   // Present before the configuration is known: a message can already be written.
@@ -79,33 +78,49 @@ export function createLogView(
       markdown = createMarkdownView(body, strings, copyButton);
     };
     begin();
-    const dots = h("span", { class: "dots" }, "•••");
+    const dots = h("span", { class: "dots" });
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
-    let drawn: Pick<Message, "text" | "state"> | null = null;
+    let card: Promise<() => void> | undefined;
+    let drawn: { text: string; state: string; work: unknown } | null = null;
     const row = h("div", { class: `row ${role}` }, h("span", { class: "unseen" }, `${name}: `), body, foot);
     return {
       element: row,
       draw() {
-        const { text, state } = message;
+        const { text, state, asks } = message;
         const isStreaming = state === "streaming";
+        const work = isStreaming && message.work;
         row.dataset.state = state;
-        foot.hidden = isStreaming;
-        if (isUser || (text === drawn?.text && state === drawn.state)) return;
+        foot.hidden = isStreaming || !text;
+        body.hidden = !isStreaming && !text;
+        if (asks) {
+          card ??= load<typeof import("./confirm.ts")>(CONFIRM_FILE, CONFIRM_INTEGRITY, "confirm.js").then(
+            ({ createCard }) => createCard(row, message, chat, strings, announcer),
+          );
+          // Without the file the decision waits: it is loaded again when something is drawn.
+          card.then(
+            (draw) => draw(),
+            () => {
+              card = undefined;
+            },
+          );
+        }
+        if (isUser || (text === drawn?.text && state === drawn.state && work === drawn.work)) return;
         // Gone on with after an end, or another one in its place.
         if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
-        const now = { text, state };
+        const now = { text, state, work };
         drawn = now;
         dots.remove();
         markdown.update(text, isStreaming);
-        if (!text) body.append(dots);
+        dots.textContent = work ? strings[work] : "• • •";
+        if (work || !text) body.append(dots);
         if (isStreaming || !message.sources?.length) return;
         const redraw = (shown: string) => {
           begin();
           markdown.update(shown, false);
         };
         // Without the file the reply stays as it is: its footer says the same.
-        loadSources().then(
+        load<typeof import("./sources.ts")>(SOURCES_FILE, SOURCES_INTEGRITY, "sources.js").then(
           ({ showSources }) => drawn === now && showSources(body, message, strings, redraw),
           () => {},
         );
@@ -142,7 +157,8 @@ export function createLogView(
     const { messages, pause, source } = chat;
     // That a page view was refused is no matter once there are messages.
     const problem = source.config || (allowsChat(source) && messages.length) ? chat.problem : source.problem;
-    const state = messages.at(-1)?.state ?? "done";
+    const last = messages.at(-1);
+    const state = last?.state ?? "done";
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
     const isOffline = !navigator.onLine;
     const code = problem?.code ?? state;
@@ -156,7 +172,7 @@ export function createLogView(
     notice.hidden = !sentences.length;
     notice.classList.toggle("warn", !!problem);
     notice.classList.toggle("quiet", !isOffline && !!pause);
-    retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
+    retry.hidden = !!last?.isFinal || seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
     // Once for each reason, not at every second.
     const reason = `${code}${isOffline}${pause}`;
     if (reason !== told && element.offsetParent) say(sentence.textContent);

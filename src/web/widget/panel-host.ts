@@ -2,10 +2,11 @@
 import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import type { ConfigSource } from "./config-source.ts";
+import type { launcherEnglish } from "./launcher-strings.ts";
 import type { Strings } from "./strings.ts";
 
 /** Incremented with every change here: the panel's file may be of another version than the page's script. */
-export const panelVersion = 2;
+export const panelVersion = 3;
 
 export interface PanelHost {
   shadow: ShadowRoot;
@@ -20,7 +21,8 @@ export interface PanelHost {
   source: ConfigSource;
   /** A BCP 47 tag. */
   lang: string;
-  words: Partial<Strings>;
+  /** With those of the launcher in full; of the others, what is not English. */
+  words: Partial<Strings> & typeof launcherEnglish;
   privacyUrl: string | null;
   /** Ends with a slash. */
   assetsUrl: string;

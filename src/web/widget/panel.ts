@@ -15,7 +15,7 @@ export { panelVersion } from "./panel-host.ts";
 let sheet: CSSStyleSheet | null = null;
 
 export function createPanel(host: PanelHost): Panel {
-  const { shadow, box, source, lang } = host;
+  const { shadow, box, source } = host;
   const strings = { ...english, ...host.words };
   const cleanUp = new AbortController();
   const { signal } = cleanUp;
@@ -24,8 +24,9 @@ export function createPanel(host: PanelHost): Panel {
   const chat = new Chat(createClient(host), source, host.token, {
     changed: () => draw(),
     replied(message) {
-      if (message.state === "streaming" && !message.text)
-        announcer.say(fill(strings.typing, name.textContent || strings.assistant));
+      const { state, text, work } = message;
+      if (state === "streaming" && (work || !text))
+        announcer.say(work ? strings[work] : fill(strings.typing, name.textContent || strings.assistant));
       announcer.follow(message);
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
@@ -36,9 +37,7 @@ export function createPanel(host: PanelHost): Panel {
     emit: host.emit,
   });
   const announcer = createAnnouncer(strings);
-  const log = createLogView(chat, { lang, strings }, announcer, host.privacyUrl, () =>
-    host.load(SOURCES_FILE, SOURCES_INTEGRITY, "sources.js"),
-  );
+  const log = createLogView(chat, strings, announcer, host);
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, host);
 

@@ -1,7 +1,15 @@
 /** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is told. */
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { beginTurn, findOpenTurn, type Message, makeMessage, pulseMs, settleTurn } from "./conversation.ts";
+import {
+  beginTurn,
+  type Decision,
+  findOpenTurn,
+  type Message,
+  makeMessage,
+  pulseMs,
+  settleTurn,
+} from "./conversation.ts";
 import { isLimit, isRefusal, type Problem, toProblem } from "./problem.ts";
 import { type RunningTurn, runTurn, startTurn } from "./running-turn.ts";
 import type { Transcript } from "./transcript.ts";
@@ -42,6 +50,12 @@ export class Replies {
     await this.#run(startTurn({ asked, reply }, this.#client.sessionId), true);
   }
 
+  /** Sends what the visitor decided; resolves when the reply to that has ended, in whatever way. */
+  async decide(asked: Message, decision: Decision): Promise<void> {
+    const reply = makeMessage("assistant", "streaming");
+    await this.#run({ ...startTurn({ asked, reply }, this.#client.sessionId), decision }, false);
+  }
+
   /** Goes on with a reply that was cut off, or whose page has gone; false where there is none. */
   goOn(wasCut: boolean): boolean {
     const turn = findOpenTurn(this.#transcript.messages, wasCut);
@@ -65,7 +79,7 @@ export class Replies {
     this.#transcript.turn = turn;
     this.problem = null;
     // Until there is a reply: the page may go away before its first word.
-    asked.state = "incomplete";
+    if (!turn.decision) asked.state = "incomplete";
     const place = isNew ? beginTurn : settleTurn;
     this.#transcript.change((kept) => place(kept, { asked, reply: { ...reply, seenAt: Date.now() } }));
     const pulse = setInterval(() => this.#transcript.save(), pulseMs);
@@ -80,7 +94,7 @@ export class Replies {
     if (isLimit(problem?.code) && !this.#source.config) asked.state = "waiting";
     this.#transcript.save();
     this.#transcript.turn = null;
-    if (reply.state === "done") this.#listener.emit("reply", { text: reply.text });
+    if (reply.text && reply.state === "done") this.#listener.emit("reply", { text: reply.text });
     const isHere = turn.sessionId === this.#client.sessionId;
     if (problem) {
       if (isHere) this.problem = problem;

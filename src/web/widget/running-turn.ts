@@ -1,9 +1,11 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
-import type { Turn } from "./conversation.ts";
+import type { Decision, Turn } from "./conversation.ts";
 
 export interface RunningTurn extends Turn {
+  /** Of a turn that begins with it, instead of a question: `asked` is the message that asks for it. */
+  decision?: Decision | undefined;
   sessionId: string;
   stop: AbortController;
   /** Fires when the reply goes on without this page. */
@@ -26,7 +28,8 @@ export async function runTurn(
   isNew: boolean,
   { changed, replied }: { changed(): void; replied(): void },
 ): Promise<unknown> {
-  const { asked, reply, sessionId, stop, leave } = turn;
+  const { asked, reply, sessionId, stop, leave, decision } = turn;
+  const running = new Set<string>();
   const tell = (pause: RunningTurn["pause"]) => {
     turn.pause = pause;
     changed();
@@ -37,11 +40,25 @@ export async function runTurn(
     // The companion's owner may not want to show any: then there are no markers.
     reply.sources = sources.filter(({ n }) => reply.text.includes(`[${n}]`));
   };
+  const onTool = ({ call_id, state }: ToolCallState) => {
+    running[state === "running" ? "add" : "delete"](call_id);
+    const work = running.size ? (decision ? "doing" : "looking") : null;
+    if (work === reply.work) return;
+    reply.work = work;
+    replied();
+  };
+  const onConfirm = (asks: Confirmation) => {
+    // Heard again after a cut, it is as old as it was.
+    reply.asks ??= { ...asks, at: Date.now() };
+  };
   for (;;) {
-    const fragments = client.reply(
-      { messageId: reply.id, sessionId, message: asked.text },
-      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection, onChallenge, onSources },
-    );
+    const options = { stop: stop.signal, leave: leave.signal, onSources, onTool, onConfirm };
+    const fragments = decision
+      ? client.decide(decision, options)
+      : client.reply(
+          { messageId: reply.id, sessionId, message: asked.text },
+          { ...options, received: reply.text, isNew, onConnection, onChallenge },
+        );
     try {
       for await (const fragment of fragments) {
         reply.text += fragment;
@@ -59,13 +76,14 @@ export async function runTurn(
   }
 }
 
-function settle({ asked, reply, stop, leave }: RunningTurn, error: unknown): unknown {
+function settle({ asked, reply, stop, leave, decision }: RunningTurn, error: unknown): unknown {
   // Nothing has happened to it.
   if (leave.signal.aborted) return null;
   const { code, cause, isCut } = Object(error);
   // Perhaps in another tab.
   const isStopped = stop.signal.aborted || [code, Object(cause).code].includes("cancelled");
   reply.state = isStopped ? "stopped" : "incomplete";
+  if (decision) return decision.fail(isStopped ? null : error, reply);
   reply.isOpen = (isCut && !isStopped) || undefined;
   if (!reply.text) asked.state = isStopped ? "stopped" : "failed";
   asked.replyId = reply.isOpen && !reply.text ? reply.id : undefined;

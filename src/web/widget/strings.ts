@@ -1,8 +1,7 @@
 /** The interface's own words in English; other languages are files of the same keys in `locales`. */
-import { launcherEnglish } from "./launcher-strings.ts";
+import type { launcherEnglish } from "./launcher-strings.ts";
 
 export const english = {
-  ...launcherEnglish,
   restart: "New conversation",
   previous: "Back to the previous conversation",
   placeholder: "Write a message…",
@@ -14,6 +13,8 @@ export const english = {
   suggestions: "Suggested questions",
   you: "You",
   typing: "{name} is typing",
+  looking: "Looking that up…",
+  doing: "Doing that…",
   copy: "Copy",
   copied: "Copied",
   code: "Code block",
@@ -47,7 +48,7 @@ export const english = {
   voiceFailed: "Voice chat could not be started. Please try again.",
 };
 
-export type Strings = typeof english;
+export type Strings = typeof english & typeof launcherEnglish;
 
 /** Puts the value where the text has `{name}` or `{count}`. */
 export function fill(text: string, value: string | number): string {
