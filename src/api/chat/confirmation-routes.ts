@@ -67,6 +67,7 @@ export const confirmationRoutes: readonly Route[] = [
         "named events, and takes no message of any quota. 404 for another visitor's call and one whose tool is gone, 409 for " +
         "one that was decided on or is too old.",
       params: { token: embedTokenParam, call_id: describeCall() },
+      bodyExample: { approve: true, session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10" },
       responses: { 200: eventStream },
       errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
     }),

@@ -178,6 +178,7 @@ export const keyChatRoutes: readonly Route[] = [
     document: () => ({
       description: "As on the public chat, with the `visitor` that was sent with the message.",
       params: { call_id: describeCall() },
+      bodyExample: { approve: true, session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10" },
       responses: { 200: eventStream },
       errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
     }),
