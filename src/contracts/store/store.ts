@@ -29,6 +29,7 @@ import type { UsageStore } from "./usage.ts";
 import type { VisitorKeyStore } from "./visitor-keys.ts";
 import type { VoiceStore } from "./voice.ts";
 import type { VoiceAgentGrantStore } from "./voice-agent-grants.ts";
+import type { WebhookStore } from "./webhooks.ts";
 
 export interface Store {
   readonly accounts: AccountStore;
@@ -50,6 +51,7 @@ export interface Store {
   readonly visitorKeys: VisitorKeyStore;
   readonly voice: VoiceStore;
   readonly voiceAgentGrants: VoiceAgentGrantStore;
+  readonly webhooks: WebhookStore;
 
   /** Resolves if a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
   check(): Promise<void>;
@@ -77,4 +79,5 @@ export type * from "./usage.ts";
 export type * from "./visitor-keys.ts";
 export type * from "./voice.ts";
 export type * from "./voice-agent-grants.ts";
+export type * from "./webhooks.ts";
 export type * from "./write-context.ts";

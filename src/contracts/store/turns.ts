@@ -6,6 +6,7 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { Answerer, CountedTokens, TokenUsage } from "../../domain/usage.ts";
 import type { ArrivalMark, TicketId } from "../coordination.ts";
 import type { ReachedBudget, Spend } from "./spending.ts";
+import type { TurnEvents } from "./webhooks.ts";
 
 /** One settled exchange: what is stored of it and what it cost. */
 export interface SettledTurn {
@@ -48,6 +49,8 @@ export interface SettledTurn {
   keyId: string | null;
   /** UTC day of admission, for quota and usage. */
   day: string;
+  /** Null if the account has no webhooks. */
+  events: TurnEvents | null;
 }
 
 export interface SettledVisitor {

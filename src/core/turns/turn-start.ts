@@ -163,6 +163,8 @@ export interface TurnResult {
   /** UTC day of admission, under which quota and usage count. */
   readonly day: string;
   readonly ticketId: TicketId;
+  /** Whether the companion's account had an enabled webhook when the turn was admitted. */
+  readonly hasWebhooks: boolean;
   /** Milliseconds from the call to the first text; null if there was none. */
   readonly firstTextMs: number | null;
 }

@@ -2,6 +2,7 @@
 import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { emptyDeliveries } from "../store-shared/scripts/webhooks.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { mergeConversation } from "./conversation-merge.ts";
 import { deleteConversations } from "./conversation-removal.ts";
@@ -19,6 +20,7 @@ const deleteOfVisitors = deleteConversations(
   "account_id = $2 AND visitor_id = ANY($3::text[]) AND visitor_id <> '' AND companion_id = $4",
 );
 const deleteVoiceSessions = "DELETE FROM voice_sessions WHERE companion_id = $1 AND visitor_id = ANY($2::text[])";
+const emptyOfVisitors = emptyDeliveries("companion_id = $1 AND visitor_id = ANY($2::text[])");
 /** Day by day, of which there are few: no index begins with the visitor. */
 const deleteVisitorDays = `WITH RECURSIVE days AS (
     (SELECT day FROM visitor_daily WHERE companion_id = $1 ORDER BY day LIMIT 1)
@@ -30,7 +32,7 @@ const deleteVisitorDays = `WITH RECURSIVE days AS (
   WHERE v.companion_id = $1 AND v.day = days.day AND v.visitor_id = ANY($2::text[])`;
 
 export function createConversationStore(engine: PostgresEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, removals, log } = parts;
+  const { changes, erasures, events, removals, log } = parts;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
 
@@ -62,15 +64,17 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
 
     merge: (from, visitor) => mergeConversation(engine, from, visitor),
 
-    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
+    eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.change(accountId, async (transaction) => {
         if ((await transaction.get(selectCompanion, [companionId, accountId])) === null) return false;
         const change = { accountId, action: "visitor.erase", targetId: companionId, details: {} };
         await changes.record(transaction, context, change);
         await erasures.note(transaction, { companionId, visitorIds, sessionId: null });
+        if (event !== null) await events.tell(transaction, [event]);
         await Promise.all([
           transaction.run(deleteVoiceSessions, [companionId, visitorIds]),
           transaction.run(deleteVisitorDays, [companionId, visitorIds]),
+          transaction.run(emptyOfVisitors, [companionId, visitorIds]),
           transaction.run(deleteOfVisitors, [context.nowMs, accountId, visitorIds, companionId]),
         ]);
         return true;

@@ -19,6 +19,7 @@ import { createSpendingStore } from "../store-shared/scripts/spending.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
+import { createWebhookStore, DeliveryBell } from "../store-shared/scripts/webhooks.ts";
 import { createKeyLookups } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionStore } from "./companions.ts";
@@ -29,6 +30,7 @@ import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
+import { createEventWriter } from "./events.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
@@ -136,6 +138,8 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const erasures = createErasures(engine, arrivals);
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
+  const bell = new DeliveryBell();
+  const events = createEventWriter(bell);
   return {
     log,
     arrivals,
@@ -145,10 +149,12 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { knowledge, erasures, log }),
+    bell,
     erasures,
+    events,
     scripts: createPostgresScripts(engine),
-    settling: createSettling(engine, tickets),
-    spending: createSpendingLedger(),
+    settling: createSettling(engine, tickets, bell),
+    spending: createSpendingLedger(bell),
     tickets,
     usage: createUsageWriter(),
   };
@@ -187,6 +193,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+    webhooks: createWebhookStore(scripts, parts.bell, removals),
 
     async check() {
       const late = Promise.withResolvers<never>();

@@ -9,8 +9,10 @@ import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { systemIds } from "../../lib/ids.ts";
+import type { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
 import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { type ToldTurn, toToldParameter } from "./events.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
@@ -33,6 +35,8 @@ export interface Settlement {
   /** Null unless it takes one of its visitor's own day: whose, and an erasure since then takes it away. */
   limited: { key: ConversationKey; arrivalMark: string } | null;
   ticketId: TicketId;
+  /** Null for an account without webhooks. */
+  told: ToldTurn | null;
 }
 
 export interface Settling {
@@ -74,11 +78,17 @@ const types = [
   ...quotaTypes,
   ...textArrays(11),
   ...spendingTypes,
+  "text",
 ];
 export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
-export function createSettling(engine: PostgresEngine, tickets: OpenTickets, patienceMs = usualPatienceMs): Settling {
+export function createSettling(
+  engine: PostgresEngine,
+  tickets: OpenTickets,
+  bell: Pick<DeliveryBell, "ring">,
+  patienceMs = usualPatienceMs,
+): Settling {
   let waiting: Waiting[] = [];
   let underWay: Waiting[] = [];
   let running: Promise<void> | null = null;
@@ -123,6 +133,7 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
         let reached = readReached(await engine.quickPool.once.get(settleTurns, parameters));
         counts.batches++;
         counts.turns += batch.length;
+        if (reached.length > 0 || batch.some(({ told }) => told !== null)) bell.ring();
         for (const turn of batch) {
           const own = reached.filter(({ accountId }) => accountId === turn.usage.accountId);
           reached = reached.filter((budget) => !own.includes(budget));
@@ -240,6 +251,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ day }) => day,
     ]),
     ...toSpendingArrays(spent),
+    toToldParameter(batch.flatMap(({ told }) => told ?? [])),
   ];
 }
 

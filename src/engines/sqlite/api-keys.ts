@@ -3,8 +3,9 @@ import type { Plan } from "../../domain/account.ts";
 import { decodeScopes } from "../store-shared/rows/scope-letters.ts";
 import type { KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { hasWebhooks } from "./events.ts";
 import { setLastUse } from "./last-use.ts";
-import { type SpendingStateRow, spendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 interface FoundRow {
@@ -14,10 +15,12 @@ interface FoundRow {
   account_id: string;
   plan: Plan;
   suspended_at: number | null;
+  has_webhooks: number;
 }
 
 export const apiKeyQueries = {
-  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
+  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at,
+       ${hasWebhooks("a.id")} AS has_webhooks
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
   checkCaller: `SELECT k.expires_at AS expiresAt,
        EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion,
@@ -46,16 +49,16 @@ export function createKeyLookups(engine: SqliteEngine, usage: UsageWriter): KeyL
         if (row === null) return null;
         const { id: keyId, expires_at: expiresAt, plan, suspended_at: suspendedAt } = row;
         const account = { id: row.account_id, plan };
-        return { keyId, scopes: decodeScopes(row.scopes), expiresAt, account, suspendedAt };
+        const found = { keyId, scopes: decodeScopes(row.scopes), expiresAt, account, suspendedAt };
+        return { ...found, hasWebhooks: row.has_webhooks === 1 };
       }),
 
     checkCaller: (keyId, companionId) =>
       engine.read(() => {
         const row = selectRight.get(companionId, keyId);
         if (row === null) return null;
-        const { expiresAt, hasCompanion, isStopped, hasBudgets } = row;
-        const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
-        return { expiresAt, hasCompanion: hasCompanion === 1, spending };
+        const { expiresAt, hasCompanion } = row;
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending: toSpendingState(row) };
       }),
 
     recordUses: async (uses, day) => {

@@ -11,7 +11,7 @@ import { createCompanionLists } from "./companion-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
-import { type SpendingStateRow, spendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
@@ -28,7 +28,7 @@ interface CheckRow extends SpendingStateRow {
 }
 
 export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): CompanionStore {
-  const { metadata, removals, scripts, usage } = parts;
+  const { events, metadata, removals, scripts, usage } = parts;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
@@ -59,10 +59,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const found = selectByToken.get(token, token);
     if (found === null || found.plan === null) return null;
-    const { tokenId, plan, isGranted, isStopped, hasBudgets, ...row } = found;
+    const { tokenId, plan, isGranted, isStopped, hasBudgets, hasWebhooks, ...row } = found;
     if (isGranted === 0) row.voiceAgentId = null;
     const bytes = estimateBytes(row);
-    const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
+    const spending = toSpendingState({ isStopped, hasBudgets, hasWebhooks });
     return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
@@ -71,6 +71,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     index: (...of) => part(() => metadata.add(...of)),
     reindex: (...of) => part(() => metadata.replace(...of)),
     keepLabel: (...of) => part(() => usage.keepLabel(...of)),
+    tell: (told) =>
+      part(() => {
+        for (const event of told) events.tell(event);
+      }),
   };
   return {
     ...createCompanionChanges(scripts, own, removals),
@@ -91,7 +95,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 }
 
 function toRight(row: CheckRow | null): SpendingState | null {
-  return row?.holds === 1 ? { isStopped: row.isStopped === 1, hasBudgets: row.hasBudgets === 1 } : null;
+  return row?.holds === 1 ? toSpendingState(row) : null;
 }
 
 /**

@@ -3,6 +3,7 @@ import { type ConversationStore, newestMessages } from "../../contracts/store/co
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
+import { emptyDeliveries } from "../store-shared/scripts/webhooks.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
@@ -14,7 +15,7 @@ import { type ConversationRow, conversationColumns } from "./rows/conversation.t
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
+  const { changes, erasures, eraser, events, knowledge, removals, visitorDays } = parts;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
@@ -27,6 +28,10 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
   );
   const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
+  const emptyOfConversation = engine.query<null, [number]>(
+    emptyDeliveries("conversation_id = (SELECT id FROM conversations WHERE number = ?)"),
+  );
+  const emptyOfVisitor = engine.query<null, [string, string]>(emptyDeliveries("companion_id = ? AND visitor_id = ?"));
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
   );
@@ -66,6 +71,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     for (const visitorId of visitorIds) {
       deleteVoiceSessions.run(companionId, visitorId);
       visitorDays.erase(companionId, visitorId);
+      emptyOfVisitor.run(companionId, visitorId);
     }
     let erased = 0;
     while (erased < erasedPerCommit) {
@@ -73,6 +79,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const removal = conversation === null ? selectRemoval.get() : null;
       const number = conversation?.number ?? removal?.target_number;
       if (number === undefined) break;
+      if (conversation !== null) emptyOfConversation.run(number);
       const limit = erasedPerCommit - erased;
       const messages = eraser.erase(number, limit);
       const done = messages + knowledge.removeTurns(number, limit - messages);
@@ -115,6 +122,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
         if (row === null) return false;
         const { number, companionId } = row;
         erasures.noteConversation(toConversation(row));
+        emptyOfConversation.run(number);
         deleteConversation.run(number);
         removals.add("conversation", id, number, context.nowMs);
         changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
@@ -124,9 +132,10 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       return isDeleted;
     },
 
-    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
+    eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.write(() => {
         if (selectCompanion.get(companionId, accountId) === null) return false;
+        if (event !== null) events.tell(event);
         for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;

@@ -19,6 +19,7 @@ import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
 import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
+import { createWebhookStore, DeliveryBell } from "../store-shared/scripts/webhooks.ts";
 import { createKeyLookups } from "./api-keys.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
@@ -26,6 +27,7 @@ import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { SqliteEngine } from "./engine.ts";
+import { createEventWriter } from "./events.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
 import { createKnowledgeIndex } from "./knowledge-index.ts";
@@ -95,6 +97,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
   const voiceAgents = scripts.bind(voiceAgentScripts);
+  const bell = new DeliveryBell();
+  const events = createEventWriter(engine, bell);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
@@ -106,12 +110,13 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     conversations,
     eraser,
     erasures,
+    events,
     exchanges,
     knowledge,
     metadata,
     removals,
     scripts,
-    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) },
+    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage, events) },
   };
   const uploads = createKnowledgeUploads(scripts, removals);
   const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
@@ -149,6 +154,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+    webhooks: createWebhookStore(scripts, bell, removals),
 
     async check() {
       await engine.read(() => checkRead.get());

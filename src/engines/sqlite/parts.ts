@@ -1,6 +1,7 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { ErasureMarks } from "../../contracts/coordination.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
+import type { EventWriter } from "./events.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
@@ -17,6 +18,7 @@ export interface StoreParts {
   conversations: ConversationWriter;
   eraser: MessageEraser;
   erasures: ErasureMarks;
+  events: EventWriter;
   exchanges: Exchanges;
   knowledge: KnowledgeRemover;
   metadata: MetadataIndex;

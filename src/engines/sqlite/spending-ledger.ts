@@ -4,7 +4,9 @@ import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../store-shared/rows/budgets.ts";
+import { budgetEvent } from "../store-shared/rows/events.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { EventWriter } from "./events.ts";
 import { createKeyKin } from "./key-kin.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
@@ -22,7 +24,7 @@ export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 const returned = `account_id AS accountId, companion_id AS companionId, key_id AS keyId, day, model, provider, micros,
   budget_ids AS budgetIds, facts`;
 
-export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
+export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, events: EventWriter) {
   const selectAny = engine.query<{ one: number }, [string]>(
     "SELECT 1 AS one FROM budgets WHERE account_id = ? LIMIT 1",
   );
@@ -46,6 +48,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   const setReached = engine.query<null, [number, string, string]>(
     "UPDATE budget_periods SET reached_at = ? WHERE budget_id = ? AND start_day = ?",
   );
+  const selectSubject = engine.query<{ subject: string }, [string]>("SELECT subject FROM budgets WHERE id = ?");
   const insertReservation = mapColumns(tables.spendingReservations).createInsert(engine);
   const takeReservation = engine.query<ReservationRow, [string]>(
     () => `DELETE FROM spending_reservations AS r WHERE r.id = ? RETURNING ${returned}`,
@@ -73,8 +76,18 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
    * Marks that the limit is reached for the first time in the period: the one place where this becomes true, in the
    * commit of what brought it about.
    */
-  function reach(accountId: string, { id, action, period }: Matched, startDay: string, atMs: number): ReachedBudget {
+  function reach(
+    accountId: string,
+    { id, action, period, limitMicros }: Matched,
+    startDay: string,
+    atMs: number,
+  ): ReachedBudget {
     setReached.run(atMs, id, startDay);
+    const budget = selectSubject.get(id);
+    if (budget !== null) {
+      const subject = JSON.parse(budget.subject);
+      events.tell(budgetEvent({ id, action, period, limitMicros, subject }, accountId, atMs));
+    }
     return { id, accountId, action, period };
   }
 

@@ -2,6 +2,6 @@
 
 /**
  * `target_id` and `target_number`: of an account, a companion and a conversation its own; of an edition its number in both;
- * of an upload its id, and 0.
+ * of an upload and a webhook its id, and 0.
  */
-export type RemovalKind = "account" | "companion" | "conversation" | "edition" | "upload";
+export type RemovalKind = "account" | "companion" | "conversation" | "edition" | "upload" | "webhook";

@@ -6,6 +6,7 @@ import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
 import { spendingTables } from "./spending.ts";
 import { usageTables } from "./usage.ts";
+import { webhookTables } from "./webhooks.ts";
 
 export function tablesOf(dialect: Dialect) {
   const accounts = accountTables(dialect);
@@ -16,5 +17,6 @@ export function tablesOf(dialect: Dialect) {
     ...knowledgeTables(dialect),
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
+    ...webhookTables(dialect, accounts),
   };
 }
