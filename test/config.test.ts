@@ -59,6 +59,7 @@ test("has the documented defaults where nothing is set", () => {
     prices: { tokens: [], minutes: [] },
     voice: { apiKey: null, baseUrl: "https://api.elevenlabs.io", webhookSecret: null },
     knowledge: { privateSources: [] },
+    privateTargets: [],
     rates: {
       ...{ ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600 },
       ...{ configRatePerToken: null, configRatePerIp: null },
@@ -107,6 +108,7 @@ test("takes every variable", () => {
     COMPANIOND_TRUST_PROXY: "2",
     COMPANIOND_EMBEDDING_MODEL: "embed-1",
     COMPANIOND_PRIVATE_SOURCES: "Wiki.internal:8080, 10.1.0.0/16",
+    COMPANIOND_PRIVATE_TARGETS: "crm.internal",
     COMPANIOND_RATE_PER_TOKEN: "1",
     COMPANIOND_RATE_PER_IP: "2",
     COMPANIOND_CONFIG_RATE_PER_TOKEN: "20",
@@ -194,6 +196,7 @@ test("takes every variable", () => {
         { kind: "range", range: { version: 4, groups: [0, 0, 0, 0, 0, 0xffff, 0x0a01, 0], prefixBits: 112 } },
       ],
     },
+    privateTargets: [{ kind: "host", host: "crm.internal", port: null }],
     rates: {
       ...{ ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
       ...{ configRatePerToken: 20, configRatePerIp: 21 },

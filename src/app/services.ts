@@ -23,6 +23,7 @@ import { listReplyAnswerers } from "../domain/model-routes.ts";
 import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
 import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
+import { createOutgoingHttp } from "../engines/outgoing-http/outgoing-http.ts";
 import { createPostgres } from "../engines/postgres/postgres.ts";
 import { createSqlite } from "../engines/sqlite/sqlite.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
@@ -206,6 +207,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     visitors: createVisitors({ store, sealing, clock, log }),
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
+    outgoing: createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) }),
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),

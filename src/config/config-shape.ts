@@ -94,6 +94,8 @@ export interface Config {
     /** What sources may be read from besides public hosts. */
     readonly privateSources: readonly AllowedHost[];
   };
+  /** What requests to URLs of owners' may go to besides public hosts, over http too. */
+  readonly privateTargets: readonly AllowedHost[];
   readonly rates: RateSettings;
   /** Concurrent chat streams per client address. */
   readonly streamsPerIp: number;

@@ -1,5 +1,6 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
 import type { JsonValue } from "../domain/companion.ts";
+import { isFramingHeader, isHeaderName, isHeaderValue } from "../lib/http/header-fields.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { BadValue, isJsonObject, type ParseValue, quote, word } from "./values.ts";
 
@@ -7,25 +8,8 @@ const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const domainPattern = new RegExp(`^(${label}\\.)+${label}$`);
 /** As many as one certificate of Let's Encrypt's may name. */
 const maxDomains = 100;
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What the server says itself, or what would break the request's framing. */
-const ownHeaders = [
-  "authorization",
-  "content-type",
-  "content-length",
-  "host",
-  "connection",
-  "transfer-encoding",
-  "accept",
-  "accept-encoding",
-  "content-encoding",
-  "expect",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "upgrade",
-];
+/** What the server says itself besides what frames a request. */
+const ownHeaders = ["authorization", "content-type", "accept"];
 
 /**
  * What names of objects begin with. A leading slash goes, and the other forms are refused: they change on the way in
@@ -111,11 +95,12 @@ export function readHeaderFields(value: JsonValue): Readonly<Record<string, stri
   const seen = new Set<string>();
   for (const [name, content] of fields) {
     const lower = name.toLowerCase();
-    if (!headerName.test(name)) throw new BadValue(`has a name that no header can have: ${quote(name)}.`);
-    if (ownHeaders.includes(lower)) throw new BadValue(`must not contain ${name}: the server sets it itself.`);
+    if (!isHeaderName(name)) throw new BadValue(`has a name that no header can have: ${quote(name)}.`);
+    if (isFramingHeader(name) || ownHeaders.includes(lower))
+      throw new BadValue(`must not contain ${name}: the server sets it itself.`);
     if (seen.has(lower)) throw new BadValue(`names ${name} twice.`);
     seen.add(lower);
-    if (typeof content !== "string" || !/^[\t\x20-\x7e]{0,8192}$/.test(content)) {
+    if (typeof content !== "string" || !isHeaderValue(content)) {
       throw new BadValue(`must give ${name} a text of one line of ASCII characters.`);
     }
   }

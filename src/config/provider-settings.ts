@@ -1,4 +1,4 @@
-/** What answers: language models, voice, and the prices of both. */
+/** What answers: language models, voice, and the prices of both; and where else the server may ask. */
 import type { JsonObject } from "../domain/companion.ts";
 import { llmApis } from "../domain/llm-api.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
@@ -146,5 +146,17 @@ export const knowledgeSettings = {
     about:
       "Sources are read from public addresses only. These are the exceptions: hosts with or without a port, and ranges of " +
       "addresses, separated by commas, such as wiki.internal:8080,10.1.0.0/16. Link-local addresses are never read from.",
+  }),
+} satisfies Record<string, Setting<unknown>>;
+
+export const outgoingSettings = {
+  privateTargets: setting<readonly AllowedHost[]>({
+    variable: "COMPANIOND_PRIVATE_TARGETS",
+    parse: allowedHosts,
+    fallback: [],
+    defaultText: "",
+    about:
+      "Tools and webhooks are called at public addresses only, over https. These are the exceptions, over http too: hosts " +
+      "with or without a port, and ranges of addresses, separated by commas. Link-local addresses are never called.",
   }),
 } satisfies Record<string, Setting<unknown>>;

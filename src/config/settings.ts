@@ -1,7 +1,7 @@
 /** Every setting in one place, by section: its variable, flag, parser, default and purpose. */
 import { limitSettings } from "./limit-settings.ts";
 import { accountSettings, operationSettings, sharedSettings } from "./operation-settings.ts";
-import { knowledgeSettings, modelSettings, voiceSettings } from "./provider-settings.ts";
+import { knowledgeSettings, modelSettings, outgoingSettings, voiceSettings } from "./provider-settings.ts";
 import { httpsSettings, serverSettings } from "./server-settings.ts";
 import type { Setting } from "./setting.ts";
 
@@ -12,6 +12,7 @@ export const settingSections = {
   "Language model: any OpenAI-compatible endpoint": modelSettings,
   "Voice: ElevenLabs": voiceSettings,
   Knowledge: knowledgeSettings,
+  "Tools and webhooks": outgoingSettings,
   Limits: limitSettings,
   Accounts: accountSettings,
   "Several instances: PostgreSQL and Redis": sharedSettings,
@@ -24,6 +25,7 @@ export const settings = {
   ...modelSettings,
   ...voiceSettings,
   ...knowledgeSettings,
+  ...outgoingSettings,
   ...limitSettings,
   ...accountSettings,
   ...sharedSettings,

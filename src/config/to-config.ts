@@ -51,6 +51,7 @@ export function toConfig(
       webhookSecret: values.elevenlabsWebhookSecret,
     },
     knowledge: { privateSources: values.privateSources },
+    privateTargets: values.privateTargets,
     rates: {
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,

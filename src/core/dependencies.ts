@@ -3,6 +3,7 @@ import type { Coordination } from "../contracts/coordination.ts";
 import type { Limiter } from "../contracts/limiter/limiter.ts";
 import type { RateRules } from "../contracts/limiter/rules.ts";
 import type { LlmProvider } from "../contracts/llm/provider.ts";
+import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
@@ -94,6 +95,8 @@ export interface Services {
   readonly challenges: Challenges;
   /** The other servers of the same database. */
   readonly instances: Instances;
+  /** Requests to URLs that owners name. */
+  readonly outgoing: OutgoingHttp;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

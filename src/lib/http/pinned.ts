@@ -1,20 +1,24 @@
-/** Sends one request to an address that the caller has chosen and checked, whatever the host's name resolves to now. */
+/** Sends one request to addresses that the caller has chosen and checked, whatever the host's name resolves to now. */
 import { afterAnswerable } from "../deadline.ts";
 import { unlessAborted } from "./client.ts";
-import { Connection } from "./connection.ts";
+import { Connection, ConnectionError } from "./connection.ts";
 import type { HttpResponse } from "./exchange.ts";
+import type { Target } from "./target.ts";
 
 export interface PinnedRequest {
   /** Its host goes into `Host` and into the check of the certificate. */
-  readonly url: URL;
-  /** An IP address, without brackets. */
-  readonly address: string;
-  readonly port: number;
-  /** Without `Host` and `Connection`, which are added. */
+  readonly target: Pick<Target, "url" | "port">;
+  /** IP addresses, without brackets, in the order to try. */
+  readonly addresses: readonly string[];
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Without `Host`, `Connection` and `Content-Length`, which are added. Names and values are characters up to 255. */
   readonly headers: Iterable<readonly [string, string]>;
-  /** Bounds the way to an open connection, TLS included. */
-  readonly connectTimeoutMs: number;
+  /** Null for none, which a `POST` cannot have. */
+  readonly body: Uint8Array | null;
 }
+
+/** Bounds the way to an open connection at one address, TLS included. */
+const connectTimeoutMs = 5000;
 
 /** Nobody else uses the connection. */
 const owner = {
@@ -24,11 +28,32 @@ const owner = {
 };
 
 /**
- * `GET`. Resolves with the head, whatever the status; a compressed body stays so. Rejects with `ConnectionError`, or the
- * signal's reason: the signal ends the request until the head has arrived; after that the body's own `cancel` does.
+ * Resolves with the head, whatever the status; a compressed body stays so. Rejects with the `ConnectionError` of the last
+ * address that was tried, or the signal's reason: the signal ends the request until the head has arrived; after that the
+ * body's own `cancel` does. Each address is tried that takes no connection; what may have arrived is sent again only if it
+ * is a `GET`.
  */
 export async function sendPinned(request: PinnedRequest, signal: AbortSignal): Promise<HttpResponse> {
-  const { url, address, port, headers, connectTimeoutMs } = request;
+  const bytes = encode(request);
+  let failure: unknown;
+  for (const address of request.addresses) {
+    try {
+      return await sendTo(address, request, bytes, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error;
+      if (request.method !== "GET" && error instanceof ConnectionError && error.wasOpen) break;
+    }
+  }
+  throw failure;
+}
+
+async function sendTo(
+  address: string,
+  { target: { url, port } }: PinnedRequest,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   signal.throwIfAborted();
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   const isTls = url.protocol === "https:";
@@ -39,8 +64,13 @@ export async function sendPinned(request: PinnedRequest, signal: AbortSignal): P
   } finally {
     cancel();
   }
-  let head = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nConnection: close\r\n`;
-  for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
-  const bytes = Buffer.from(`${head}\r\n`, "latin1");
+  signal.throwIfAborted();
   return await unlessAborted(signal, connection, connection.send(bytes, { takesCompressed: true }));
+}
+
+function encode({ target: { url }, method, headers, body }: PinnedRequest): Uint8Array {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nConnection: close\r\n`;
+  for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
+  if (body !== null) head += `Content-Length: ${body.length}\r\n`;
+  return Buffer.concat([Buffer.from(`${head}\r\n`, "latin1"), body ?? new Uint8Array(0)]);
 }

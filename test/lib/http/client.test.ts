@@ -234,7 +234,8 @@ test("over TLS, nothing is sent to a host whose certificate is not trusted, what
       const { sendPinned } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/lib/http/pinned.ts"))});
       for (const host of ["localhost", "elsewhere.example"]) {
         const url = new URL("https://" + host + ":${server.port}/");
-        const pinned = { url, address: "127.0.0.1", port: ${server.port}, headers: [], connectTimeoutMs: 5000 };
+        const target = { url, port: ${server.port} };
+        const pinned = { target, addresses: ["127.0.0.1"], method: "GET", headers: [], body: null };
         await sendPinned(pinned, new AbortController().signal).then(({ status }) => console.log(status), ({ code }) => console.log(code));
       }
       process.exit();`;

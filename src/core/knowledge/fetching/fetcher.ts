@@ -1,13 +1,13 @@
 /** URL to bytes: public hosts alone, a few redirects, bounded in size and time, one request at a time for each host. */
 import { unlessAborted, waitFor } from "../../../lib/deadline.ts";
+import { type AddressRules, systemResolve } from "../../../lib/http/addresses.ts";
+import type { Target } from "../../../lib/http/target.ts";
 import { isOwnAddress } from "../../../lib/own-addresses.ts";
-import { type AddressRules, systemResolve } from "./addresses.ts";
 import { failFetching, failWithStatus } from "./failure.ts";
 import { createFollower, type Followed } from "./redirects.ts";
 import type { Robots } from "./robots.ts";
 import { createRobotsKeeper } from "./robots-keeper.ts";
 import { listSitePages, type SitePages } from "./site-pages.ts";
-import type { Target } from "./target.ts";
 
 export interface FetchOptions {
   readonly signal: AbortSignal;

@@ -1,15 +1,14 @@
 /** One request to one URL: looked up, checked, connected to the address that was checked, read within bounds. */
 import { isUntrustedCertificate } from "../../../lib/certificate-failure.ts";
 import { unlessAborted } from "../../../lib/deadline.ts";
+import { type AddressRules, findAddresses } from "../../../lib/http/addresses.ts";
 import { readBody } from "../../../lib/http/body-bytes.ts";
 import { ConnectionError } from "../../../lib/http/connection.ts";
-import type { HttpResponse } from "../../../lib/http/exchange.ts";
 import { sendPinned } from "../../../lib/http/pinned.ts";
 import { HttpProtocolError } from "../../../lib/http/response-reader.ts";
-import { type AddressRules, findAddresses } from "./addresses.ts";
+import { RefusedTarget, type Target } from "../../../lib/http/target.ts";
 import { acceptedCodings, decompress } from "./decompression.ts";
 import { FetchingFailure, failFetching } from "./failure.ts";
-import type { Target } from "./target.ts";
 
 export interface HopOptions extends AddressRules {
   readonly maxBytes: number;
@@ -25,13 +24,12 @@ export interface HopResult {
   readonly isCut: boolean;
 }
 
-const connectTimeoutMs = 5000;
-
 /** Rejects with a `FetchingFailure`, or the signal's reason. */
 export async function requestOnce(target: Target, options: HopOptions, signal: AbortSignal): Promise<HopResult> {
   try {
-    const addresses = await unlessAborted(signal, findAddresses(target, options));
-    const { status, headers, body } = await sendToFirst(target, addresses, options, signal);
+    const { addresses } = await unlessAborted(signal, findAddresses(target, options));
+    const request = { target, addresses, method: "GET", headers: requestHeaders(options), body: null } as const;
+    const { status, headers, body } = await sendPinned(request, signal);
     if (status !== 200) {
       body.cancel();
       return { status, headers, bytes: Buffer.alloc(0), isCut: false };
@@ -42,26 +40,6 @@ export async function requestOnce(target: Target, options: HopOptions, signal: A
   } catch (error) {
     throw signal.aborted ? signal.reason : describe(error);
   }
-}
-
-/** A host that does not take a connection at one of its addresses may at the next. */
-async function sendToFirst(
-  { url, port }: Target,
-  addresses: readonly string[],
-  options: HopOptions,
-  signal: AbortSignal,
-): Promise<HttpResponse> {
-  const headers = requestHeaders(options);
-  let failure: unknown;
-  for (const address of addresses) {
-    try {
-      return await sendPinned({ url, address, port, headers, connectTimeoutMs }, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      failure = error;
-    }
-  }
-  throw failure;
 }
 
 function requestHeaders({ etag, lastModified }: HopOptions): [string, string][] {
@@ -82,6 +60,7 @@ function isHeaderText(value: string | null | undefined): value is string {
 
 function describe(error: unknown): unknown {
   if (error instanceof FetchingFailure) return error;
+  if (error instanceof RefusedTarget) return failFetching(error.fault);
   if (!(error instanceof ConnectionError)) return error;
   if (error.cause instanceof HttpProtocolError) return failFetching("notHttp");
   const code = error.code ?? "";

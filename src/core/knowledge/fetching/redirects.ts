@@ -1,10 +1,12 @@
 /** Follows a URL through its redirects: every hop is checked as if it were the first, and waits its turn at its host. */
+
+import type { AllowedHost } from "../../../lib/allowed-hosts.ts";
 import { startDeadline } from "../../../lib/deadline.ts";
+import type { AddressRules } from "../../../lib/http/addresses.ts";
+import { RefusedTarget, readTarget, type Target } from "../../../lib/http/target.ts";
 import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
-import type { AddressRules } from "./addresses.ts";
 import { failFetching } from "./failure.ts";
 import { type HopResult, requestOnce } from "./hop.ts";
-import { readTarget, type Target } from "./target.ts";
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
@@ -58,7 +60,7 @@ export function createFollower({ timeoutMs, wait, ...rules }: FollowerOptions): 
 
   return async (url, options) => {
     const { signal, cutsLonger = false, beforeHop } = options;
-    let target = readTarget(url, null, rules.allowed);
+    let target = toTarget(url, null, rules.allowed);
     let leftMs = timeoutMs;
 
     async function request(asked: Target): Promise<HopResult> {
@@ -84,8 +86,19 @@ export function createFollower({ timeoutMs, wait, ...rules }: FollowerOptions): 
       if (!redirectStatuses.has(hop.status)) return { ...hop, finalUrl: asked.url };
       const location = hop.headers.get("location");
       if (location === undefined) throw failFetching("redirect");
-      target = readTarget(location, asked.url, rules.allowed);
+      target = toTarget(location, asked.url, rules.allowed);
     }
     throw failFetching("redirects");
   };
+}
+
+/** Throws a `FetchingFailure`. */
+function toTarget(text: string, base: URL | null, allowed: readonly AllowedHost[]): Target {
+  const url = base === null ? URL.parse(text) : URL.parse(text, base.href);
+  if (url === null) throw failFetching(base === null ? "scheme" : "redirect");
+  try {
+    return readTarget(url, allowed);
+  } catch (error) {
+    throw error instanceof RefusedTarget ? failFetching(error.fault) : error;
+  }
 }

@@ -1,11 +1,12 @@
 /** Lists the pages of a site by its sitemaps: those of its own origin that robots.txt allows, up to a number. */
+
+import { maxUrlLength } from "../../../lib/http/target.ts";
 import { Slices } from "../../../lib/pause.ts";
 import { decompress, isGzip } from "./decompression.ts";
 import { FetchingFailure, failFetching } from "./failure.ts";
 import type { Followed } from "./redirects.ts";
 import type { Robots } from "./robots.ts";
 import { readSitemap } from "./sitemap.ts";
-import { maxUrlLength } from "./target.ts";
 
 export interface SitePages {
   /** Where all of the pages are. */
