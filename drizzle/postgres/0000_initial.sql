@@ -606,7 +606,7 @@ CREATE INDEX "visitor_keys_fact" ON "visitor_keys" USING btree ("fact");--> stat
 CREATE INDEX "visitor_keys_filter" ON "visitor_keys" USING btree ("filter_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "webhook_deliveries_id" ON "webhook_deliveries" USING btree ("webhook_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_webhook" ON "webhook_deliveries" USING btree ("webhook_id","number");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_waiting" ON "webhook_deliveries" USING btree ("webhook_id","conversation_id","number") WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_conversation" ON "webhook_deliveries" USING btree ("conversation_id") WHERE conversation_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_visitor" ON "webhook_deliveries" USING btree ("companion_id","visitor_id") WHERE companion_id IS NOT NULL;--> statement-breakpoint

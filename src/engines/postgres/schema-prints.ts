@@ -202,7 +202,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "voice_sessions voice_sessions_visitor": "7f644adef980",
   webhook_deliveries: "24078f138fb4",
   "webhook_deliveries webhook_deliveries_conversation": "27f3d4c833a8",
-  "webhook_deliveries webhook_deliveries_due": "88698a326c72",
+  "webhook_deliveries webhook_deliveries_due": "994675281d43",
   "webhook_deliveries webhook_deliveries_id": "21e39eefa2c5",
   "webhook_deliveries webhook_deliveries_pkey": "17016353a133",
   "webhook_deliveries webhook_deliveries_visitor": "d11b4f95b140",

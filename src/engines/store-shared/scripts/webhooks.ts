@@ -77,10 +77,10 @@ const shownEvent = columns<EventRow>("d", [
 const selectEvent = `SELECT ${shownEvent} FROM webhook_deliveries d
   WHERE d.webhook_id = $1 AND d.id = $2 AND d.data IS NOT NULL`;
 
-const selectDue = `SELECT d.number, d.attempts, d.webhook_id AS "webhookId", ${shownEvent} FROM webhook_deliveries d
+const selectDue = `SELECT d.attempts, d.webhook_id AS "webhookId", ${shownEvent} FROM webhook_deliveries d
   WHERE d.due_at <= $1 AND NOT (d.webhook_id = ANY ($2::text[]))
     AND EXISTS (SELECT 1 FROM webhooks w WHERE w.id = d.webhook_id AND w.enabled)
-  ORDER BY d.due_at LIMIT $3`;
+  ORDER BY d.due_at, d.number LIMIT $3`;
 const lockDue = `${selectDue} FOR UPDATE OF d SKIP LOCKED`;
 const lease = `UPDATE webhook_deliveries SET due_at = $3, attempts = attempts + 1, attempted_at = $4
   WHERE webhook_id = $1 AND id = $2`;
