@@ -28,6 +28,12 @@ export function createProbes(
       read: () => 1,
     },
     {
+      name: "companiond_webhook_deliveries_waiting",
+      help: "Events that webhooks have not confirmed yet.",
+      type: "gauge",
+      read: () => store.webhooks.countWaiting(),
+    },
+    {
       name: "companiond_draining",
       help: "1 while the server lets open replies finish and accepts no more.",
       type: "gauge",

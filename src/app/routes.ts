@@ -23,6 +23,7 @@ import { statusRoutes } from "../api/status/index.ts";
 import { usageRoutes } from "../api/usage/index.ts";
 import { visitorKeyRoutes } from "../api/visitor-keys/index.ts";
 import { voiceTokenRoutes } from "../api/voice-token/index.ts";
+import { voiceWebhookRoutes } from "../api/voice-webhook/index.ts";
 import { webhookRoutes } from "../api/webhooks/index.ts";
 import type { Route } from "../http/route.ts";
 
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...meRoutes,
   ...visitorKeyRoutes,
+  ...webhookRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,
@@ -51,5 +53,5 @@ export const routes: readonly Route[] = [
   ...metricsRoutes,
   ...dashboardRoutes,
   ...makeDocsRoutes(() => routes),
-  ...webhookRoutes,
+  ...voiceWebhookRoutes,
 ];

@@ -4,6 +4,7 @@ import { findPlace } from "../config/providers.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
 import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
+import { createEventDelivery } from "../core/events/delivery.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
 import { watchEventLoop } from "../core/metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
@@ -165,6 +166,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
     embeddings,
   });
+  const visitors = createVisitors({ store, sealing, clock, log });
+  const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
+  const events = createEventDelivery({
+    ...{ store, outgoing, sealing, visitors, clock, ids, log, measurements },
+    isShared: shared !== null,
+  });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -183,6 +190,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
+    await events.close();
     await knowledge.close();
     await voice.close();
     await uses.close();
@@ -204,10 +212,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
-    visitors: createVisitors({ store, sealing, clock, log }),
+    visitors,
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
-    outgoing: createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) }),
+    outgoing,
+    events,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),

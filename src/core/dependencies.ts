@@ -15,6 +15,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Sealing } from "../lib/sealing.ts";
+import type { EventDelivery } from "./events/delivery.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Measurements } from "./metrics/measurements.ts";
@@ -97,6 +98,8 @@ export interface Services {
   readonly instances: Instances;
   /** Requests to URLs that owners name. */
   readonly outgoing: OutgoingHttp;
+  /** Tells webhooks what has happened. */
+  readonly events: EventDelivery;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

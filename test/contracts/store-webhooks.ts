@@ -1,6 +1,13 @@
 /** What every storage engine must do with webhooks, and with what is to be delivered to them. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { DueDelivery, NewEvent, NewWebhook, SettledTurn, TurnEvents } from "../../src/contracts/store/store.ts";
+import type {
+  DueDelivery,
+  NewBudget,
+  NewEvent,
+  NewWebhook,
+  SettledTurn,
+  TurnEvents,
+} from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
@@ -250,7 +257,7 @@ export function webhookStoreContract(open: OpenStore): void {
       const { id } = await create({ events: ["budget.reached"] });
       const filtered = await create({ metadata: { tenant: "7" } });
       const { spending, turns } = world.store;
-      const budget = (fields: object) => ({
+      const budget = (fields: Pick<NewBudget, "subject"> & Partial<NewBudget>): NewBudget => ({
         id: systemIds.uuid(),
         limitMicros: 100,
         period: "day",
@@ -259,12 +266,8 @@ export function webhookStoreContract(open: OpenStore): void {
       });
       const whole = budget({ subject: { account: true } });
       const tenant = budget({ subject: { metadata: { tenant: "7", plan: "pro" } }, limitMicros: 1 });
-      for (const one of [whole, tenant]) await spending.createBudget(account.id, one as never, world.context());
-      await spending.createBudget(
-        account.id,
-        budget({ subject: { account: true }, limitMicros: 0 }) as never,
-        world.context(),
-      );
+      for (const one of [whole, tenant]) await spending.createBudget(account.id, one, world.context());
+      await spending.createBudget(account.id, budget({ subject: { account: true }, limitMicros: 0 }), world.context());
       expect(await typesOf(id)).toEqual(["budget.reached"]);
       const facts = [...visitorFactsOf(companion)];
       const spend = { facts, reservationId: null, atMs: now() };

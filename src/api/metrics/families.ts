@@ -96,6 +96,12 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     ),
     numbers(
       "counter",
+      "companiond_webhook_attempts_total",
+      "Attempts to deliver events: delivered, waiting for the next attempt, or failed for good, which disables the webhook.",
+      Object.entries(measurements.deliveries).map(([outcome, value]) => [{ outcome }, value]),
+    ),
+    numbers(
+      "counter",
       "companiond_provider_calls_total",
       "Replies asked of each provider: complete, failed before the first text, broken after it, or left by the visitor.",
       [...providerCalls].flatMap(([provider, counts]) =>

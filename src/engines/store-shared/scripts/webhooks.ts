@@ -396,6 +396,9 @@ export function createWebhookStore(
     },
 
     async purge(beforeMs, most, limit) {
+      // A write would be a commit.
+      const any = "SELECT 1 AS one FROM webhook_deliveries LIMIT 1";
+      if ((await scripts.readHeavy(() => get(any))) === null) return 0;
       const old = await scripts.writeHeavy(() => run(deleteOld, beforeMs, limit));
       if (old === limit) return old;
       for (let after = ""; ; ) {

@@ -63,7 +63,9 @@ export function webhookTables(dialect: Dialect, { accounts }: Pick<AccountTables
     (row) => [
       uniqueIndex("webhook_deliveries_id").on(row.webhookId, row.id),
       index("webhook_deliveries_webhook").on(row.webhookId, ...inPostgres(row.number)),
-      index("webhook_deliveries_due").on(row.dueAt, ...inPostgres(row.number)).where(sql`due_at IS NOT NULL`),
+      index("webhook_deliveries_due")
+        .on(row.dueAt, ...inPostgres(row.number))
+        .where(sql`due_at IS NOT NULL`),
       index("webhook_deliveries_waiting")
         .on(row.webhookId, row.conversationId, ...inPostgres(row.number))
         .where(sql`state = 'waiting'`),
