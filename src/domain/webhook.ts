@@ -19,6 +19,9 @@ export type EventType = (typeof eventTypes)[number];
 /** What a webhook wants: types, or `*` for all there are and will be. */
 export type WantedEvent = EventType | "*";
 
+/** Whether it may be an event's id: `msg_` and an id of what it tells of, with as much as tells it from others. */
+export const isEventId = (text: string) => /^msg_[0-9a-z_-]{36,56}$/.test(text);
+
 /** What only a trial sends. */
 export const testEventType = "webhook.test";
 

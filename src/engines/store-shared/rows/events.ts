@@ -25,7 +25,9 @@ export function companionEvent(
   const facts = visitorFactsOf({ id, metadata });
   const data = { companion_id: id, name, metadata, ...(changed && { changed: [...changed] }) };
   // Not as its companion's: that one's removal empties what is told of its visitors, and this is to arrive.
-  return { ...ofNobody, id: `msg_${auditId}_${id}`, accountId, type, atMs, facts, data };
+  // Many are created at once, and each once.
+  const of = type === "companion.created" ? id : auditId;
+  return { ...ofNobody, id: `msg_${of}`, accountId, type, atMs, facts, data };
 }
 
 export function budgetEvent(
