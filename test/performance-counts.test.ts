@@ -78,7 +78,7 @@ test("a key check is one statement, compiled once", async () => {
   expect(counted.prepared).toEqual([]);
   expect(counted.commits).toEqual([]);
   // An id of that shape is none, and not looked up.
-  expect(counted.statements.map((sql) => /FROM (\w+)/.exec(sql)?.[1])).toEqual(["api_keys"]);
+  expect(counted.statements.map((sql) => / FROM (\w+) k JOIN/.exec(sql)?.[1])).toEqual(["api_keys"]);
 });
 
 test("a turn is one commit and thirteen statements, none of them compiled anew", async () => {

@@ -193,7 +193,8 @@ function encodeCursor({ id, updatedAt }: Cursor): string {
 
 function decodeCursor(text: string, isByUpdate: boolean): Cursor | undefined {
   const [id = "", time = null] = Buffer.from(text, "base64url").toString("utf8").split("@", 2);
-  if (!(isUuid(id) || isEventId(id)) || (time !== null) !== isByUpdate || (time !== null && !/^\d{1,15}$/.test(time))) return undefined;
+  if (!(isUuid(id) || isEventId(id)) || (time !== null) !== isByUpdate || (time !== null && !/^\d{1,15}$/.test(time)))
+    return undefined;
   const cursor = { id, updatedAt: time === null ? null : Number(time) };
   // Encode it again and compare, because decoding skips anything that is not base64url.
   return encodeCursor(cursor) === text ? cursor : undefined;

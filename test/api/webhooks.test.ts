@@ -100,8 +100,8 @@ test("an account has so many webhooks and no more", async () => {
 });
 
 test("each call needs its scope, and another account's webhooks and deliveries do not exist", async () => {
-  const { id } = await create();
   const { embedToken } = await server.createCompanion({}, account);
+  const { id } = await create();
   await chat(server.url, embedToken, { message: "Hello" });
   await receiver.have(2);
   const [delivery] = await deliveriesOf(id);
@@ -163,8 +163,8 @@ test("after its rotation the new secret signs, and nothing else", async () => {
 });
 
 test("deliveries are listed in pages, and one is sent again when somebody asks for it", async () => {
-  const { id, secret } = await create({ include_content: true });
   const { embedToken } = await server.createCompanion({}, account);
+  const { id, secret } = await create({ include_content: true });
   receiver.respond(() => new Response("no", { status: 500 }));
   await chat(server.url, embedToken, { message: "Hello" });
   await eventually(async () => (await deliveriesOf(id)).at(-1)?.["status_code"] === 500, { what: "the failure" });
@@ -180,12 +180,16 @@ test("deliveries are listed in pages, and one is sent again when somebody asks f
   const next = await api.call("GET", `/api/webhooks/${id}/deliveries?limit=1&cursor=${paged.json.next_cursor}`);
   expect([...paged.json.data, ...next.json.data].map((each) => each.id)).toEqual([held?.id ?? "", failed?.id ?? ""]);
 
-  const retry = (delivery: string | undefined) =>
-    api.call("POST", `/api/webhooks/${id}/deliveries/${delivery}/retry`);
+  const retry = (delivery: string | undefined) => api.call("POST", `/api/webhooks/${id}/deliveries/${delivery}/retry`);
   expect((await retry(held?.id)).json).toMatchObject({ state: "waiting", attempts: 1, status_code: 500 });
   receiver.respond(null);
   // Outside the order.
-  expect((await retry(held?.id)).json).toMatchObject({ state: "delivered", attempts: 2, status_code: 204, error: null });
+  expect((await retry(held?.id)).json).toMatchObject({
+    state: "delivered",
+    attempts: 2,
+    status_code: 204,
+    error: null,
+  });
   expect((await retry(failed?.id)).json).toMatchObject({ state: "delivered", next_attempt_at: null });
   // Once more, whoever asks.
   expect((await retry(failed?.id)).json).toMatchObject({ state: "delivered" });
