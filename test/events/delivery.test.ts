@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 async function listen(fields: object = {}) {
   const body = { url: receiver.url, events: ["message.completed"], ...fields };
-  return (await api.call("POST", "/api/webhooks", body)).json as { id: string; secret: string };
+  return (await api.call("POST", "/api/webhooks", body)).json as { id: string } & Record<string, unknown>;
 }
 const read = async (id: string) => (await api.call("GET", `/api/webhooks/${id}`)).json;
 const deliveriesOf = async (id: string) => (await api.call("GET", `/api/webhooks/${id}/deliveries`)).json.data;
@@ -51,7 +51,7 @@ const deliver = async () => {
   await server.services.events.whenIdle();
 };
 const statuses = (...codes: number[]) =>
-  receiver.respond(() => new Response(null, { status: codes.length > 1 ? codes.shift() : codes[0] }));
+  receiver.respond(() => new Response(null, { status: (codes.length > 1 ? codes.shift() : codes[0]) ?? 204 }));
 
 test("attempts are counted by what became of them, and nothing is where nobody listens", async () => {
   const { deliveries } = server.services.measurements;
@@ -69,7 +69,7 @@ test("attempts are counted by what became of them, and nothing is where nobody l
 });
 
 test("a delivery that fails is tried again by the schedule, with the same id and body, each time signed anew", async () => {
-  const { id, secret } = await listen();
+  const { id, ...made } = await listen();
   statuses(500);
   await say("Hello");
   const times: number[] = [];
@@ -89,7 +89,7 @@ test("a delivery that fails is tried again by the schedule, with the same id and
     ...[5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600],
   ]);
   expect(new Set(receiver.events.map(({ id, body }) => id + body)).size).toBe(1);
-  for (const event of receiver.events) receiver.verify(event, secret);
+  for (const event of receiver.events) receiver.verify(event, String(made["secret"]));
   expect(receiver.events).toHaveLength(10);
   expect(await read(id)).toMatchObject({
     ...{
