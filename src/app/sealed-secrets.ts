@@ -26,7 +26,7 @@ interface SealedSecretsOptions {
   /** As given, 32 bytes in base64. Null: it is in a file in the data directory, created on first use. */
   secretKey: string | null;
   dataDir: string;
-  store: Pick<Store, "serverSecrets" | "secondFactors" | "visitorKeys">;
+  store: Pick<Store, "serverSecrets" | "secondFactors" | "visitorKeys" | "webhooks">;
   /** How many other servers run on this database; null where there can be none. They must all have one key. */
   countOthers?: (() => Promise<number>) | null;
 }
@@ -88,8 +88,10 @@ export function createSealedSecrets({
   };
 
   async function hasHolders(): Promise<boolean> {
-    const holders = await store.secondFactors.listHolders(1);
-    return holders.length > 0 || (await store.visitorKeys.listHolders(1)).length > 0;
+    for (const holding of [store.secondFactors, store.visitorKeys, store.webhooks]) {
+      if ((await holding.listHolders(1)).length > 0) return true;
+    }
+    return false;
   }
 
   /** What cannot be opened without the key, and what gives it up. */
@@ -97,6 +99,7 @@ export function createSealedSecrets({
     const kinds = [
       { what: "second factors", command: "reset-totp <email>", holding: store.secondFactors },
       { what: "visitor keys", command: "reset-visitor-keys <email> --yes", holding: store.visitorKeys },
+      { what: "webhooks", command: "reset-webhooks <email> --yes", holding: store.webhooks },
     ];
     const lost: LostSecrets[] = [];
     for (const { what, command, holding } of kinds) {

@@ -159,19 +159,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     prices: settings.prices,
     isShared: shared !== null,
     duties: coordination.duties,
-    store,
-    clock,
-    ids,
-    log,
-    measurements,
-    embeddings,
+    ...{ store, clock, ids, log, measurements, embeddings },
   });
   const visitors = createVisitors({ store, sealing, clock, log });
   const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
-  const events = createEventDelivery({
-    ...{ store, outgoing, sealing, visitors, clock, ids, log, measurements },
-    isShared: shared !== null,
-  });
+  const isShared = shared !== null;
+  const told = { store, outgoing, sealing, visitors, clock, ids, log, measurements, isShared };
+  const events = createEventDelivery(told);
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({

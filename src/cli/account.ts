@@ -157,6 +157,21 @@ const resetVisitorKeys: Action = {
   },
 };
 
+const resetWebhooks: Action = {
+  name: "reset-webhooks",
+  about: "Delete an account's webhooks, with what waits for them, if the server's key is lost.",
+  data: "writes",
+  operands: [{ value: free("email") }],
+  options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
+  async run(input) {
+    const email = readEmail(input.args.operand(0));
+    if (!input.args.has("yes")) throw new Misuse(`This deletes the webhooks of ${email}. Add --yes to do it.`);
+    const { store, account } = await openAccount(input, email);
+    if (!(await store.webhooks.reset(account.id, input.audit()))) throw gone(email);
+    return describe(account, `${email} has no webhooks any more, and can create new ones.`);
+  },
+};
+
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
@@ -186,6 +201,7 @@ export const accountCommand: Command = {
     resetLink,
     resetTotp,
     resetVisitorKeys,
+    resetWebhooks,
     setupLink,
     ...voiceAgentActions,
   ],

@@ -15,7 +15,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Sealing } from "../lib/sealing.ts";
-import type { EventDelivery } from "./events/delivery.ts";
+import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Measurements } from "./metrics/measurements.ts";

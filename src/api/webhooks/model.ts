@@ -1,6 +1,6 @@
 /** Webhooks on the wire: never the secret, which only the responses to their creation and its rotation add. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Attempt } from "../../core/events/delivery.ts";
+import type { Attempt } from "../../core/events/events.ts";
 import { type Delivery, eventTypes, type Webhook } from "../../domain/webhook.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";

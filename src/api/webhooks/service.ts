@@ -7,7 +7,8 @@ import type {
   WriteContext,
 } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { type Attempt, sealedWebhookName } from "../../core/events/delivery.ts";
+import { sealedWebhookName } from "../../core/events/delivery.ts";
+import type { Attempt } from "../../core/events/events.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import type { Delivery, Webhook } from "../../domain/webhook.ts";

@@ -100,6 +100,10 @@ export interface WebhookStore {
   ): Promise<Webhook | null>;
   /** From the next attempt on. Null if absent. Audit: `webhook.rotate_secret`. */
   replaceSecret(accountId: string, id: string, sealedSecret: string, context: WriteContext): Promise<Webhook | null>;
+  /** E-mail addresses of up to `limit` accounts that have webhooks, whose secrets are sealed. */
+  listHolders(limit: number): Promise<string[]>;
+  /** Deletes all of the account's webhooks, for a lost key. False if there is no such account. Audit: `webhook.reset`. */
+  reset(accountId: string, context: WriteContext): Promise<boolean>;
   /** With its deliveries. False if absent. Audit: `webhook.delete`. */
   delete(accountId: string, id: string, context: WriteContext, check?: WebhookCheck): Promise<boolean>;
 

@@ -4,27 +4,7 @@ import { attemptMs, retryDelaysMs } from "../../domain/webhook.ts";
 import { signWebhook } from "../../lib/standard-webhooks.ts";
 import type { Services } from "../dependencies.ts";
 import { makeEventBody, makeTestBody } from "./event-body.ts";
-
-/** How an attempt ended: it has arrived if there is no problem. */
-export interface Attempt {
-  readonly status: number | null;
-  /** A public sentence. */
-  readonly problem: string | null;
-  readonly durationMs: number;
-}
-
-export interface EventDelivery {
-  /** Something may be due. Returns at once. */
-  wake(): void;
-  /** One attempt, beside the schedule. Rejects as the store does. */
-  send(of: Omit<DueDelivery, "attempts">): Promise<Attempt>;
-  /** The same with an event of its own, which is not stored. */
-  test(accountId: string, webhook: SealedWebhook): Promise<Attempt>;
-  /** Resolves when nothing is due and nothing under way. For tests. */
-  whenIdle(): Promise<void>;
-  /** Lets attempts under way end, or calls them off, and resolves then. */
-  close(): Promise<void>;
-}
+import type { Attempt, EventDelivery } from "./events.ts";
 
 type DeliveryServices = Pick<
   Services,

@@ -168,6 +168,8 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     find: "read",
     update: "write",
     replaceSecret: "write",
+    listHolders: "read",
+    reset: "write",
     delete: "write",
     listDeliveries: "read",
     findDelivery: "read",

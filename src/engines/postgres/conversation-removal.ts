@@ -1,5 +1,5 @@
 /** How conversations are deleted: at once from all lists, their messages in chunks behind it. */
-import { emptyDeliveries } from "../store-shared/scripts/webhooks.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 
 /** `$1` is the time in milliseconds. The statement's count is that of the conversations. */
 export const deleteConversations = (condition: string) =>

@@ -2,7 +2,7 @@
 import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
-import { emptyDeliveries } from "../store-shared/scripts/webhooks.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { mergeConversation } from "./conversation-merge.ts";
 import { deleteConversations } from "./conversation-removal.ts";

@@ -1,7 +1,7 @@
 /** Stores events for the webhooks that want them, in PostgreSQL, inside the transactions of what they tell of. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
-import type { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { Parameter } from "./queries.ts";
 import type { Transaction } from "./transaction.ts";
 

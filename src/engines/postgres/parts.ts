@@ -2,7 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../store-shared/rows/removals.ts";
 import type { ScriptRunner } from "../store-shared/scripts/script.ts";
-import type { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";

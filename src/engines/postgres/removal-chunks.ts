@@ -1,6 +1,7 @@
 /** One chunk of what deletions leave, bounded in rows. */
+
+import { emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import { voiceAgents } from "../store-shared/scripts/voice-agents.ts";
-import { emptySomeDeliveries } from "../store-shared/scripts/webhooks.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import { addRemoval } from "./removal-rows.ts";

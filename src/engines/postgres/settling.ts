@@ -2,42 +2,15 @@
  * Settles turns in batches: one batch is under way, the others gather. A batch is one statement and one commit, so the
  * round trip and the disk are paid once for all of its turns.
  */
-import type { TicketId } from "../../contracts/coordination.ts";
-import type { ReachedBudget, Spend } from "../../contracts/store/spending.ts";
-import type { ConversationKey } from "../../domain/conversation.ts";
-import type { Cost } from "../../domain/money.ts";
-import type { FailureKind } from "../../domain/reply-failure.ts";
-import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import { systemIds } from "../../lib/ids.ts";
-import type { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
-import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
+import type { ReachedBudget } from "../../contracts/store/spending.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { type ToldTurn, toToldParameter } from "./events.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
-import { quotaTypes, toQuotaArrays } from "./quota.ts";
-import { places, toArrays } from "./rows/arrays.ts";
-import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
-import { toUsageArrays, type UsageAddition, usageTypes } from "./usage-writer.ts";
-
-/** What one turn leaves. */
-export interface Settlement {
-  /** Null if no message is kept. */
-  kept: ConversationAddition | null;
-  /** Of an exchange that was run again and left nothing this time either: why it ended. */
-  again: { key: ConversationKey; clientId: string; endCode: StreamErrorCode | null } | null;
-  usage: UsageAddition & { companionId: string };
-  failure: FailureKind | null;
-  spent: { cost: Cost | null; spend: Spend } | null;
-  /** Whether it takes one message of the companion's day. */
-  isCounted: boolean;
-  /** Null unless it takes one of its visitor's own day: whose, and an erasure since then takes it away. */
-  limited: { key: ConversationKey; arrivalMark: string } | null;
-  ticketId: TicketId;
-  /** Null for an account without webhooks. */
-  told: ToldTurn | null;
-}
+import { type Settlement, settleTurns, toParameters } from "./settlement.ts";
+import { readReached } from "./spending-ledger.ts";
 
 export interface Settling {
   /** Commits that settled turns, and the turns in them. */
@@ -68,19 +41,6 @@ const mostCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
-
-const textArrays = (count: number): string[] => Array(count).fill("text[]");
-const types = [
-  "text",
-  ...messageTypes,
-  ...usageTypes,
-  ...textArrays(4),
-  ...quotaTypes,
-  ...textArrays(11),
-  ...spendingTypes,
-  "text",
-];
-export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
 export function createSettling(
@@ -212,47 +172,6 @@ export function createSettling(
       await running;
     },
   };
-}
-
-/** Call it once for a batch, however often that is sent: the database knows it by the first of them. */
-export function toParameters(batch: readonly Settlement[]): Parameter[] {
-  const kept = batch.flatMap((turn) => turn.kept ?? []);
-  const usage = batch.map((turn) => turn.usage);
-  const failed = batch.flatMap((turn) => (turn.failure === null ? [] : [{ ...turn.usage, kind: turn.failure }]));
-  const counted = batch.filter(({ isCounted }) => isCounted);
-  const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
-  const again = batch.flatMap((turn) => turn.again ?? []);
-  const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
-  const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
-  return [
-    systemIds.uuid(),
-    ...toMessageArrays(kept),
-    ...toUsageArrays(usage),
-    ...toArrays(failed, [
-      ({ accountId }) => accountId,
-      ({ companionId }) => companionId,
-      ({ day }) => day,
-      ({ kind }) => kind,
-    ]),
-    ...toQuotaArrays(counted.map(({ usage: { companionId, day } }) => ({ kind: "messages", companionId, day }))),
-    ticketIds,
-    ...toArrays(again, [
-      ({ key }) => key.companionId,
-      ({ key }) => key.sessionId,
-      ({ key }) => key.visitorId ?? "",
-      ({ clientId }) => clientId,
-      ({ endCode }) => endCode,
-    ]),
-    ...toArrays(limited, [
-      ({ key }) => key.companionId,
-      ({ key }) => key.sessionId,
-      ({ key }) => key.visitorId,
-      ({ arrivalMark }) => arrivalMark,
-      ({ day }) => day,
-    ]),
-    ...toSpendingArrays(spent),
-    toToldParameter(batch.flatMap(({ told }) => told ?? [])),
-  ];
 }
 
 function countCharacters(kept: ConversationAddition | null): number {

@@ -3,7 +3,7 @@ import { type ConversationStore, newestMessages } from "../../contracts/store/co
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
-import { emptyDeliveries } from "../store-shared/scripts/webhooks.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";

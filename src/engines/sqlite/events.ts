@@ -1,7 +1,7 @@
 /** Stores events for the webhooks that want them, in SQLite, inside the writes of what they tell of. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
-import type { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { tables } from "./tables.ts";

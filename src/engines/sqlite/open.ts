@@ -15,11 +15,12 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agent-grants.ts";
 import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
-import { createWebhookStore, DeliveryBell } from "../store-shared/scripts/webhooks.ts";
+import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createKeyLookups } from "./api-keys.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";

@@ -2,7 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../store-shared/rows/removals.ts";
-import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/webhooks.ts";
+import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";

@@ -1,6 +1,6 @@
 /** What a server that was killed had reserved, settled when the next one begins to serve the same directory. */
 import type { Log } from "../../lib/log.ts";
-import { DeliveryBell } from "../store-shared/scripts/webhooks.ts";
+import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createEventWriter } from "./events.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
