@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import type { ConversationAddition } from "../../src/engines/postgres/conversation-writer.ts";
-import { settleTurns, toParameters } from "../../src/engines/postgres/settlement.ts";
+import { settleTurns, toParameters } from "../../src/engines/postgres/settling.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 import { day } from "../support/store-world.ts";

@@ -27,9 +27,14 @@ const key = "account_number=? AND path=? AND value=?";
 
 const plans: [name: string, sql: string, plan: string[]][] = [
   [
-    "an API key: one search in its own table, and its account by number",
+    "an API key: one search in its own table, its account by number, and whether that has an enabled webhook",
     apiKeyQueries.findByHash,
-    ["SEARCH k USING PRIMARY KEY (hash=?)", "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"],
+    [
+      "SEARCH k USING PRIMARY KEY (hash=?)",
+      "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)",
+      "CORRELATED SCALAR SUBQUERY 1",
+      "SEARCH webhooks USING INDEX webhooks_enabled (account_id=?)",
+    ],
   ],
   [
     "the line of an API key: each of its keys, by the one that made it",

@@ -66,6 +66,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "api_keys.account_number": ["accounts", "number"],
   "embed_tokens.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
+  "webhooks.account_id": ["accounts", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */

@@ -56,7 +56,6 @@ export function createEventWriter(bell: DeliveryBell) {
 
 /** Of `settle_turns`. */
 export function toToldParameter(turns: readonly ToldTurn[]): Parameter {
-  if (turns.length === 0) return null;
   const told = turns.map(({ key, events: { started, ended }, newId, lastId, arrivalMark: mark }) => {
     const { companionId, sessionId, visitorId } = key;
     const events = { started: toStored(started), ended: ended && toStored(ended) };

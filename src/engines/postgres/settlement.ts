@@ -1,18 +1,13 @@
-/** What turns leave, as the statement that settles a batch of them takes it. */
+/** What turns leave: a settlement is one turn of a batch. */
 import type { TicketId } from "../../contracts/coordination.ts";
 import type { Spend } from "../../contracts/store/spending.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import { systemIds } from "../../lib/ids.ts";
-import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
-import { type ToldTurn, toToldParameter } from "./events.ts";
-import type { Parameter } from "./queries.ts";
-import { quotaTypes, toQuotaArrays } from "./quota.ts";
-import { places, toArrays } from "./rows/arrays.ts";
-import { spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
-import { toUsageArrays, type UsageAddition, usageTypes } from "./usage-writer.ts";
+import type { ConversationAddition } from "./conversation-writer.ts";
+import type { ToldTurn } from "./events.ts";
+import type { UsageAddition } from "./usage-writer.ts";
 
 /** What one turn leaves. */
 export interface Settlement {
@@ -30,58 +25,4 @@ export interface Settlement {
   ticketId: TicketId;
   /** Null for an account without webhooks. */
   told: ToldTurn | null;
-}
-
-const textArrays = (count: number): string[] => Array(count).fill("text[]");
-const types = [
-  "text",
-  ...messageTypes,
-  ...usageTypes,
-  ...textArrays(4),
-  ...quotaTypes,
-  ...textArrays(11),
-  ...spendingTypes,
-  "text",
-];
-export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
-
-/** Call it once for a batch, however often that is sent: the database knows it by the first of them. */
-export function toParameters(batch: readonly Settlement[]): Parameter[] {
-  const kept = batch.flatMap((turn) => turn.kept ?? []);
-  const usage = batch.map((turn) => turn.usage);
-  const failed = batch.flatMap((turn) => (turn.failure === null ? [] : [{ ...turn.usage, kind: turn.failure }]));
-  const counted = batch.filter(({ isCounted }) => isCounted);
-  const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
-  const again = batch.flatMap((turn) => turn.again ?? []);
-  const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
-  const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
-  return [
-    systemIds.uuid(),
-    ...toMessageArrays(kept),
-    ...toUsageArrays(usage),
-    ...toArrays(failed, [
-      ({ accountId }) => accountId,
-      ({ companionId }) => companionId,
-      ({ day }) => day,
-      ({ kind }) => kind,
-    ]),
-    ...toQuotaArrays(counted.map(({ usage: { companionId, day } }) => ({ kind: "messages", companionId, day }))),
-    ticketIds,
-    ...toArrays(again, [
-      ({ key }) => key.companionId,
-      ({ key }) => key.sessionId,
-      ({ key }) => key.visitorId ?? "",
-      ({ clientId }) => clientId,
-      ({ endCode }) => endCode,
-    ]),
-    ...toArrays(limited, [
-      ({ key }) => key.companionId,
-      ({ key }) => key.sessionId,
-      ({ key }) => key.visitorId,
-      ({ arrivalMark }) => arrivalMark,
-      ({ day }) => day,
-    ]),
-    ...toSpendingArrays(spent),
-    toToldParameter(batch.flatMap(({ told }) => told ?? [])),
-  ];
 }

@@ -3,14 +3,19 @@
  * round trip and the disk are paid once for all of its turns.
  */
 import type { ReachedBudget } from "../../contracts/store/spending.ts";
+import { systemIds } from "../../lib/ids.ts";
 import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
-import type { ConversationAddition } from "./conversation-writer.ts";
+import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { toToldParameter } from "./events.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
-import { type Settlement, settleTurns, toParameters } from "./settlement.ts";
-import { readReached } from "./spending-ledger.ts";
+import { quotaTypes, toQuotaArrays } from "./quota.ts";
+import { places, toArrays } from "./rows/arrays.ts";
+import type { Settlement } from "./settlement.ts";
+import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
+import { toUsageArrays, usageTypes } from "./usage-writer.ts";
 
 export interface Settling {
   /** Commits that settled turns, and the turns in them. */
@@ -41,6 +46,19 @@ const mostCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
+
+const textArrays = (count: number): string[] => Array(count).fill("text[]");
+const types = [
+  "text",
+  ...messageTypes,
+  ...usageTypes,
+  ...textArrays(4),
+  ...quotaTypes,
+  ...textArrays(11),
+  ...spendingTypes,
+  "text",
+];
+export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
 export function createSettling(
@@ -172,6 +190,48 @@ export function createSettling(
       await running;
     },
   };
+}
+
+/** Call it once for a batch, however often that is sent: the database knows it by the first of them. */
+export function toParameters(batch: readonly Settlement[]): Parameter[] {
+  const kept = batch.flatMap((turn) => turn.kept ?? []);
+  const usage = batch.map((turn) => turn.usage);
+  const failed = batch.flatMap((turn) => (turn.failure === null ? [] : [{ ...turn.usage, kind: turn.failure }]));
+  const counted = batch.filter(({ isCounted }) => isCounted);
+  const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
+  const again = batch.flatMap((turn) => turn.again ?? []);
+  const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
+  const told = batch.flatMap(({ told }) => told ?? []);
+  const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
+  return [
+    systemIds.uuid(),
+    ...toMessageArrays(kept),
+    ...toUsageArrays(usage),
+    ...toArrays(failed, [
+      ({ accountId }) => accountId,
+      ({ companionId }) => companionId,
+      ({ day }) => day,
+      ({ kind }) => kind,
+    ]),
+    ...toQuotaArrays(counted.map(({ usage: { companionId, day } }) => ({ kind: "messages", companionId, day }))),
+    ticketIds,
+    ...toArrays(again, [
+      ({ key }) => key.companionId,
+      ({ key }) => key.sessionId,
+      ({ key }) => key.visitorId ?? "",
+      ({ clientId }) => clientId,
+      ({ endCode }) => endCode,
+    ]),
+    ...toArrays(limited, [
+      ({ key }) => key.companionId,
+      ({ key }) => key.sessionId,
+      ({ key }) => key.visitorId,
+      ({ arrivalMark }) => arrivalMark,
+      ({ day }) => day,
+    ]),
+    ...toSpendingArrays(spent),
+    told.length === 0 ? null : toToldParameter(told),
+  ];
 }
 
 function countCharacters(kept: ConversationAddition | null): number {

@@ -5,7 +5,7 @@ import type { KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { hasWebhooks } from "./events.ts";
 import { setLastUse } from "./last-use.ts";
-import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 interface FoundRow {
@@ -57,8 +57,9 @@ export function createKeyLookups(engine: SqliteEngine, usage: UsageWriter): KeyL
       engine.read(() => {
         const row = selectRight.get(companionId, keyId);
         if (row === null) return null;
-        const { expiresAt, hasCompanion } = row;
-        return { expiresAt, hasCompanion: hasCompanion === 1, spending: toSpendingState(row) };
+        const { expiresAt, hasCompanion, isStopped, hasBudgets, hasWebhooks } = row;
+        const known = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1, hasWebhooks: hasWebhooks === 1 };
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending: known };
       }),
 
     recordUses: async (uses, day) => {

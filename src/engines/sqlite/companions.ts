@@ -11,7 +11,7 @@ import { createCompanionLists } from "./companion-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
-import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
@@ -106,4 +106,8 @@ function estimateBytes(row: CompanionRow): number {
   let characters = 0;
   for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
   return 1024 + 4 * characters;
+}
+
+function toSpendingState({ isStopped, hasBudgets, hasWebhooks }: SpendingStateRow): SpendingState {
+  return { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1, hasWebhooks: hasWebhooks === 1 };
 }

@@ -1,5 +1,4 @@
 /** What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. */
-import type { SpendingState } from "../../domain/budget.ts";
 import { hasWebhooks } from "./events.ts";
 
 export interface SpendingStateRow {
@@ -14,7 +13,3 @@ export const spendingState = (account: string) =>
      OR EXISTS (SELECT 1 FROM spending_stops WHERE account_id = ${account}) AS isStopped,
    EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets,
    ${hasWebhooks(account)} AS hasWebhooks`;
-
-export function toSpendingState({ isStopped, hasBudgets, hasWebhooks }: SpendingStateRow): SpendingState {
-  return { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1, hasWebhooks: hasWebhooks === 1 };
-}
