@@ -8,6 +8,7 @@ import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../supp
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { createRandom } from "../support/random.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 let server: TestServer;
@@ -209,6 +210,53 @@ test("what was deleted is told of no more, also when somebody asks for it", asyn
   await api.call("DELETE", `/api/conversations/${delivery?.["conversation_id"]}`);
   expectProblem(await api.call("POST", `/api/webhooks/${id}/deliveries/${delivery?.id}/retry`), 409, "conflict");
   expect((await deliveriesOf(id))[0]).toMatchObject({ state: "dropped", error: "What it told of was deleted." });
+});
+
+test("whatever is sent, nothing is an error of the server's", async () => {
+  const { next: random } = createRandom(36);
+  const { id } = await create({ enabled: false });
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
+  const texts = [
+    "",
+    "\0",
+    "\ud800",
+    "*",
+    "https://[::1",
+    "https://x".padEnd(3000, "y"),
+    "https://hooks.example/",
+    "{{x}}",
+    "٠",
+  ];
+  const value = (depth = 0): unknown => {
+    const plain = [null, true, 0, -1, 1e300, 2 ** 53, pick(texts), [], {}];
+    if (depth > 3 || random() < 0.6) return pick(plain);
+    if (random() < 0.5) return Array.from({ length: Math.floor(random() * 4) }, () => value(depth + 1));
+    return Object.fromEntries([pick(texts), "__proto__", "tenant"].map((name) => [name, value(depth + 1)]));
+  };
+  const fields = ["url", "events", "enabled", "include_content", "metadata", "secret", "id", "constructor"];
+  const good = { url: "https://hooks.example/", events: ["*"], metadata: { tenant: "7" } };
+  const paths = [
+    "",
+    `/${id}`,
+    `/${id}/deliveries`,
+    `/${id}/deliveries/${pick(["%00", "msg_%00", "a"])}/retry`,
+    "/%00",
+    "/%ff",
+  ];
+  const statuses = new Set<number>();
+  for (let sent = 0; sent < 600; sent++) {
+    const body = { ...(random() < 0.5 ? good : {}), [pick(fields)]: value(), [pick(fields)]: value() };
+    const query =
+      random() < 0.2
+        ? `?${pick(["limit", "cursor", "order"])}=${encodeURIComponent(pick(["0", "x", "\0", "-1"]))}`
+        : "";
+    const method = pick(["GET", "POST", "PATCH", "PUT"]);
+    const isBodiless = method === "GET";
+    const { status } = await api.call(method, `/api/webhooks${pick(paths)}${query}`, isBodiless ? undefined : body);
+    statuses.add(status);
+  }
+  expect([...statuses].filter((status) => status >= 500)).toEqual([]);
+  expect(statuses).toContain(400);
 });
 
 test("the audit log says who did what to them, without a secret", async () => {

@@ -234,6 +234,24 @@ test("a receiver that is slow gets no more than four at a time, and holds up no 
   await other.close();
 });
 
+test("an account has four attempts by hand under way and no more", async () => {
+  const { id } = await listen();
+  const slow = Promise.withResolvers<Response>();
+  receiver.respond(() => slow.promise.then((response) => response.clone()));
+  const trial = () => api.call("POST", `/api/webhooks/${id}/test`);
+  const under = Array.from({ length: 4 }, trial);
+  await receiver.have(4);
+  const refused = await trial();
+  expect([refused.status, refused.json["code"], refused.headers.get("retry-after")]).toEqual([
+    429,
+    "rate_limited",
+    "1",
+  ]);
+  slow.resolve(new Response(null, { status: 200 }));
+  for (const { json } of await Promise.all(under)) expect(json).toMatchObject({ ok: true });
+  expect((await trial()).json).toMatchObject({ ok: true });
+});
+
 test("a webhook whose secret cannot be opened says so, and goes on with a new one", async () => {
   const { id } = await listen();
   const { webhooks } = server.services.store;

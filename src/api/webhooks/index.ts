@@ -6,12 +6,16 @@ import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { newWebhookBody, toWireAttempt, toWireDelivery, toWireWebhook, webhookPatchBody } from "./model.ts";
 import { AttemptObject, DeliveryObject, NewWebhookAnswer, RotatedWebhook, WebhookObject } from "./responses.ts";
 import { getWebhook, prepareWebhook, retryDelivery, rotateSecret, updateWebhook } from "./service.ts";
+
+/** An attempt takes 15 seconds at most. */
+const attemptSilenceSeconds = 20;
 
 const makeParams = () => ({ id: idParam("webhook") });
 const toVersion = ({ id, updatedAt }: Webhook) => versionOf({ id, updated_at: toRfc3339(updatedAt) });
@@ -150,8 +154,9 @@ export const webhookRoutes: readonly Route[] = [
       params: makeParams(),
       responses: { 200: jsonResponse("What came of it.", AttemptObject) },
     }),
-    async handle({ services, principal, params }) {
+    async handle({ services, request, principal, params }) {
       const webhook = await getWebhook(services, principal.account.id, params.id);
+      contextOf(request, services.ids).allowSilence(attemptSilenceSeconds);
       return toWireAttempt(await services.events.test(principal.account.id, webhook));
     },
   }),
@@ -193,9 +198,10 @@ export const webhookRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("The delivery as it is now.", DeliveryObject) },
       errors: ["conflict"],
     }),
-    async handle({ services, principal, params }) {
+    async handle({ services, request, principal, params }) {
       const { id } = principal.account;
       const webhook = await getWebhook(services, id, params.id);
+      contextOf(request, services.ids).allowSilence(attemptSilenceSeconds);
       return toWireDelivery(await retryDelivery(services, id, webhook, params.deliveryId));
     },
   }),

@@ -11,7 +11,7 @@ import { sealedWebhookName } from "../../core/events/delivery.ts";
 import type { Attempt } from "../../core/events/events.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import type { Delivery, Webhook } from "../../domain/webhook.ts";
+import { type Delivery, isEventId, type Webhook } from "../../domain/webhook.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
@@ -103,7 +103,8 @@ export async function retryDelivery(
   id: string,
 ): Promise<Delivery> {
   const { webhooks } = services.store;
-  if ((await webhooks.findDelivery(accountId, webhook.id, id)) === null) throw missing("delivery");
+  const isKnown = isEventId(id) && (await webhooks.findDelivery(accountId, webhook.id, id)) !== null;
+  if (!isKnown) throw missing("delivery");
   const event = await webhooks.findEvent(webhook.id, id);
   if (event === null) throw new AppError("conflict", "What this delivery told of was deleted.");
   const { status, problem }: Attempt = await services.events.send({ accountId, webhook, event });

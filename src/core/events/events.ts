@@ -12,7 +12,7 @@ export interface Attempt {
 export interface EventDelivery {
   /** Something may be due. Returns at once. */
   wake(): void;
-  /** One attempt, beside the schedule. Rejects as the store does. */
+  /** One attempt, beside the schedule. Rejects with `rate_limited` if the account has too many under way, and as the store does. */
   send(of: Omit<DueDelivery, "attempts">): Promise<Attempt>;
   /** The same with an event of its own, which is not stored. */
   test(accountId: string, webhook: SealedWebhook): Promise<Attempt>;

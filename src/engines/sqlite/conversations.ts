@@ -24,13 +24,14 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
   // A removal no longer says whose conversation it was, so an erasure must finish all of them.
-  const selectRemoval = engine.query<{ number: number; target_number: number }>(
-    "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
+  const selectRemoval = engine.query<{ number: number; target_id: string; target_number: number }>(
+    "SELECT number, target_id, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
   );
   const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
   const emptyOfConversation = engine.query<null, [number]>(
     emptyDeliveries("conversation_id = (SELECT id FROM conversations WHERE number = ?)"),
   );
+  const emptyOfDeleted = engine.query<null, [string]>(emptyDeliveries("conversation_id = ?"));
   const emptyOfVisitor = engine.query<null, [string, string]>(emptyDeliveries("companion_id = ? AND visitor_id = ?"));
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
@@ -79,7 +80,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const removal = conversation === null ? selectRemoval.get() : null;
       const number = conversation?.number ?? removal?.target_number;
       if (number === undefined) break;
-      if (conversation !== null) emptyOfConversation.run(number);
+      if (removal === null) emptyOfConversation.run(number);
+      else emptyOfDeleted.run(removal.target_id);
       const limit = erasedPerCommit - erased;
       const messages = eraser.erase(number, limit);
       const done = messages + knowledge.removeTurns(number, limit - messages);
