@@ -318,8 +318,6 @@ test("the playground tries a companion as a visitor: signed for in the browser, 
   await page.getByRole("button", { name: "Cut the connection" }).click();
   await page.getByText("The connection is cut").waitFor();
   await keepScreenshot(page, "dashboard-playground-cut");
-  await page.setViewportSize({ width: 360, height: 740 });
-  expect((await message.boundingBox())?.width).toBeGreaterThan(280);
   await page.getByText(/^Cut for .*, and nothing was lost\.$/).waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
   const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;
@@ -331,5 +329,14 @@ test("the playground tries a companion as a visitor: signed for in the browser, 
   const [request, ...more] = world.mockLlm.requests.slice(before);
   expect(JSON.stringify(request?.body)).toContain("You talk to Zoë.");
   expect(more).toEqual([]);
+
+  // On a phone, while a reply runs that does not end.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await message.fill("[[words:9]][[silence:5]]");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  expect((await message.boundingBox())?.width).toBeGreaterThan(280);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("You stopped the reply.").waitFor();
   expect(complaints).toEqual([]);
 });

@@ -26,14 +26,20 @@ interface ChatCardProps {
 export function ChatCard({ companion, chat, head, actions, whileRunning, onStartOver }: ChatCardProps) {
   const { turns, text, setText, problem, isRunning } = chat;
   const log = useRef<HTMLDivElement>(null);
+  const transcript = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   /** People who read further up stay there while the reply grows. */
   const isAtEnd = useRef(true);
-  const lastTop = useRef(0);
+  const lastBottom = useRef(0);
   const followEnd = () => {
     if (isAtEnd.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
   };
-  useEffect(followEnd, [turns, problem]);
+  // Not with each change of the chat: the composer's growth moves the end, too.
+  useEffect(() => {
+    const observer = new ResizeObserver(followEnd);
+    for (const { current } of [log, transcript]) if (current !== null) observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
 
   /** Before what was pressed goes away; on touch screens the keyboard would cover what is to be read. */
   const goOn = () => (matchMedia("(pointer: coarse)").matches ? log : input).current?.focus();
@@ -74,46 +80,48 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         role="log"
         aria-label="Conversation"
         aria-busy={isRunning}
-        class="relative min-h-0 flex-1 space-y-5 overflow-y-auto p-4 sm:p-6"
+        class="relative min-h-0 flex-1 overflow-y-auto"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          const bottom = scrollTop + clientHeight;
           // Growth below also moves the end away; only scrolling up counts as leaving it.
-          const isNear = scrollHeight - scrollTop - clientHeight < 32;
-          isAtEnd.current = isNear || (isAtEnd.current && scrollTop >= lastTop.current);
-          lastTop.current = scrollTop;
+          isAtEnd.current = scrollHeight - bottom < 32 || (isAtEnd.current && bottom >= lastBottom.current);
+          lastBottom.current = bottom;
         }}
       >
-        <Bubble
-          speaker="assistant"
-          name={companion.name}
-          text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
-          isPlain
-        />
-        {turns.length === 0 && companion.starters.length > 0 && (
-          <div class="flex flex-wrap justify-end gap-2">
-            {companion.starters.map((starter) => (
-              <Button key={starter} onClick={() => ask(starter)}>
-                <span dir="auto" class="whitespace-normal">
-                  {starter}
-                </span>
-              </Button>
-            ))}
-          </div>
-        )}
-        {turns.map((turn) => (
+        <div ref={transcript} class="space-y-5 p-4 sm:p-6">
           <Bubble
-            key={turn.id}
-            speaker={turn.role}
-            name={turn.role === "user" ? "You" : companion.name}
-            text={turn.text}
-            isOpen={turn.state === "streaming"}
-          >
-            {turn.line && <span>{turn.line}</span>}
-            {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
-            {turn.state === "stopped" && <span>You stopped the reply.</span>}
-            {turn.trace && <TraceDetails trace={turn.trace} />}
-          </Bubble>
-        ))}
-        {problem && <Problem>{problem}</Problem>}
+            speaker="assistant"
+            name={companion.name}
+            text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
+            isPlain
+          />
+          {turns.length === 0 && companion.starters.length > 0 && (
+            <div class="flex flex-wrap justify-end gap-2">
+              {companion.starters.map((starter) => (
+                <Button key={starter} onClick={() => ask(starter)}>
+                  <span dir="auto" class="whitespace-normal">
+                    {starter}
+                  </span>
+                </Button>
+              ))}
+            </div>
+          )}
+          {turns.map((turn) => (
+            <Bubble
+              key={turn.id}
+              speaker={turn.role}
+              name={turn.role === "user" ? "You" : companion.name}
+              text={turn.text}
+              isOpen={turn.state === "streaming"}
+            >
+              {turn.line && <span>{turn.line}</span>}
+              {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
+              {turn.state === "stopped" && <span>You stopped the reply.</span>}
+              {turn.trace && <TraceDetails trace={turn.trace} />}
+            </Bubble>
+          ))}
+          {problem && <Problem>{problem}</Problem>}
+        </div>
       </div>
       <Form class="flex flex-wrap items-end justify-end gap-2 border-t border-line p-3" onSubmit={() => ask(text)}>
         <textarea
