@@ -17,7 +17,9 @@ import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;
@@ -102,6 +104,21 @@ const cases: [name: string, text: string, index: string][] = [
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
   ["the key of a visitor's token", visitorKeyLookupQueries.find, "visitor_keys_pkey"],
   ["the keys that may cover a companion", visitorKeyLookupQueries.candidates, "visitor_keys_fact"],
+  ["deliveries that are due", outboxQueries.due, "Index Scan using webhook_deliveries_due"],
+  ["when the next delivery is due", outboxQueries.nextDue, "Index Scan using webhook_deliveries_due"],
+  ["the newest deliveries of a webhook", outboxQueries.page, "Index Scan Backward using webhook_deliveries_webhook"],
+  ["deliveries that a disabled webhook drops", outboxQueries.drop, "webhook_deliveries_waiting"],
+  ["the conversation's next delivery", outboxQueries.releaseNext, "using webhook_deliveries_waiting"],
+  [
+    "deliveries of a conversation that is deleted",
+    emptyDeliveries("conversation_id = $1"),
+    "webhook_deliveries_conversation",
+  ],
+  [
+    "deliveries of a visitor who is erased",
+    emptyDeliveries("companion_id = $1 AND visitor_id = $2"),
+    "webhook_deliveries_visitor",
+  ],
   ["the newest visitor keys", visitorKeyQueries.pages.desc, "Index Scan Backward using visitor_keys_account"],
 ];
 

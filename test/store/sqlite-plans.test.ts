@@ -18,7 +18,9 @@ import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -171,6 +173,58 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the newest visitor keys",
     visitorKeyQueries.pages.desc,
     ["SEARCH visitor_keys USING INDEX visitor_keys_account (account_id=? AND id<?)"],
+  ],
+  [
+    "deliveries that are due, in their order",
+    outboxQueries.due,
+    [
+      "SEARCH d USING INDEX webhook_deliveries_due (due_at<?)",
+      "LIST SUBQUERY 1",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "CREATE BLOOM FILTER",
+      "SEARCH w EXISTS USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
+    ],
+  ],
+  [
+    "when the next delivery is due",
+    outboxQueries.nextDue,
+    [
+      "SEARCH d USING INDEX webhook_deliveries_due (due_at>?)",
+      "SEARCH w EXISTS USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
+    ],
+  ],
+  [
+    "the newest deliveries of a webhook",
+    outboxQueries.page,
+    ["SEARCH d USING INDEX webhook_deliveries_webhook (webhook_id=?)"],
+  ],
+  [
+    "deliveries that a disabled webhook drops",
+    outboxQueries.drop,
+    [
+      "SEARCH webhook_deliveries USING INTEGER PRIMARY KEY (rowid=?)",
+      "LIST SUBQUERY 1",
+      "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_waiting (webhook_id=?)",
+    ],
+  ],
+  [
+    "the conversation's next delivery",
+    outboxQueries.releaseNext,
+    [
+      "SEARCH webhook_deliveries USING INTEGER PRIMARY KEY (rowid=?)",
+      "SCALAR SUBQUERY 1",
+      "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_waiting (webhook_id=? AND conversation_id=?)",
+    ],
+  ],
+  [
+    "deliveries of a conversation that is deleted",
+    emptyDeliveries("conversation_id = ?"),
+    ["SEARCH webhook_deliveries USING INDEX webhook_deliveries_conversation (conversation_id=?)"],
+  ],
+  [
+    "deliveries of a visitor who is erased",
+    emptyDeliveries("companion_id = ? AND visitor_id = ?"),
+    ["SEARCH webhook_deliveries USING INDEX webhook_deliveries_visitor (companion_id=? AND visitor_id=?)"],
   ],
   [
     "days of visitors that are forgotten",

@@ -66,12 +66,20 @@ const selectWords = `SELECT m.id, m.role, m.text FROM messages m
   WHERE m.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1) AND m.id = ANY ($2::text[])
   ORDER BY m.created_at, m.number`;
 const drop = `UPDATE webhook_deliveries SET state = 'dropped', problem = $2, due_at = NULL
-  WHERE number IN (SELECT number FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'
-    ORDER BY number LIMIT $3)`;
+  WHERE number IN (SELECT number FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting' LIMIT $3)`;
 
 /** A few milliseconds of work. */
 const droppedAtOnce = 500;
 export const ownerDisabled = "The webhook was disabled.";
+
+/** For tests of their plans. */
+export const outboxQueries = {
+  due: selectDue,
+  nextDue: selectNextDue,
+  page: deliveryPages.first.desc,
+  drop,
+  releaseNext,
+};
 
 export type Outbox = Pick<
   WebhookStore,
