@@ -167,9 +167,9 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
     async takeDue({ nowMs, untilMs, limit, perWebhook, running }) {
       const full = (taken: ReadonlyMap<string, number>) =>
         [...taken].filter(([, count]) => count >= perWebhook).map(([id]) => id);
-      const probe = await scripts.readHeavy(() => get(selectDue, nowMs, full(running), 1));
+      const probe = await scripts.read(() => get(selectDue, nowMs, full(running), 1));
       if (probe === null) return [];
-      return await scripts.writeHeavy(function* () {
+      return await scripts.write(function* () {
         const taken = new Map(running);
         const rows: DueRow[] = [];
         for (let isOver = false; !isOver; ) {
@@ -197,7 +197,8 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
     },
 
     async finish(due, outcome, nowMs, auditId) {
-      const isDisabled = await scripts.writeHeavy(function* () {
+      // Not behind what takes long: its lease would end meanwhile.
+      const isDisabled = await scripts.write(function* () {
         if (!(yield* end(due, outcome, nowMs)) || outcome.state !== "failed") return false;
         const { reason } = outcome;
         const disabled = yield* get<{ accountId: string }>(disable, due.webhook.id, reason, nowMs);
@@ -217,7 +218,7 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
     },
 
     async findNextDue() {
-      return (await scripts.readHeavy(() => get<{ dueAt: number }>(selectNextDue)))?.dueAt ?? null;
+      return (await scripts.read(() => get<{ dueAt: number }>(selectNextDue)))?.dueAt ?? null;
     },
 
     async countWaiting() {
