@@ -82,6 +82,7 @@ const pages: readonly Page[] = [
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },
+  { path: "docs/webhooks.md", prints: /^whsec_/m },
 ];
 
 /** Run where their answers are tested, or where the servers that they start are. */
@@ -95,6 +96,7 @@ const elsewhere = [
   "examples/proxy/README.md",
   "examples/relay/README.md",
   "examples/signed-in/README.md",
+  "examples/webhooks/README.md",
 ];
 
 /** A server that has been running on the embedded database, PostgreSQL, and the settings of the page's second step. */
