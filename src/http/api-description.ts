@@ -72,6 +72,8 @@ export interface RouteDocument<ParamName extends string = string> {
   query?: Readonly<Record<string, TSchema>>;
   /** Headers of the request that the handler reads itself. */
   headers?: readonly ConditionHeader[];
+  /** What the server sends from then on to the URL in the body's `url`. */
+  sends?: { name: string; summary: string; description: string; body: TSchema };
   /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
   /** In addition to those implied by access, parameters and body. */

@@ -84,7 +84,9 @@ const objectNames = `
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
-  NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
+  BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
+  MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
 `;
 
 test("keeps the names of its objects", () => {

@@ -1,5 +1,6 @@
 /** An owner's server that is told of events, on loopback. */
 import { Webhook } from "standardwebhooks";
+import { validatorAt } from "./conformance.ts";
 import { eventually } from "./eventually.ts";
 
 export interface ReceivedEvent {
@@ -24,11 +25,14 @@ export interface WebhookReceiver {
   /** Throws unless the standard's own library verifies the event. */
   verify(event: ReceivedEvent | undefined, secret: string): void;
   forget(): void;
+  /** Throws if an event was not as the API document says. */
   close(): Promise<void>;
 }
 
 export function startWebhookReceiver(): WebhookReceiver {
   let events: ReceivedEvent[] = [];
+  const faults: string[] = [];
+  const isDocumented = validatorAt("/components/schemas/WebhookEvent");
   let answer: ((event: ReceivedEvent) => Response | Promise<Response>) | null = null;
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -39,6 +43,7 @@ export function startWebhookReceiver(): WebhookReceiver {
       const headers = Object.fromEntries(request.headers);
       const event = { id: headers["webhook-id"] ?? "", headers, body, ...JSON.parse(body) };
       events.push(event);
+      if (!isDocumented(JSON.parse(body))) faults.push(`${body}: ${JSON.stringify(isDocumented.errors?.[0])}`);
       return (await answer?.(event)) ?? new Response(null, { status: 204 });
     },
   });
@@ -63,6 +68,9 @@ export function startWebhookReceiver(): WebhookReceiver {
     forget() {
       events = [];
     },
-    close: () => server.stop(true),
+    async close() {
+      await server.stop(true);
+      if (faults.length > 0) throw new Error(`not as the API document has it: ${faults.join("\n")}`);
+    },
   };
 }

@@ -10,6 +10,7 @@ import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { WebhookEvent } from "./event-schemas.ts";
 import { newWebhookBody, toWireAttempt, toWireDelivery, toWireWebhook, webhookPatchBody } from "./model.ts";
 import { AttemptObject, DeliveryObject, NewWebhookAnswer, RotatedWebhook, WebhookObject } from "./responses.ts";
 import { getWebhook, prepareWebhook, retryDelivery, rotateSecret, updateWebhook } from "./service.ts";
@@ -50,6 +51,14 @@ export const webhookRoutes: readonly Route[] = [
         "From now on its URL is told of events, by requests that are signed as [Standard Webhooks](https://www.standardwebhooks.com) " +
         `says. An account has up to ${mostWebhooks}; one more is 409 \`conflict\`.`,
       bodyExample: { url: "https://shop.example/companiond-events", events: ["message.completed"] },
+      sends: {
+        name: "event",
+        summary: "An event",
+        description:
+          "Sent until it is confirmed by any 2xx, with the headers `webhook-id`, `webhook-timestamp` and " +
+          "`webhook-signature` of Standard Webhooks.",
+        body: WebhookEvent,
+      },
       responses: {
         201: jsonResponse("The webhook: the only time that its secret is shown.", NewWebhookAnswer, "ETag"),
       },
