@@ -123,7 +123,11 @@ function describeCallback(
   { name, summary, description, body }: NonNullable<DescribedRoute["sends"]>,
 ): Callbacks {
   const requestBody = { required: true, content: { "application/json": describeMedia(builder, body) } };
-  const post = { summary, description, security: [], requestBody, responses: { "2XX": { description: "Confirmed." } } };
+  const responses = {
+    "2XX": { description: "Confirmed." },
+    "4XX": { description: "As anything else: not confirmed." },
+  };
+  const post = { summary, description, security: [], requestBody, responses };
   return { [name]: { "{$request.body#/url}": { post } } };
 }
 
