@@ -496,6 +496,43 @@ export function webhookStoreContract(open: OpenStore): void {
       expect(await webhooks().findEvent(id, told.id)).toBeNull();
     });
 
+    test("nor of conversations that are past their companion's retention, or whose companion was deleted", async () => {
+      const { id } = await create({ events: ["message.completed"] });
+      await world.store.companions.update(account.id, companion.id, { retentionDays: 1 }, world.context());
+      const old = await settle();
+      const other = await world.createCompanion(account);
+      const turn = world.turnOf(other);
+      const told = { ...eventsOf(turn), ended: eventOf(turn, "message.completed", { companionId: other.id }) };
+      await world.store.turns.settle({ ...turn, events: told });
+      const isEmptied = async (eventId: string | undefined) => (await webhooks().findEvent(id, eventId ?? "")) === null;
+      expect(await isEmptied(old.events.ended?.id)).toBe(false);
+      world.clock.advance(2 * 24 * hourMs);
+      expect(await world.store.conversations.deleteExpired(now(), 10)).toBe(1);
+      await eventually(() => isEmptied(old.events.ended?.id), { what: "the removal of what retention deletes" });
+      expect(await isEmptied(told.ended.id)).toBe(false);
+      await world.store.companions.delete(account.id, other.id, world.context());
+      await eventually(() => isEmptied(told.ended.id), { what: "the removal of what the companion leaves" });
+      expect((await list(id)).map(({ state }) => state)).toEqual(["dropped", "dropped"]);
+    });
+
+    test("what is sealed of visitors goes with the account's visitor keys, and webhooks with a lost key", async () => {
+      const { id } = await create();
+      const turn = world.turnOf(companion);
+      const ended = eventOf(turn, "message.completed", { sealedVisitor: "v1.somebody" });
+      await world.store.turns.settle({ ...turn, events: { started: eventOf(turn, "conversation.started"), ended } });
+      expect(await webhooks().findEvent(id, ended.id)).toMatchObject({ sealedVisitor: "v1.somebody" });
+      await world.store.visitorKeys.reset(account.id, world.context());
+      expect(await webhooks().findEvent(id, ended.id)).toMatchObject({ sealedVisitor: null });
+      const other = await create({}, await world.createAccount());
+      expect((await webhooks().listHolders(10)).toSorted()).toContain(account.email);
+      expect(await webhooks().reset(account.id, world.context())).toBe(true);
+      expect(await webhooks().reset(systemIds.uuid(), world.context())).toBe(false);
+      expect(await webhooks().find(account.id, id)).toBeNull();
+      expect(await webhooks().listHolders(10)).not.toContain(account.email);
+      expect(other.enabled).toBe(true);
+      await eventually(async () => (await webhooks().countWaiting()) === 0, { what: "the removal" });
+    });
+
     test("a visitor who was erased while the reply was under way is told of no more", async () => {
       const { id } = await create();
       const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
