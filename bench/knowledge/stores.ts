@@ -1,6 +1,6 @@
 /** Stores with knowledge in them, made and asked as the server does it. */
 import { EditionBuilder } from "../../src/core/knowledge/indexing/edition-builder.ts";
-import { hashDocument } from "../../src/core/knowledge/indexing/hashes.ts";
+import { hashDocument } from "../../src/core/knowledge/indexing/parts.ts";
 import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";
 import type { KnowledgeFinder } from "../../src/core/knowledge/retrieval/found.ts";
 import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";

@@ -36,7 +36,7 @@ export async function findAuthorityProblem(
   nowMs: number,
 ): Promise<{ sentence: string; isPassing: boolean } | null> {
   const [{ readDirectory }, { AuthorityFailure }, { explainFailure }] = await Promise.all([
-    import("../engines/acme/directory.ts"),
+    import("../engines/acme/calls.ts"),
     import("../contracts/certificates/authority.ts"),
     import("../core/certificates/sentences.ts"),
   ]);

@@ -52,7 +52,6 @@ export async function openCertificates(
     measurements.probes.push({
       name: "companiond_certificate_orders_total",
       help: "Attempts to obtain a certificate, by what became of them.",
-      type: "counter",
       labels: { outcome },
       read: () => counts[outcome],
     });
@@ -60,7 +59,6 @@ export async function openCertificates(
   measurements.probes.push({
     name: "companiond_certificate_failing",
     help: "Whether the certificate of --domain cannot be obtained or renewed now.",
-    type: "gauge",
     read: () => (keeper.state.problem === null ? 0 : 1),
   });
   return keeper;

@@ -123,7 +123,6 @@ function openChains(
     probes: [...new Set(chained)].map(({ answerer: { provider, model }, circuit }) => ({
       name: "companiond_provider_passed_over",
       help: "1 while a provider's model is passed over because it kept failing; of those in chains.",
-      type: "gauge",
       labels: { provider, model },
       read: () => (circuit.isPassedOver(clock.monotonicMs(), null) ? 1 : 0),
     })),

@@ -15,7 +15,6 @@ export function createProbes(
   const webhookBodyBytes = {
     name: "companiond_webhook_body_bytes",
     help: "Held of transcripts that are arriving; bounded.",
-    type: "gauge" as const,
     read: () => webhookBodies.heldBytes,
   };
   return [
@@ -23,45 +22,38 @@ export function createProbes(
     {
       name: "companiond_build_info",
       help: "Always 1; its labels identify the build.",
-      type: "gauge",
       labels: { version: buildInfo.version, commit: buildInfo.commit ?? "" },
       read: () => 1,
     },
     {
       name: "companiond_webhook_deliveries_waiting",
       help: "Events that webhooks have not confirmed yet.",
-      type: "gauge",
       read: () => store.webhooks.countWaiting(),
     },
     {
       name: "companiond_draining",
       help: "1 while the server lets open replies finish and accepts no more.",
-      type: "gauge",
       read: () => (lifecycle.isDraining ? 1 : 0),
     },
     {
       name: "companiond_limiter_subjects",
       help: "Addresses, tokens and keys whose requests are counted now.",
-      type: "gauge",
       read: () => limiter.size,
     },
     {
       name: "companiond_limiter_evictions_total",
       help: "Subjects evicted early because memory is bounded.",
-      type: "counter",
       read: () => limiter.evictedCount,
     },
     ...sizes.map(({ file, read }) => ({
       name: "companiond_database_bytes",
       help: "Size of the database's files.",
-      type: "gauge" as const,
       labels: { file },
       read,
     })),
     {
       name: "companiond_disk_free_bytes",
       help: "Free space where the data directory is.",
-      type: "gauge",
       read: () => freeBytes(dataDir),
     },
     ...(voice.readers.length > 0 ? [webhookBodyBytes] : []),

@@ -6,15 +6,16 @@ import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { createEventDelivery } from "../core/events/delivery.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
-import { watchEventLoop } from "../core/metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
-import { Measurements } from "../core/metrics/measurements.ts";
+import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createModelDates } from "../core/metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
 import { createOpenTurns } from "../core/turns/open-turns.ts";
+import { createPromptMemory } from "../core/turns/prompt-memory.ts";
+import { createReplyMemory } from "../core/turns/reply-memory.ts";
 import { createReplyProbes } from "../core/turns/reply-probes.ts";
 import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
@@ -135,7 +136,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
-  const replies = createNamedReplies(overrides);
+  const replyMemory = createReplyMemory();
+  const replies = createNamedReplies(replyMemory, overrides);
   const running = { lifecycle, voice, webhookBodies };
   measurements.probes.push(
     ...createReplyProbes(replies),
@@ -153,19 +155,15 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     lookEveryMs: overrides.lookEveryMs,
   });
   const settings = toSettings(config);
+  const base = { store, clock, ids, log, measurements, isShared: shared !== null };
   const knowledge = openKnowledge({
+    ...{ ...base, embeddings, ownHosts: ownHostsOf(config), duties: coordination.duties },
     knowledge: config.knowledge,
-    ownHosts: ownHostsOf(config),
     prices: settings.prices,
-    isShared: shared !== null,
-    duties: coordination.duties,
-    ...{ store, clock, ids, log, measurements, embeddings },
   });
   const visitors = createVisitors({ store, sealing, clock, log });
   const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
-  const isShared = shared !== null;
-  const told = { store, outgoing, sealing, visitors, clock, ids, log, measurements, isShared };
-  const events = createEventDelivery(told);
+  const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -200,6 +198,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     rules: createRateRules(config.rates),
     openTurns,
     replies,
+    replyMemory,
+    promptMemory: createPromptMemory(),
     llm,
     providerHealth,
     modelDates,

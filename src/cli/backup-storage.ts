@@ -1,10 +1,9 @@
 /** `companiond backup-storage`: what the server and commands start to speak to the storage of backups. */
 import { openBackupStorage } from "../app/services.ts";
 import { encryptWithAge } from "../core/backups/age.ts";
-import { readCatalog } from "../core/backups/catalog.ts";
 import { fetchBackup } from "../core/backups/fetching.ts";
-import { storageCommandName } from "../core/backups/storage-process.ts";
-import type { StorageTask, StorageTasks } from "../core/backups/tasks.ts";
+import { readCatalog } from "../core/backups/names.ts";
+import { type StorageTask, type StorageTasks, storageCommandName } from "../core/backups/storage-process.ts";
 import { uploadBackup } from "../core/backups/upload.ts";
 import { singleCommand } from "./command.ts";
 

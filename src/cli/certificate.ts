@@ -1,7 +1,7 @@
 /** The certificate named by `serve --tls-cert --tls-key`, reloaded on SIGHUP. */
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { explainCredential } from "../config/credential-source.ts";
+import { explainCredential } from "../config/text-file.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import type { RunningServer } from "../server/server.ts";

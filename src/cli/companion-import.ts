@@ -1,4 +1,6 @@
 /** `companiond companion import`: creates companions from a file with one companion per line, up to a million. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Portion } from "../api/companions/portions.ts";
 import { readNewCompanion, type SettingRules } from "../api/companions/read-settings.ts";
 import type { NewCompanion, Store } from "../contracts/store/store.ts";
@@ -8,7 +10,6 @@ import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";
-import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { file, free } from "./value.ts";
@@ -151,4 +152,54 @@ async function keepBatch(input: ActionInput, { store, account }: Import, batch: 
   await store.companions.createMany(account.id, batch, input.audit());
   // Leave the database to a running server for a while.
   await Bun.sleep((performance.now() - startedMs) / 4);
+}
+
+interface ImportJournal {
+  /** Together with the line's position, determines the companion's id: a second run creates the same ids. */
+  readonly seed: string;
+  readonly startedAt: number;
+  /** Companions known to be stored. */
+  kept: number;
+  finishedAt: number | null;
+}
+
+interface JournalFile {
+  /** Null if no import of this file into this account was started. */
+  read(): ImportJournal | null;
+  write(journal: ImportJournal): void;
+}
+
+/**
+ * Records how far the import got, so that an interrupted one resumes there and creates nothing twice. `digest` is
+ * that of the imported file.
+ */
+function openJournal(dataDir: string, accountId: string, digest: string): JournalFile {
+  const path = join(dataDir, "imports", `${accountId}-${digest.slice(0, 32)}.json`);
+  return {
+    read() {
+      try {
+        return JSON.parse(readFileSync(path, "utf8")) as ImportJournal;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+        throw error;
+      }
+    },
+    write(journal) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      // Renamed into place: after a crash there is the old journal or the new one, never half of one.
+      rmSync(`${path}.new`, { force: true });
+      writeFileSync(`${path}.new`, JSON.stringify(journal), { mode: 0o600, flag: "wx", flush: true });
+      renameSync(`${path}.new`, path);
+    },
+  };
+}
+
+/** The UUIDv7 of the companion at `index` (from 0): sorts like the lines, and is the same in every run. */
+export function importedId(journal: Pick<ImportJournal, "seed" | "startedAt">, index: number): string {
+  const random = Bun.SHA256.hash(`${journal.seed} ${index}`, "hex");
+  // A millisecond's counter has room for 4096 ids: a million ids run a quarter of a second ahead of the clock.
+  const time = (journal.startedAt + Math.floor(index / 4096)).toString(16).padStart(12, "0");
+  const counter = (index % 4096).toString(16).padStart(3, "0");
+  const variant = ((Number.parseInt(random.slice(0, 1), 16) & 3) | 8).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${variant}${random.slice(1, 4)}-${random.slice(4, 16)}`;
 }

@@ -55,13 +55,11 @@ export function serveDomains({ config, services, server, keeper, user, ...rest }
     {
       name: "companiond_http_port_open",
       help: "1 while COMPANIOND_HTTP_PORT takes challenges and redirects; 0 while another program has it.",
-      type: "gauge",
       read: () => (clear.failure === null ? 1 : 0),
     },
     ...clearOutcomes.map((outcome) => ({
       name: "companiond_http_port_requests_total",
       help: "Requests over plain HTTP: challenges answered and missed, redirects, refused API calls.",
-      type: "counter" as const,
       labels: { outcome },
       read: () => clear.counts[outcome],
     })),

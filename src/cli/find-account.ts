@@ -1,8 +1,9 @@
-/** Finds the account for a typed e-mail address. */
+/** Finds the account for a typed e-mail address or companion id. */
 import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
-import { type ActionInput, CommandFailure, Misuse } from "./command.ts";
+import { type ActionInput, CommandFailure, Misuse, type OptionSpec } from "./command.ts";
+import { free } from "./value.ts";
 
 export function readEmail(text: string): string {
   const email = normalizeEmail(text);
@@ -27,4 +28,23 @@ export function readChoice<Choice extends string>(what: string, text: string, ch
   const found = choices.find((choice) => choice === text);
   if (found === undefined) throw new Misuse(`${what} must be one of ${choices.join(", ")}.`);
   return found;
+}
+
+export const companionOption: OptionSpec = { value: free("id"), about: "The companion.", isRequired: true };
+
+export interface Owner {
+  accountId: string;
+  companionId: string;
+}
+
+/** Finds the account of a typed companion id. */
+export async function findOwner(store: Store, text: string): Promise<Owner> {
+  const companionId = text.toLowerCase();
+  for (const account of await store.accounts.list()) {
+    const companion = await store.companions.find(account.id, companionId);
+    if (companion !== null) return { accountId: account.id, companionId };
+  }
+  throw new CommandFailure(
+    `companion not found: ${companionId}. "companiond companion list --account <email>" shows the ids.`,
+  );
 }

@@ -1,5 +1,5 @@
 /** `companiond key`: API keys for platforms. */
-import { toWireKey } from "../api/keys/model.ts";
+import { toWireKey } from "../api/keys/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import {
   type Account,

@@ -13,22 +13,28 @@ import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from 
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
-import { describeRefusal, judgeDemo, modelSettings } from "./demo-place.ts";
 import type { Domains, DomainsOptions } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
-import { listIdlePrices } from "./idle-prices.ts";
+import { offerSetup } from "./one-time-link.ts";
 import { needsLowPorts } from "./port-right.ts";
 import type { ProcessUser } from "./process-user.ts";
-import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
-import { offerSetup } from "./setup-offer.ts";
 import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
-import { warnIfUnconfined } from "./unconfined.ts";
-import { describeUnpricedDefault, isDefaultUnpriced } from "./unpriced-default.ts";
 import { file, free } from "./value.ts";
+import {
+  describeRefusal,
+  describeUnpricedDefault,
+  isDefaultUnpriced,
+  judgeDemo,
+  lacksPublicUrl,
+  listIdlePrices,
+  modelSettings,
+  warnIfUnconfined,
+  withoutPublicUrl,
+} from "./warnings.ts";
 
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */

@@ -1,5 +1,5 @@
 /** `companiond spending`: stops what providers are asked, for one account or for all, and lets it begin again. */
-import { toWireStop } from "../api/spending-stops/model.ts";
+import { toWireStop } from "../api/spending-stops/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { formatList } from "./columns.ts";

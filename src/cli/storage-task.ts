@@ -1,7 +1,6 @@
 /** Asks the storage of backups for something, for a command. */
 import { type BackupStorageConfig, type Config, readNetworkVariables } from "../config/config.ts";
-import { runStorageTask } from "../core/backups/storage-process.ts";
-import type { StorageTasks } from "../core/backups/tasks.ts";
+import { runStorageTask, type StorageTasks } from "../core/backups/storage-process.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import { type CliIo, CommandFailure } from "./command.ts";
 

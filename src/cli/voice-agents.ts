@@ -1,5 +1,6 @@
 /** `companiond account grant-agent`, `revoke-agent` and `list-agents`: which accounts may use which voice agents. */
-import { newGrantBody, toWireGrant } from "../api/accounts/model.ts";
+import { newGrantBody } from "../api/accounts/model.ts";
+import { toWireGrant } from "../api/accounts/responses.ts";
 import type { VoiceAgentGrant } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { toRfc3339 } from "../lib/clock.ts";

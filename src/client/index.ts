@@ -1,12 +1,11 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
 import type { Me } from "./generated/wire.ts";
-import { auditCalls } from "./resources/audit.ts";
 import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
-import { usageCalls } from "./resources/usage.ts";
+import { auditCalls, usageCalls } from "./resources/usage.ts";
 import { webhookCalls } from "./resources/webhooks.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 

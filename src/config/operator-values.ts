@@ -1,8 +1,8 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
-import type { JsonValue } from "../domain/companion.ts";
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../lib/http/header-fields.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
-import { BadValue, isJsonObject, type ParseValue, quote, word } from "./values.ts";
+import { BadValue, type ParseValue, parseJsonObject, quote, word } from "./values.ts";
 
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const domainPattern = new RegExp(`^(${label}\\.)+${label}$`);
@@ -77,15 +77,8 @@ export const releasesKey: ParseValue<string> = (text) => {
   throw new BadValue("must be an Ed25519 public key: 32 bytes in base64.");
 };
 
-export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text) => {
-  let value: JsonValue;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new BadValue("must be a JSON object.");
-  }
-  return readHeaderFields(value);
-};
+export const headerFields: ParseValue<Readonly<Record<string, string>>> = (text) =>
+  readHeaderFields(parseJsonObject(text));
 
 /** Throws `BadValue`, without the values: they can be secrets. */
 export function readHeaderFields(value: JsonValue): Readonly<Record<string, string>> {

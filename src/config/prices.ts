@@ -1,9 +1,9 @@
 /** Reads the operator's prices: exact decimals of US dollars, told all at once where they are wrong. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { isJsonObject } from "../domain/json.ts";
 import { splitName } from "../domain/model-routes.ts";
 import { picosPerMicro } from "../domain/money.ts";
 import type { PriceList, TokenPrice } from "../domain/prices.ts";
-import { isJsonObject } from "./values.ts";
 
 const voicePrefix = "voice/";
 /** So that exact sums of any real amount of usage stay far within what a double holds. */

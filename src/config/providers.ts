@@ -1,25 +1,14 @@
 /** Reads the operator's file of providers and chains, and tells everything that is wrong with it at once. */
 import { dirname, resolve } from "node:path";
-import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { type LlmApi, llmApis } from "../domain/llm-api.ts";
 import { plainProviderName, reservedProviderNames, splitName } from "../domain/model-routes.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
-import { nameForOperator } from "./credential-source.ts";
 import { readHeaderFields } from "./operator-values.ts";
-import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
-import {
-  BadValue,
-  baseUrl,
-  isJsonObject,
-  oneOf,
-  type ParseValue,
-  quote,
-  requestFields,
-  secret,
-  word,
-} from "./values.ts";
+import { describeFileError, nameForOperator, readText, withoutLineEnd } from "./text-file.ts";
+import { BadValue, baseUrl, oneOf, type ParseValue, quote, requestFields, secret, word } from "./values.ts";
 
 /** A provider by the name that the operator gave it. */
 export interface NamedProvider {

@@ -1,9 +1,8 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
-import { nameForOperator } from "./credential-source.ts";
 import { type EnvFile, parseEnvFile } from "./env-file.ts";
 import { type FlagName, type Setting, takesFile } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
-import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
+import { describeFileError, nameForOperator, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue } from "./values.ts";
 import { judgeOfEnvFile, judgeOfEnvironment, type NameVerdict } from "./variable-names.ts";
 

@@ -1,6 +1,6 @@
-/** Reads files that the configuration names. */
-import { closeSync, openSync, readSync } from "node:fs";
-import { explainCredential } from "./credential-source.ts";
+/** Reads files that the configuration names, and names them as whoever edits them knows them. */
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 
 /** Far more than any of them needs. A device has no end. */
 const mostBytes = 16 * 1024 * 1024;
@@ -47,4 +47,32 @@ export function describeFileError({ code = "", message, path = "" }: Error & { c
 /** Most files end with a line break that belongs to nothing in them. */
 export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, "");
+}
+
+/** Where the unit that we ship takes credentials from, each under its own name. */
+const shippedFolder = "/etc/companiond";
+
+/**
+ * What systemd hands to a service as a credential is a copy that is gone with it, and the service is not told of
+ * what. The path itself, unless it is a credential's.
+ */
+export function nameForOperator(path: string, folder = shippedFolder): string {
+  const credential = findCredential(path);
+  if (credential === null) return path;
+  const source = join(folder, credential);
+  return existsSync(source) ? source : `${path} (${describeSource(credential)})`;
+}
+
+/** What to add to a path that cannot be read; empty unless it is a credential's. */
+export function explainCredential(path: string): string {
+  const credential = findCredential(path);
+  return credential === null ? "" : ` (${describeSource(credential)})`;
+}
+
+function describeSource(credential: string): string {
+  return `systemd's copy of what LoadCredential=${credential}: names in the unit`;
+}
+
+function findCredential(path: string): string | null {
+  return /^\/run\/(?:user\/\d+\/)?credentials\/[^/]+\/([^/]+)$/.exec(path)?.[1] ?? null;
 }

@@ -1,5 +1,5 @@
 /** Parsers from a setting's text to its value. Each returns the value or throws what the text must be. */
-import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { type AllowedHost, parseAllowedHost } from "../lib/allowed-hosts.ts";
 import { readSealingKey } from "../lib/sealing.ts";
 
@@ -124,24 +124,24 @@ export const requestFields: readonly string[] = [
   "previous_response_id",
 ];
 
+export function parseJsonObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    // Without the parser's words, which may quote the text.
+  }
+  throw new BadValue("must be a JSON object.");
+}
+
 /** A JSON object without any of the `reserved` fields. */
 export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {
   return (text) => {
-    let value: JsonValue;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      throw new BadValue("must be a JSON object.");
-    }
-    if (!isJsonObject(value)) throw new BadValue("must be a JSON object.");
+    const value = parseJsonObject(text);
     const taken = reserved.filter((name) => Object.hasOwn(value, name));
     if (taken.length === 0) return value;
     throw new BadValue(`must not contain ${taken.join(", ")}: the server sets it itself.`);
   };
-}
-
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function quote(text: string): string {

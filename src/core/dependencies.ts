@@ -15,6 +15,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Sealing } from "../lib/sealing.ts";
+import type { SharedBudget } from "../lib/shared-budget.ts";
 import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
@@ -25,8 +26,7 @@ import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
-import type { Challenges } from "./visitors/challenges.ts";
-import type { Visitors } from "./visitors/visitors.ts";
+import type { Challenges, Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -83,6 +83,10 @@ export interface Services {
   readonly openTurns: OpenTurns;
   /** Running replies that clients can come back to. */
   readonly replies: NamedReplies;
+  /** Memory for the texts of long replies, named or not. */
+  readonly replyMemory: SharedBudget;
+  /** Memory for prompts that callers send whole, by account. */
+  readonly promptMemory: SharedBudget;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   /** Which models are about to be shut down. */

@@ -6,6 +6,7 @@ import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
 import { namedObject } from "./schemas/named-object.ts";
+import { OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
@@ -64,8 +65,8 @@ export type ApiTag = keyof typeof apiTags;
 /** The part of a route's description with schemas or long texts: created when the API document is requested. */
 export interface RouteDocument<ParamName extends string = string> {
   description?: string;
-  /** Every path parameter. */
-  params?: Readonly<Record<ParamName, TSchema>>;
+  /** Path parameters. Left out: the embed token, and ids of what the segment before them names (`/budgets/{id}`). */
+  params?: Readonly<Partial<Record<ParamName, TSchema>>>;
   /** An example of the body, if those of its fields do not fit together. */
   bodyExample?: object;
   /** For parameters that the handler reads itself. */
@@ -188,10 +189,7 @@ export const ProblemObject = namedObject(
     title: t.String(),
     status: t.Integer(),
     detail: t.String({ description: "What happened and what to do, for people." }),
-    code: t.Union(
-      Object.keys(errorCodes).map((code) => t.Literal(code)),
-      { description: "What happened, for programs." },
-    ),
+    code: OneOf(Object.keys(errorCodes), { description: "What happened, for programs." }),
     request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
     errors: t.Optional(
       t.Array(
@@ -204,10 +202,9 @@ export const ProblemObject = namedObject(
     ),
     challenge: t.Optional(ChallengeObject),
     kind: t.Optional(
-      t.Union(
-        failureKinds.map((kind) => t.Literal(kind)),
-        { description: "On `upstream_error`, to whoever may manage the companion: why the reply failed." },
-      ),
+      OneOf(failureKinds, {
+        description: "On `upstream_error`, to whoever may manage the companion: why the reply failed.",
+      }),
     ),
   }),
   { description: "RFC 9457 problem details." },

@@ -2,6 +2,7 @@
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { Slices } from "../lib/pause.ts";
+import { type BudgetShare, SharedBudget } from "../lib/shared-budget.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export interface BodyBudgetLimits {
@@ -43,62 +44,34 @@ export interface BodyReading<Result> {
   use(pieces: readonly Uint8Array[]): Result;
 }
 
-interface Share {
-  bodies: number;
-  bytes: number;
-}
-
 const waitSeconds = 10;
 
 export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
-  const all: Share = { bodies: 0, bytes: 0 };
-  const tooMuch = `This ${limits.sender} sends too much at once.`;
-  /** One per sender with a body being read: never more than there are bodies. */
-  const shares = new Map<string, Share>();
+  const places = new SharedBudget({ total: limits.bodies, ofOne: limits.bodiesOfOne });
+  const memory = new SharedBudget({ total: limits.bytes, ofOne: limits.bytesOfOne });
   /** Of all bodies together: what many fast senders have sent meanwhile would be copied in one go. */
   const slices = new Slices();
 
-  function enter(sender: string): Share {
-    const own = shares.get(sender) ?? { bodies: 0, bytes: 0 };
-    if (own.bodies >= limits.bodiesOfOne) throw crowded(tooMuch);
-    if (all.bodies >= limits.bodies) throw crowded("Too much is being sent to this server at once.");
-    shares.set(sender, own);
-    own.bodies++;
-    all.bodies++;
-    return own;
-  }
-
-  function leave(sender: string, own: Share, bytes: number): void {
-    all.bodies--;
-    all.bytes -= bytes;
-    own.bodies--;
-    own.bytes -= bytes;
-    if (own.bodies === 0) shares.delete(sender);
-  }
-
-  function hold(own: Share, bytes: number): void {
-    if (own.bytes + bytes > limits.bytesOfOne) throw crowded(tooMuch);
-    if (all.bytes + bytes > limits.bytes) throw crowded("Too much is being sent to this server at once.");
-    own.bytes += bytes;
-    all.bytes += bytes;
+  function grow(share: BudgetShare, amount: number): void {
+    if (share.growTo(amount)) return;
+    if (share.isWithinOwner(amount)) throw crowded("Too much is being sent to this server at once.");
+    throw crowded(`This ${limits.sender} sends too much at once.`);
   }
 
   async function take(request: Request, sender: string, see?: (piece: Uint8Array) => void): Promise<HeldBody> {
     if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
-    const own = enter(sender);
+    const [place, bytes] = [places.open(sender), memory.open(sender)];
+    grow(place, 1);
     const body = new GatheredBytes();
-    let isHeld = true;
-    let held = 0;
     // Without the body: whoever has made something else of the pieces need not keep them.
     const release = () => {
-      if (isHeld) leave(sender, own, held);
-      isHeld = false;
+      place.release();
+      bytes.release();
     };
     try {
       for await (const piece of readPieces(request, limits.bodyMs)) {
-        if (held + piece.length > limits.bodyBytes) throw tooLarge(limits);
-        hold(own, piece.length);
-        held += piece.length;
+        if (bytes.held + piece.length > limits.bodyBytes) throw tooLarge(limits);
+        grow(bytes, bytes.held + piece.length);
         body.add(piece);
         see?.(piece);
         if (slices.isOver) await slices.pause();
@@ -121,7 +94,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
       }
     },
     get heldBytes() {
-      return all.bytes;
+      return memory.held;
     },
   };
 }

@@ -2,13 +2,11 @@
  * The guard of embed routes: client address, embed token, origin, visitor, proof of work and token limit, in the order
  * fixed by the contract.
  */
-
 import type { Verdict } from "../contracts/limiter/limiter.ts";
 import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { TurnRight } from "../core/turns/turn-start.ts";
-import type { RepeatableUse, Solution } from "../core/visitors/challenges.ts";
-import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
+import type { RepeatableUse, Solution, VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Companion } from "../domain/companion.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";

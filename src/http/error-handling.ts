@@ -5,8 +5,8 @@
 import { Elysia } from "elysia";
 import type { Services } from "../core/dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
-import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";
+import { prefersHtml, varyBy } from "./compression.ts";
 import { errorPagePolicy, renderErrorPage, writePageHeaders } from "./html.ts";
 import { isOpenAiPath, retryHeaders, toOpenAiError } from "./openai-error.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";

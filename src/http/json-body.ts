@@ -1,14 +1,14 @@
 /** Reads a JSON body: checks content type, size, encoding and syntax, in that order, each with its own error. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
 import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
-import { omitFields } from "../lib/omit-fields.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { readPieces } from "./body-pieces.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
+import { omitReadOnly } from "./schemas/named-object.ts";
 import type { Checker } from "./schemas/schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
@@ -55,17 +55,17 @@ export interface ArrivedBody {
 interface JsonBodyOptions {
   limitBytes?: number;
   isOptional?: boolean;
-  /** Fields that clients may send back as they read them; they are ignored. */
-  readOnly?: readonly string[];
+  /** What clients may send back as they read it: fields that the model does not have are ignored. */
+  answer?: TObject;
 }
 
 /** A body validated by its model. */
-export function jsonBody<Schema extends TSchema>(
+export function jsonBody<Schema extends TObject>(
   checker: Checker<Schema>,
   options: JsonBodyOptions = {},
 ): JsonBody<Static<Schema>> {
-  const { readOnly = [] } = options;
-  const check = (sent: unknown) => checker.check(readOnly.length > 0 ? omitFields(sent, readOnly) : sent);
+  const { answer } = options;
+  const check = (sent: unknown) => checker.check(answer === undefined ? sent : omitReadOnly(sent, checker, answer));
   return { ...uncheckedBody(checker, options), check };
 }
 

@@ -7,7 +7,7 @@ import type { KeptReply } from "../core/turns/kept-reply.ts";
 import { findRunning, type Whereabouts } from "../core/turns/message-search.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import type { CitedSource } from "../domain/knowledge.ts";
-import { NumberedStream } from "./numbered-stream.ts";
+import type { HeartbeatTicker } from "./heartbeats.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
@@ -185,4 +185,38 @@ function requirePlace({ text }: KeptReply, offset: number): void {
   if (text.isPlace(offset)) return;
   const detail = "Must not be past the end of the reply, nor within a character.";
   throw invalidFields([{ param: "offset", detail }]);
+}
+
+/**
+ * The stream of a client that comes back: each event carries how much of the reply's text the client has after it.
+ */
+class NumberedStream extends EventStream {
+  /** UTF-16 code units. */
+  #offset: number;
+
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, offset: number, hasEvents = false) {
+    super(signal, heartbeats, hasEvents);
+    this.#offset = offset;
+  }
+
+  protected override frameText(deltas: readonly string[]): string {
+    let frames = "";
+    for (const delta of deltas) {
+      this.#offset += delta.length;
+      frames += this.#number(super.frameText([delta]));
+    }
+    return frames;
+  }
+
+  protected override frameSources(event: SourcesEvent): string {
+    return this.#number(super.frameSources(event));
+  }
+
+  protected override frameDone(): string {
+    return this.#number(super.frameDone());
+  }
+
+  #number(frame: string): string {
+    return `id: ${this.#offset}\n${frame}`;
+  }
 }

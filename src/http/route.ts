@@ -9,7 +9,6 @@
  *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one ignores all.
  *         body: jsonBody(itemPatchBody),
  *         document: () => ({                  // Called when the API document is requested: schemas slow startup down.
- *           params: { id: idParam("item") },
  *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
  *         async handle({ services, principal, params, query, readBody, writeContext }) {

@@ -1,13 +1,15 @@
-/** The dashboard's cookie: its name and flags, and the principal it stands for. */
-
+/**
+ * The dashboard's cookie (its name and flags, and the principal it stands for), and the check that no other site uses
+ * it.
+ */
 import type { Session } from "../contracts/store/store.ts";
-import type { Services } from "../core/dependencies.ts";
+import type { Services, Settings } from "../core/dependencies.ts";
 import { type SessionPrincipal, scopes } from "../domain/account.ts";
+import { AppError } from "../domain/errors.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import { forwardedBase } from "./client-ip.ts";
-import { type OwnAddress, requireSameOrigin } from "./csrf-guard.ts";
 
 type CookieDependencies = Pick<Services, "settings" | "store" | "clock" | "uses">;
 
@@ -91,4 +93,35 @@ export function readCookie(request: Request, name: string, shape: RegExp): strin
     if (sentName === name && shape.test(value)) return value;
   }
   return null;
+}
+
+/** The settings that identify requests to this server. */
+export type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
+
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * The CSRF guard: checks that a state-changing request comes from a page of this server, so that other sites cannot
+ * use its cookie. Throws `origin_not_allowed` for an unsafe request from another site's page.
+ *
+ * A request with neither header is accepted: every browser sends one of them with such a request, and other clients
+ * have no cookie except from their own sign-in.
+ */
+export function requireSameOrigin(settings: OwnAddress, request: Request): void {
+  if (safeMethods.has(request.method)) return;
+  const site = request.headers.get("sec-fetch-site");
+  const origin = request.headers.get("origin");
+  const isOwn = site === null ? origin === null || isOwnOrigin(settings, request, origin) : site === "same-origin";
+  if (isOwn) return;
+  throw new AppError("origin_not_allowed", "Only the dashboard's own pages may use its session.");
+}
+
+/**
+ * Compares only host and port with those of the request, since TLS may end before us; a page elsewhere can choose
+ * neither.
+ */
+function isOwnOrigin(settings: OwnAddress, request: Request, origin: string): boolean {
+  if (origin === settings.publicUrl) return true;
+  const { host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
+  return /^https?:\/\//.test(origin) && origin.slice(origin.indexOf("://") + 3) === host;
 }

@@ -58,6 +58,10 @@ export function toRfc3339(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
+export function toNullableRfc3339(epochMs: number | null): string | null {
+  return epochMs === null ? null : toRfc3339(epochMs);
+}
+
 /** A timestamp for file names, `20260102T030405Z`; sorts by time. */
 export function fileStamp(epochMs: number): string {
   return new Date(epochMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");

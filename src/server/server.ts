@@ -1,6 +1,7 @@
 /** The listening server: passes requests with their context to the sitemap, and drains on shutdown. */
 import type { Server } from "bun";
 import type { InstanceDoor } from "../api/instances/index.ts";
+import { renderMetrics } from "../api/metrics/service.ts";
 import { createApp } from "../app/app.ts";
 import type { OpenedServices } from "../app/services.ts";
 import { ownUrlOf } from "../core/instances/own-url.ts";
@@ -11,8 +12,7 @@ import { noteContext, type RequestContext } from "../http/request-context.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import { startIdleMemory } from "./jobs/idle-memory.ts";
 import { startJobs } from "./jobs/jobs.ts";
-import { type Handle, openListener } from "./listener.ts";
-import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
+import { type Handle, ListenFailure, openListener } from "./listener.ts";
 
 export interface ServerOptions {
   host: string;
@@ -111,7 +111,6 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   services.measurements.probes.push({
     name: "companiond_certificate_expiry_timestamp_seconds",
     help: "When the certificate that is served expires.",
-    type: "gauge",
     read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
   });
 
@@ -172,4 +171,28 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
 /** Keeps no process alive. */
 function sleepLightly(durationMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
+}
+
+interface MetricsListener {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const host = "127.0.0.1";
+
+/** Serves `/metrics` on its own loopback port, readable to anyone who can reach it. Throws `ListenFailure`. */
+function openMetricsListener(services: Pick<OpenedServices, "measurements">, port: number): MetricsListener {
+  async function handle(request: Request): Promise<Response> {
+    if (request.method !== "GET" || new URL(request.url).pathname !== "/metrics") {
+      return new Response("Only GET /metrics is served here.\n", { status: 404 });
+    }
+    const { contentType, text } = await renderMetrics(services);
+    return new Response(text, { headers: { "content-type": contentType, "cache-control": "no-store" } });
+  }
+  try {
+    const server = Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: handle });
+    return { port: server.port ?? port, stop: () => server.stop(true) };
+  } catch (error) {
+    throw new ListenFailure(host, port, error);
+  }
 }

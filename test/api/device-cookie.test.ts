@@ -1,6 +1,6 @@
 /** The cookie of a browser that signed in before: whose it is, and for how long. */
 import { expect, test } from "bun:test";
-import { readDevice, renderDeviceCookie } from "../../src/api/session/device-cookie.ts";
+import { readDevice, renderDeviceCookie } from "../../src/api/session/sign-in-guard.ts";
 import { isDeviceOf } from "../../src/domain/device.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 

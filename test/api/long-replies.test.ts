@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 
-import { maxReplyUnits, ownBytes, replyMemory, sharedBytes } from "../../src/core/turns/reply-memory.ts";
+import { maxReplyUnits, ownBytes, sharedBytes } from "../../src/core/turns/reply-memory.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { chunk } from "../support/mock-llm-replies.ts";
@@ -48,7 +48,7 @@ test.each([
     expect(response.texts).not.toContain("");
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
     expect(await keptReply()).toMatchObject({ role: "assistant", text: response.text, complete: false });
-    expect(replyMemory.takenBytes).toBe(0);
+    expect(server.services.replyMemory.held).toBe(0);
   },
 );
 
@@ -66,8 +66,9 @@ test.each([
   ["who takes nothing", () => ({})],
   ["who takes nothing and can come back", named],
 ])("a reader %s is given up where no memory is left for him, and others are answered meanwhile", async (_, fields) => {
-  const elsewhere = replyMemory.take(0, ownBytes + sharedBytes) ?? 0;
-  expect(elsewhere).toBe(sharedBytes);
+  const elsewhere = server.services.replyMemory.open();
+  expect(elsewhere.growTo(ownBytes + sharedBytes)).toBe(true);
+  expect(elsewhere.held).toBe(sharedBytes);
   const { abortedRequests } = server.mockLlm;
   speakWithoutEnd("\u0001".repeat(1_000));
   const visitor = await connectRaw(server.url);
@@ -83,7 +84,7 @@ test.each([
   expect(kept?.text.length).toBeLessThanOrEqual(ownBytes / 2 + 16 * 1024);
   server.mockLlm.respond(null);
   expect((await chat(server.url, companion.embedToken, { message: "hello" })).isDone).toBe(true);
-  replyMemory.giveBack(elsewhere);
-  expect(replyMemory.takenBytes).toBe(0);
+  elsewhere.release();
+  expect(server.services.replyMemory.held).toBe(0);
   visitor.vanish();
 });

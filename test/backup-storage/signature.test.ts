@@ -1,7 +1,7 @@
 /** Signatures of requests to S3: AWS's own examples, and a check that Bun's client passes as well. */
 import { expect, test } from "bun:test";
 import { createS3 } from "../../src/engines/s3/s3.ts";
-import { encodePath, encodeQuery, signRequest } from "../../src/engines/s3/signature.ts";
+import { encodePath, encodeQuery, signRequest } from "../../src/engines/s3/s3-requests.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { pieces } from "../contracts/backup-storage.ts";
 import { type ArrivedRequest, findSignatureFault } from "../support/s3-signatures.ts";

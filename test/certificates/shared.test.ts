@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { createSharedShelf } from "../../src/engines/certificate-stores/shared.ts";
-import { createCertificateTexts } from "../../src/engines/postgres/certificate-texts.ts";
+import { createCertificateTexts } from "../../src/engines/postgres/open-storage.ts";
 import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sealing.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeptCertificate, keepCertificate } from "../support/kept-certificate.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import type { Command } from "../../src/cli/command.ts";
-import { importAction } from "../../src/cli/companion-import.ts";
-import { importedId } from "../../src/cli/import-journal.ts";
+import { importAction, importedId } from "../../src/cli/companion-import.ts";
 import { isUuid } from "../../src/lib/ids.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";

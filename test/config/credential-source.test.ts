@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { ConfigError, loadConfig } from "../../src/config/config.ts";
-import { nameForOperator } from "../../src/config/credential-source.ts";
+import { nameForOperator } from "../../src/config/text-file.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = temporaryDirectory();

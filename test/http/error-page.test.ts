@@ -1,6 +1,6 @@
 /** Failures outside of the API: a page for browsers, problem details for everything else. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { prefers } from "../../src/http/accept.ts";
+import { prefers } from "../../src/http/compression.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";

@@ -1,6 +1,6 @@
 /** The backup schedule follows the wall clock: what is due runs once, however the clock is set. */
 import { expect, test } from "bun:test";
-import { createDueCheck, startSchedule } from "../../src/server/jobs/schedule.ts";
+import { createDueCheck, startSchedule } from "../../src/server/jobs/backups.ts";
 
 const at = (text: string) => Date.parse(text);
 const nightly = "0 3 * * *";

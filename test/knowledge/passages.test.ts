@@ -1,6 +1,6 @@
 /** Documents are cut into passages between their parts, and nothing is lost. */
 import { expect, test } from "bun:test";
-import { hashDocument } from "../../src/core/knowledge/indexing/hashes.ts";
+import { hashDocument } from "../../src/core/knowledge/indexing/parts.ts";
 import { cutIntoChunks } from "../../src/core/knowledge/passages/chunks.ts";
 import type { Chunk } from "../../src/domain/knowledge.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readCorpus } from "../../bench/knowledge/corpus.ts";
 import { evaluate, indexCorpus } from "../../bench/knowledge/evaluate.ts";
 import { isFound, rankByWords, type TermPostings } from "../../src/core/knowledge/retrieval/bm25.ts";
-import { fuseRankings } from "../../src/core/knowledge/retrieval/fusion.ts";
+import { fuseRankings } from "../../src/core/knowledge/retrieval/finder.ts";
 import { PostingsReader } from "../../src/core/knowledge/retrieval/postings.ts";
 import type { Terms } from "../../src/core/knowledge/words/terms.ts";
 import { buildPostings } from "../support/postings.ts";

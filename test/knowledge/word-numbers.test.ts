@@ -1,8 +1,7 @@
 /** Words are numbers in the index: nobody can choose two that share one, and two that do cost no source. */
 import { expect, test } from "bun:test";
 import { index, onSqlite, openBenchWorld } from "../../bench/knowledge/stores.ts";
-import { BlockPostings } from "../../src/core/knowledge/retrieval/block-postings.ts";
-import { PostingsReader } from "../../src/core/knowledge/retrieval/postings.ts";
+import { BlockPostings, PostingsReader } from "../../src/core/knowledge/retrieval/postings.ts";
 import { rankWords } from "../../src/core/knowledge/retrieval/word-index.ts";
 import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";
 

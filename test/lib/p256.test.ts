@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isOnP256 } from "../../src/lib/p256.ts";
+import { isOnP256 } from "../../src/lib/curves.ts";
 
 test("knows the points of the curve, as WebCrypto makes them", async () => {
   for (let i = 0; i < 20; i++) {

@@ -1,7 +1,6 @@
 /** How servers find out what time it is at the database. */
 import { expect, test } from "bun:test";
-import { ClockWatch } from "../../src/engines/postgres/coordination/clock-watch.ts";
-import { InstanceClock } from "../../src/engines/postgres/coordination/instance-clock.ts";
+import { ClockWatch, InstanceClock } from "../../src/engines/postgres/coordination/instance-clock.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 function clockAfter(...samples: (readonly [offsetMs: number, roundTripMs: number])[]): InstanceClock {

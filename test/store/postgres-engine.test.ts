@@ -1,9 +1,8 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { createChangeOrder } from "../../src/engines/postgres/change-order.ts";
 import { connect } from "../../src/engines/postgres/connection.ts";
-import type { PostgresEngine } from "../../src/engines/postgres/engine.ts";
+import { createChangeOrder, type PostgresEngine } from "../../src/engines/postgres/engine.ts";
 import { createEngine } from "../../src/engines/postgres/open.ts";
 import { Pool } from "../../src/engines/postgres/pool.ts";
 import { bindScripts } from "../../src/engines/postgres/scripts.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { companionListQueries } from "../../src/engines/postgres/companion-lists.ts";
 import { companionWalkQueries } from "../../src/engines/postgres/companion-reader.ts";
 import { companionQueries } from "../../src/engines/postgres/companions.ts";
-import { conversationWalkQueries } from "../../src/engines/postgres/conversation-reader.ts";
+import { conversationWalkQueries } from "../../src/engines/postgres/conversation-lists.ts";
 import { elsewhereStatement } from "../../src/engines/postgres/coordination/tickets.ts";
 import { editionQueries } from "../../src/engines/postgres/knowledge-editions.ts";
 import { queueQueries } from "../../src/engines/postgres/knowledge-queue.ts";

@@ -1,6 +1,6 @@
 /** Embed tokens are remembered between commits, and never a moment longer. */
 import { expect, test } from "bun:test";
-import { Cache } from "../../src/engines/sqlite/cache.ts";
+import { Cache } from "../../src/engines/sqlite/companions.ts";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";

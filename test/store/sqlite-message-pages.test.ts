@@ -1,8 +1,8 @@
 /** What reading a page of messages takes in SQLite. */
 import { expect, test } from "bun:test";
 import { openConnection } from "../../src/engines/sqlite/connection.ts";
+import { createMessagePages } from "../../src/engines/sqlite/conversations.ts";
 import { type Query, SqliteEngine } from "../../src/engines/sqlite/engine.ts";
-import { createMessagePages } from "../../src/engines/sqlite/message-pages.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 

@@ -1,16 +1,16 @@
 /** How SQLite goes about the queries that must stay fast: by an index, from one end, without sorting. */
 import { expect, test } from "bun:test";
-import { apiKeyQueries } from "../../src/engines/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/engines/sqlite/companion-lists.ts";
 import { companionWalkQueries } from "../../src/engines/sqlite/companion-reader.ts";
 import { openConnection } from "../../src/engines/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/engines/sqlite/conversation-lists.ts";
 import { conversationWalkQueries } from "../../src/engines/sqlite/conversation-reader.ts";
+import { messagePageQuery } from "../../src/engines/sqlite/conversations.ts";
 import { exchangeQuery } from "../../src/engines/sqlite/exchanges.ts";
-import { keyKinQueries } from "../../src/engines/sqlite/key-kin.ts";
-import { messagePageQuery } from "../../src/engines/sqlite/message-pages.ts";
 import { metadataQueriesOf } from "../../src/engines/sqlite/metadata-index.ts";
+import { apiKeyQueries } from "../../src/engines/sqlite/principals.ts";
 import { translate } from "../../src/engines/sqlite/scripts.ts";
+import { keyKinQueries } from "../../src/engines/sqlite/spending-ledger.ts";
 import { turnQueries } from "../../src/engines/sqlite/turns.ts";
 import { usageQueries } from "../../src/engines/sqlite/usage.ts";
 import { labelQueries } from "../../src/engines/sqlite/usage-label-index.ts";

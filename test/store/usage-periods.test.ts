@@ -1,6 +1,6 @@
 /** Ranges of days against their days, one by one. */
 import { expect, test } from "bun:test";
-import { splitPeriod } from "../../src/engines/store-shared/rows/usage-periods.ts";
+import { splitPeriod } from "../../src/engines/store-shared/rows/usage-sums.ts";
 import { createRandom } from "../support/random.ts";
 
 const dayAt = (number: number) => new Date(Date.UTC(2023, 10, 1) + number * 86_400_000).toISOString().slice(0, 10);

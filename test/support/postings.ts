@@ -1,5 +1,5 @@
 /** The lists of the index for some passages, all at once, by terms: in tests these may be told apart. */
-import { BlockPostings } from "../../src/core/knowledge/retrieval/block-postings.ts";
+import { BlockPostings } from "../../src/core/knowledge/retrieval/postings.ts";
 import type { Terms } from "../../src/core/knowledge/words/terms.ts";
 
 export function buildPostings(passages: readonly Terms[]): Map<string, Uint8Array> {

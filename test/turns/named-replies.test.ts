@@ -4,14 +4,16 @@ import type { TurnEnd, TurnEvent, TurnReader } from "../../src/core/turns/events
 import type { KeptReply } from "../../src/core/turns/kept-reply.ts";
 import { KeptText, keptReplyBytes, maxKeptBytes } from "../../src/core/turns/kept-text.ts";
 import { createNamedReplies, unreadMs } from "../../src/core/turns/named-replies.ts";
-import { ownBytes, replyMemory, sharedBytes } from "../../src/core/turns/reply-memory.ts";
+import { createReplyMemory, ownBytes, sharedBytes } from "../../src/core/turns/reply-memory.ts";
 import { AppError } from "../../src/domain/errors.ts";
+import { SharedBudget } from "../../src/lib/shared-budget.ts";
 import { createRandom } from "../support/random.ts";
 import { createVirtualTime } from "../support/virtual-time.ts";
 
 const name = (messageId: string) => ({ queueKey: "conversation", messageId });
 
-const roomy = { take: () => true, giveBack() {}, takeShare: () => 0, giveShareBack() {} };
+const endless = new SharedBudget({ total: Number.POSITIVE_INFINITY });
+const roomy = { kept: endless, long: endless, grow: () => true };
 
 /** A turn that says and ends what it is told to. */
 function startTurn(reply: KeptReply) {
@@ -87,7 +89,7 @@ function claim(replies: ReturnType<typeof createNamedReplies>, messageId: string
 }
 
 test("a name is claimed once, until its reply has ended", () => {
-  const replies = createNamedReplies();
+  const replies = createNamedReplies(createReplyMemory());
   const reply = claim(replies, "one");
   expect(replies.claim(name("one"), "hello", true)).toBeNull();
   expect(replies.find(name("one"))).toBe(reply);
@@ -102,7 +104,7 @@ test("a name is claimed once, until its reply has ended", () => {
 
 test("a thousand replies that nobody comes back for are each ended once, and hold nothing afterwards", async () => {
   const time = createVirtualTime();
-  const replies = createNamedReplies({ after: time.after });
+  const replies = createNamedReplies(createReplyMemory(), { after: time.after });
   const turns = Array.from({ length: 1000 }, (_, index) => {
     const reply = claim(replies, String(index));
     const turn = startTurn(reply);
@@ -127,7 +129,7 @@ test("a thousand replies that nobody comes back for are each ended once, and hol
 
 test("whoever comes back in time keeps the reply, and two minutes begin anew when they leave", async () => {
   const time = createVirtualTime();
-  const reply = claim(createNamedReplies({ after: time.after }), "one");
+  const reply = claim(createNamedReplies(createReplyMemory(), { after: time.after }), "one");
   const turn = startTurn(reply);
   const first = reply.follow(0);
   turn.run(() => first.attach(listen()));
@@ -144,7 +146,7 @@ test("whoever comes back in time keeps the reply, and two minutes begin anew whe
 });
 
 test("a reader that has not passed on what it got gets nothing more until it has", () => {
-  const reply = claim(createNamedReplies(), "one");
+  const reply = claim(createNamedReplies(createReplyMemory()), "one");
   const turn = startTurn(reply);
   const reader = Object.assign(listen(), { heldUnits: 32 * 1024 });
   const follower = reply.follow(0);
@@ -158,7 +160,7 @@ test("a reader that has not passed on what it got gets nothing more until it has
 
 test("what all replies hold is bounded: those that ended longest ago are given up first, then the next that asks", () => {
   const room = 10 * keptReplyBytes;
-  const replies = createNamedReplies({ maxBytes: 3 * room });
+  const replies = createNamedReplies(createReplyMemory(), { maxBytes: 3 * room });
   const makeRead = (messageId: string) => {
     const reply = claim(replies, messageId);
     const turn = startTurn(reply);
@@ -184,8 +186,10 @@ test("what all replies hold is bounded: those that ended longest ago are given u
 });
 
 test("long ones share what all long replies may hold, and of those that ended only they make room for another", () => {
-  const elsewhere = replyMemory.take(0, ownBytes + sharedBytes) ?? 0;
-  const replies = createNamedReplies();
+  const memory = createReplyMemory();
+  const [elsewhere, others] = [memory.open(), memory.open()];
+  expect(elsewhere.growTo(ownBytes + sharedBytes)).toBe(true);
+  const replies = createNamedReplies(memory);
   const startRead = (messageId: string) => {
     const reply = claim(replies, messageId);
     const turn = startTurn(reply);
@@ -196,21 +200,21 @@ test("long ones share what all long replies may hold, and of those that ended on
   const [short, long, next] = [startRead("short"), startRead("long"), startRead("next")];
   expect(short.say("x".repeat(ownBytes / 2))).toBe(true);
   expect(long.say("x".repeat(ownBytes / 2 + 1))).toBe(false);
-  replyMemory.giveBack(elsewhere);
+  elsewhere.release();
   expect(long.say("x".repeat(sharedBytes / 16))).toBe(true);
-  const others = replyMemory.take(0, sharedBytes - sharedBytes / 8) ?? 0;
+  expect(others.growTo(sharedBytes - sharedBytes / 8)).toBe(true);
   short.end();
   expect(next.say("x".repeat(sharedBytes / 16))).toBe(false);
   long.end();
   expect(next.say("x")).toBe(true);
   expect([short.reader.end, long.reader.end]).toEqual([undefined, { type: "end", outcome: "stopped" }]);
-  replyMemory.giveBack(others);
+  others.release();
   for (const { reply } of [short, next]) reply.cut();
-  expect([replyMemory.takenBytes, replies.heldBytes]).toEqual([0, 0]);
+  expect([memory.held, replies.heldBytes]).toEqual([0, 0]);
 });
 
 test("a stored reply is held only as long as somebody reads it", async () => {
-  const replies = createNamedReplies();
+  const replies = createNamedReplies(createReplyMemory());
   const stored = { question: "hello", isComplete: true, endCode: null, endedAtMs: 0, repeats: 0 };
   const ids = { conversationId: "conversation-1", questionId: "message-1", replyId: "message-2" };
   const reply = replies.open({ ...stored, ...ids, reply: "x".repeat(100_000) }, null);

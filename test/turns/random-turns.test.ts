@@ -7,7 +7,7 @@ import type { Settings } from "../../src/core/dependencies.ts";
 import { Measurements } from "../../src/core/metrics/measurements.ts";
 import { watchProvider } from "../../src/core/metrics/provider-health.ts";
 import { createOpenTurns } from "../../src/core/turns/open-turns.ts";
-import { replyMemory } from "../../src/core/turns/reply-memory.ts";
+import { createReplyMemory } from "../../src/core/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/core/turns/turn.ts";
 import type { TurnStart } from "../../src/core/turns/turn-start.ts";
 import { AppError } from "../../src/domain/errors.ts";
@@ -132,6 +132,7 @@ function createWorld(seed: number) {
     measurements,
     ids: systemIds,
     knowledge: noKnowledge,
+    replyMemory: createReplyMemory(),
   };
 
   function makeTurn(index: number): Turn {
@@ -219,7 +220,7 @@ test.each([1, 2, 3])("nothing stays of thousands of turns, whatever becomes of t
 
   expect(faults).toEqual([]);
   expect([openTurns.size, openTurns.addressCount, coordination.turns.waitingCount]).toEqual([0, 0, 0]);
-  expect([replyMemory.takenBytes, counts.listeners, heartbeats.interruptAll()]).toEqual([0, 0, false]);
+  expect([services.replyMemory.held, counts.listeners, heartbeats.interruptAll()]).toEqual([0, 0, false]);
   expect([counts.recorded, measurements.failedReplies.refused_key]).toEqual([counts.failedEarly, counts.failedEarly]);
   expect(measurements.failedReplies.broken_off).toBe(counts.failedLate);
   // The day counts what was settled, and nothing else.

@@ -7,7 +7,7 @@ import type { Settings } from "../../src/core/dependencies.ts";
 import { Measurements } from "../../src/core/metrics/measurements.ts";
 import type { TurnEvent, TurnReader } from "../../src/core/turns/events.ts";
 import { createOpenTurns } from "../../src/core/turns/open-turns.ts";
-import { ownBytes, replyMemory, sharedBytes } from "../../src/core/turns/reply-memory.ts";
+import { createReplyMemory, ownBytes, sharedBytes } from "../../src/core/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/core/turns/turn.ts";
 import type { TurnResult, TurnStart } from "../../src/core/turns/turn-start.ts";
 import { AppError } from "../../src/domain/errors.ts";
@@ -55,6 +55,7 @@ function createWorld() {
     failures: 0,
     settled: [] as TurnResult[],
     log: createCapturedLog(),
+    replyMemory: createReplyMemory(),
     openTurns: createOpenTurns({ perAddress: 2, getChangeMark: async () => 1 }),
     coordination: createMemoryCoordination({
       clock,
@@ -85,6 +86,7 @@ function createWorld() {
     measurements: new Measurements(),
     ids: systemIds,
     knowledge: noKnowledge,
+    replyMemory: world.replyMemory,
   };
   const make = (start: Partial<TurnStart> = {}) =>
     new Turn(services, {
@@ -177,7 +179,7 @@ async function isQueueFree(): Promise<boolean> {
 /** Nothing is held any more but what the day counts. */
 async function expectAllGivenBack(countedMessages: number): Promise<void> {
   expect([world.openTurns.size, world.openTurns.addressCount, await isQueueFree()]).toEqual([0, 0, true]);
-  expect(replyMemory.takenBytes).toBe(0);
+  expect(world.replyMemory.held).toBe(0);
   expect(await leftToday()).toBe(dailyLimit - countedMessages);
 }
 
@@ -390,7 +392,7 @@ describe("all that a turn took is given back", () => {
     const text = "x".repeat(ownBytes);
     world.script = async (sink) => {
       sink.emit({ type: "text", deltas: [text] });
-      expect(replyMemory.takenBytes).toBeWithin(1, sharedBytes);
+      expect(world.replyMemory.held).toBeWithin(1, sharedBytes);
       return complete;
     };
     const turn = make();

@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { styleText } from "../../src/api/docs/style.ts";
-import { welcomeStyle } from "../../src/api/pages/welcome-style.ts";
+import { styleText } from "../../src/api/docs/frame.ts";
+import { welcomeStyle } from "../../src/api/pages/welcome-page.ts";
 import { plainStyle } from "../../src/http/html.ts";
 import { contrast } from "../../src/web/dashboard/lib/color.ts";
 import { computeAccent } from "../../src/web/widget/theme.ts";

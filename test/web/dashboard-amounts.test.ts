@@ -1,6 +1,6 @@
 /** Amounts of money in the dashboard: read without a rounding error, written as precisely as it makes sense; and budgets in words. */
 import { expect, test } from "bun:test";
-import { toBudgetDraft } from "../../src/web/dashboard/budgets/budget-draft.ts";
+import { findStop, previewBody, toBudgetDraft } from "../../src/web/dashboard/budgets/budget-draft.ts";
 import {
   describeAlarms,
   leftOf,
@@ -8,7 +8,6 @@ import {
   percentOf,
   pickAlarming,
 } from "../../src/web/dashboard/budgets/budget-state.ts";
-import { findStop, previewBody } from "../../src/web/dashboard/budgets/stop-warning.ts";
 import {
   formatCompactMoney,
   formatExactMoney,

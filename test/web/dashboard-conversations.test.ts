@@ -102,10 +102,16 @@ test("finds, exports, deletes, and erases visitors", async () => {
   await page.getByLabel("Search in messages").fill("");
   await rows.nth(3).waitFor();
   await page.getByLabel("Companion", { exact: true }).click();
+  // Faster than the list: what is typed counts, not what is shown.
+  await page.keyboard.type("bob\n");
+  await page.waitForURL(({ searchParams }) => searchParams.get("companion_id") === bob.id);
+  await rows.nth(2).waitFor({ state: "detached" });
+  await page.getByLabel("Companion", { exact: true }).click();
   await page.keyboard.type("ad");
   await page.getByRole("option", { name: "Ada" }).waitFor();
   await page.getByRole("option", { name: "Bob" }).waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
+  await page.waitForURL(({ searchParams }) => searchParams.get("companion_id") === ada.id);
   await rows.nth(3).waitFor({ state: "detached" });
   expect(new URL(page.url()).searchParams.get("companion_id")).toBe(ada.id);
   await page.getByLabel("To", { exact: true }).fill("2020-01-01");

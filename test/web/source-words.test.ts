@@ -1,9 +1,9 @@
 /** What the dashboard says of sources, and of files before they are sent. */
 import { expect, test } from "bun:test";
-import { findFileProblem } from "../../src/web/dashboard/knowledge/file-kinds.ts";
 import {
   describeChanges,
   describeState,
+  findFileProblem,
   findWayOut,
   looksLikeSitemap,
   toAddress,

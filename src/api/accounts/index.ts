@@ -1,22 +1,19 @@
 /** `/api/accounts`: operators add, change, suspend and delete accounts. */
 import { AppError } from "../../domain/errors.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWireAccount } from "../../http/schemas/account.ts";
-import { AccountObject } from "../../http/schemas/account-response.ts";
+import { AccountObject, toWireAccount } from "../../http/schemas/account.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { accountPatchBody, newAccountBody, readOnlyFields } from "./model.ts";
+import { accountPatchBody, newAccountBody } from "./model.ts";
 import { ResetLink } from "./responses.ts";
 import { deleteAccount, getAccount, makeResetLink, prepareAccount, updateAccount } from "./service.ts";
 import { voiceAgentRoutes } from "./voice-agent-routes.ts";
-
-const makeParams = () => ({ id: idParam("account") });
 
 export const accountRoutes: readonly Route[] = [
   route({
@@ -67,7 +64,7 @@ export const accountRoutes: readonly Route[] = [
     tag: "Accounts",
     summary: "Read an account",
     access: "operator",
-    document: () => ({ params: makeParams(), responses: { 200: jsonResponse("The account.", AccountObject) } }),
+    document: () => ({ responses: { 200: jsonResponse("The account.", AccountObject) } }),
     handle: async ({ services, params }) => toWireAccount(await getAccount(services, params.id)),
   }),
   route({
@@ -77,10 +74,9 @@ export const accountRoutes: readonly Route[] = [
     tag: "Accounts",
     summary: "Set plan and role, suspend or resume",
     access: "operator",
-    body: jsonBody(accountPatchBody, { readOnly: readOnlyFields }),
+    body: jsonBody(accountPatchBody, { answer: AccountObject }),
     document: () => ({
       description: "You cannot suspend your own account or change its role, so that an operator remains.",
-      params: makeParams(),
       responses: { 200: jsonResponse("The account as it is now.", AccountObject) },
     }),
     async handle({ services, principal, params, readBody, writeContext }) {
@@ -98,7 +94,6 @@ export const accountRoutes: readonly Route[] = [
     access: "operator",
     document: () => ({
       description: "Its usage is kept. You cannot delete your own account.",
-      params: makeParams(),
       responses: { 204: { description: "Deleted." } },
     }),
     handle: ({ services, principal, params, writeContext }) =>
@@ -116,7 +111,6 @@ export const accountRoutes: readonly Route[] = [
       description:
         "It works once, within 30 minutes; earlier links of the account end. 409 if the server does not know its own " +
         "address: it needs `COMPANIOND_PUBLIC_URL`.",
-      params: makeParams(),
       responses: { 201: jsonResponse("The link.", ResetLink) },
       errors: ["conflict"],
     }),

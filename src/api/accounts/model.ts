@@ -1,51 +1,31 @@
 /** What operators send to manage accounts. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { VoiceAgentGrant } from "../../contracts/store/store.ts";
 import { agentIdPattern } from "../../domain/voice-fields.ts";
 import { emailText, planChoice, roleChoice } from "../../http/schemas/account.ts";
-import { compileChecker, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { compileBody, Text } from "../../http/schemas/schema.ts";
 
 // No password: the owner chooses one with a link, and no digest of a body with a password is stored for replays.
-export const newAccountBody = compileChecker(() =>
-  t.Object(
-    { email: emailText(), plan: t.Optional(planChoice()), role: t.Optional(roleChoice()) },
-    { $id: "NewAccount", additionalProperties: false },
-  ),
-);
+export const newAccountBody = compileBody("NewAccount", () => ({
+  email: emailText(),
+  plan: t.Optional(planChoice()),
+  role: t.Optional(roleChoice()),
+}));
 export type NewAccountBody = Static<typeof newAccountBody.schema>;
 
-export const accountPatchBody = compileChecker(() =>
-  t.Object(
-    {
-      plan: t.Optional(planChoice()),
-      role: t.Optional(roleChoice()),
-      suspended: t.Optional(
-        t.Boolean({ description: "True: keys, sign-ins and embed tokens are refused until it is false again." }),
-      ),
-    },
-    { $id: "AccountPatch", additionalProperties: false },
+export const accountPatchBody = compileBody("AccountPatch", () => ({
+  plan: t.Optional(planChoice()),
+  role: t.Optional(roleChoice()),
+  suspended: t.Optional(
+    t.Boolean({ description: "True: keys, sign-ins and embed tokens are refused until it is false again." }),
   ),
-);
+}));
 export type AccountPatchBody = Static<typeof accountPatchBody.schema>;
 
-export const newGrantBody = compileChecker(() =>
-  t.Object(
-    {
-      agent_id: Text({
-        pattern: agentIdPattern,
-        problem: "Must be an agent's id: 1 to 200 characters without white space.",
-        description: "The agent's id at the voice provider.",
-        examples: ["agent_01jxyz"],
-      }),
-    },
-    { $id: "NewVoiceAgentGrant", additionalProperties: false },
-  ),
-);
-
-export function toWireGrant({ agentId, companions, createdAt }: VoiceAgentGrant) {
-  return { agent_id: agentId, companions, created_at: toRfc3339(createdAt) };
-}
-
-/** Accepted in a patch, but ignored. */
-export const readOnlyFields = ["id", "email", "suspended_at", "has_totp", "created_at"] as const;
+export const newGrantBody = compileBody("NewVoiceAgentGrant", () => ({
+  agent_id: Text({
+    pattern: agentIdPattern,
+    problem: "Must be an agent's id: 1 to 200 characters without white space.",
+    description: "The agent's id at the voice provider.",
+    examples: ["agent_01jxyz"],
+  }),
+}));

@@ -1,6 +1,9 @@
-/** Responses of the account routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the account routes: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { VoiceAgentGrant as StoredGrant } from "../../contracts/store/store.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 
 export const VoiceAgentGrantObject = namedObject("VoiceAgentGrant", () => ({
   agent_id: t.String({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),
@@ -18,3 +21,7 @@ export const ResetLink = namedObject("ResetLink", () => ({
   expires_at: t.String({ format: "date-time" }),
 }));
 export type ResetLink = Static<typeof ResetLink>;
+
+export function toWireGrant({ agentId, companions, createdAt }: StoredGrant): VoiceAgentGrant {
+  return { agent_id: agentId, companions, created_at: toRfc3339(createdAt) };
+}

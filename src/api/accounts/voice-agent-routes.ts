@@ -1,11 +1,11 @@
 /** `/api/accounts/{id}/voice-agents`: which agents of the voice provider an account may use. */
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
-import { newGrantBody, toWireGrant } from "./model.ts";
-import { VoiceAgentGrantObject } from "./responses.ts";
+import { newGrantBody } from "./model.ts";
+import { toWireGrant, VoiceAgentGrantObject } from "./responses.ts";
 import { getAccount, listGrants, prepareGrant, revokeGrant } from "./service.ts";
 
 export const voiceAgentRoutes: readonly Route[] = [
@@ -18,7 +18,6 @@ export const voiceAgentRoutes: readonly Route[] = [
     access: "operator",
     document: () => ({
       description: "All in one page. An operator's own account may use every agent, and needs none of these.",
-      params: { id: idParam("account") },
       responses: { 200: jsonResponse("The grants.", listOf(VoiceAgentGrantObject, "VoiceAgentGrantList")) },
     }),
     handle: async ({ services, params }) => ({
@@ -39,7 +38,6 @@ export const voiceAgentRoutes: readonly Route[] = [
       description:
         "Its companions may then name the agent as `voice_agent_id`. Several accounts may use the same agent. An agent " +
         "that the server keeps for a companion is refused.",
-      params: { id: idParam("account") },
       responses: { 201: jsonResponse("The grant.", VoiceAgentGrantObject) },
     }),
     async handle({ services, params, createOnce }) {
@@ -62,7 +60,6 @@ export const voiceAgentRoutes: readonly Route[] = [
         "Companions of the account that name it have no voice from the next request on. They keep the field, and get " +
         "their voice back once the agent is granted again. A running session goes on to its end.",
       params: {
-        id: idParam("account"),
         agent_id: Text({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),
       },
       responses: { 204: { description: "Taken." } },

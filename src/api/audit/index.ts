@@ -1,11 +1,10 @@
 /** `GET /api/audit`: who changed what, when, from where. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
+import { rangeQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { rangeQuery } from "../../http/time-range.ts";
-import { toWireAuditEntry } from "./model.ts";
-import { AuditEntryObject } from "./responses.ts";
+import { AuditEntryObject, toWireAuditEntry } from "./responses.ts";
 
 export const auditRoutes: readonly Route[] = [
   route({

@@ -1,8 +1,11 @@
-/** Responses of the audit route: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the audit route: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { JsonObject } from "../../domain/companion.ts";
+import type { AuditEntry as StoredEntry } from "../../contracts/store/store.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullable } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import { toSnakeCase } from "../../lib/field-names.ts";
 
 const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
 
@@ -23,16 +26,32 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
     examples: ["companion.update"],
   }),
   target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
-  details: t.Unsafe<JsonObject>(
-    t.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "Names of changed fields and the like; never a secret.",
-        examples: [{ changed: ["system_prompt"] }],
-      },
-    ),
-  ),
+  details: AnyObject({
+    description: "Names of changed fields and the like; never a secret.",
+    examples: [{ changed: ["system_prompt"] }],
+  }),
   created_at: t.String({ format: "date-time" }),
 }));
 export type AuditEntry = Static<typeof AuditEntryObject>;
+
+export function toWireAuditEntry(entry: StoredEntry): AuditEntry {
+  const { kind, id, ipPrefix, requestId } = entry.actor;
+  return {
+    id: entry.id,
+    actor: { kind, id, ip: ipPrefix, request_id: requestId },
+    action: entry.action,
+    target_id: entry.targetId,
+    details: toWireDetails(entry.details),
+    created_at: toRfc3339(entry.createdAt),
+  };
+}
+
+/** The store uses the program's field names, callers those of the wire. */
+function toWireDetails(details: StoredEntry["details"]) {
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      toSnakeCase(name),
+      name === "changed" && Array.isArray(value) ? value.map(toSnakeCase) : value,
+    ]),
+  );
+}

@@ -2,18 +2,16 @@
 import { type Budget, mostBudgets } from "../../domain/budget.ts";
 import { roundToMicros } from "../../domain/money.ts";
 import { missing } from "../../domain/resource-id.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { collectList, pageQuery } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { budgetPatchBody, budgetPreviewBody, newBudgetBody, toWireBudget } from "./model.ts";
-import { BudgetObject, BudgetPreview } from "./responses.ts";
+import { budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
+import { BudgetObject, BudgetPreview, toWireBudget } from "./responses.ts";
 import { getBudget, prepareBudget, previewBudget, updateBudget } from "./service.ts";
-
-const makeParams = () => ({ id: idParam("budget") });
 
 /** That is another one after each change, and the same whatever is spent. */
 const toVersion = ({ id, updatedAt }: Budget) => versionOf({ id, updated_at: toRfc3339(updatedAt) });
@@ -100,7 +98,6 @@ export const budgetRoutes: readonly Route[] = [
     access: "usage:read",
     document: () => ({
       description: "Its `ETag` is another one after each change, and not with what is spent.",
-      params: makeParams(),
       responses: { 200: jsonResponse("The budget.", BudgetObject, "ETag") },
     }),
     async handle({ services, principal, set, params }) {
@@ -118,7 +115,6 @@ export const budgetRoutes: readonly Route[] = [
     body: uncheckedBody(budgetPatchBody),
     document: () => ({
       description: "Only what is sent changes. With another subject or period it counts anew, from its period's start.",
-      params: makeParams(),
       headers: ["If-Match"],
       bodyExample: { limit_micros: 80_000_000 },
       responses: { 200: jsonResponse("The budget as it is now.", BudgetObject, "ETag") },
@@ -143,7 +139,6 @@ export const budgetRoutes: readonly Route[] = [
     access: "budgets:write",
     document: () => ({
       description: "What was spent stays in usage.",
-      params: makeParams(),
       headers: ["If-Match"],
       responses: { 204: { description: "Deleted: it counts and stops nothing from now on." } },
       errors: ["precondition_failed"],

@@ -1,16 +1,8 @@
-/** Budgets on the wire. */
+/** What is sent to create, change and try budgets. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import {
-  type BudgetState,
-  type BudgetSubject,
-  budgetActions,
-  budgetPeriods,
-  endOfPeriodMs,
-} from "../../domain/budget.ts";
-import { roundToMicros } from "../../domain/money.ts";
+import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
-import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
-import { toRfc3339, toUtcDay } from "../../lib/clock.ts";
+import { compileChecker, Nullable, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
 const mostMicros = 9_000_000_000_000_000;
 
@@ -42,20 +34,17 @@ const makeRuleFields = () => ({
     description: "How much may be spent in a period, in millionths of a US dollar.",
     examples: [50_000_000],
   }),
-  period: t.Union(
-    budgetPeriods.map((period) => t.Literal(period)),
-    { description: "When it begins anew: each UTC day, or with each month's first.", examples: ["month"] },
-  ),
-  action: t.Union(
-    budgetActions.map((action) => t.Literal(action)),
-    {
-      description:
-        "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
-        "`rate_limited` while only what calls under way have reserved is in the way. " +
-        "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
-      examples: ["stop"],
-    },
-  ),
+  period: OneOf(budgetPeriods, {
+    description: "When it begins anew: each UTC day, or with each month's first.",
+    examples: ["month"],
+  }),
+  action: OneOf(budgetActions, {
+    description:
+      "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
+      "`rate_limited` while only what calls under way have reserved is in the way. " +
+      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
+    examples: ["stop"],
+  }),
 });
 
 export const newBudgetBody = compileChecker(() =>
@@ -88,38 +77,3 @@ export const budgetPreviewBody = compileChecker(() =>
     },
   ),
 );
-
-export const readOnlyBudgetFields = [
-  "id",
-  "spent_micros",
-  "reserved_micros",
-  "reached_at",
-  "resets_at",
-  "created_at",
-  "updated_at",
-] as const;
-
-export function toWireBudget(budget: BudgetState, nowMs: number) {
-  return {
-    id: budget.id,
-    ...toWireSubject(budget.subject),
-    limit_micros: budget.limitMicros,
-    period: budget.period,
-    action: budget.action,
-    spent_micros: roundToMicros(budget.spent),
-    reserved_micros: budget.reservedMicros,
-    reached_at: budget.reachedAt === null ? null : toRfc3339(budget.reachedAt),
-    resets_at: toRfc3339(endOfPeriodMs(budget.period, toUtcDay(nowMs))),
-    created_at: toRfc3339(budget.createdAt),
-    updated_at: toRfc3339(budget.updatedAt),
-  };
-}
-
-function toWireSubject(subject: BudgetSubject) {
-  return {
-    account: "account" in subject ? (true as const) : null,
-    key_id: "keyId" in subject ? subject.keyId : null,
-    companion_id: "companionId" in subject ? subject.companionId : null,
-    metadata: "metadata" in subject ? subject.metadata : null,
-  };
-}

@@ -1,4 +1,5 @@
 /** What an account can do with its budgets. */
+
 import type { BudgetCheck, BudgetPatch, NewBudget, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { findLeastReply } from "../../core/turns/least-reply.ts";
@@ -9,14 +10,9 @@ import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import type { Cost } from "../../domain/money.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
-import {
-  type BudgetPatchBody,
-  budgetPatchBody,
-  budgetPreviewBody,
-  newBudgetBody,
-  readOnlyBudgetFields,
-} from "./model.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { type BudgetPatchBody, budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
+import { BudgetObject } from "./responses.ts";
 
 type BudgetServices = PricedServices & Pick<Services, "store" | "ids" | "log" | "measurements">;
 type SentSubject = Pick<BudgetPatchBody, "account" | "key_id" | "companion_id" | "metadata">;
@@ -35,7 +31,7 @@ export async function prepareBudget(
   nowMs: number,
 ): Promise<PreparedBudget> {
   const { store, ids } = services;
-  const settable = omitFields(sent, readOnlyBudgetFields);
+  const settable = omitReadOnly(sent, newBudgetBody, BudgetObject);
   const errors = newBudgetBody.listErrors(settable);
   if (errors.length > 0) throw invalidFields([...errors, ...listSubjectErrors(settable as SentSubject, errors)]);
   const body = newBudgetBody.check(settable);
@@ -62,7 +58,7 @@ export async function updateBudget(
   { sent, check }: { sent: unknown; check: BudgetCheck | undefined },
   context: WriteContext,
 ): Promise<BudgetState> {
-  const settable = omitFields(sent, readOnlyBudgetFields);
+  const settable = omitReadOnly(sent, budgetPatchBody, BudgetObject);
   const errors = budgetPatchBody.listErrors(settable);
   if (errors.length > 0) throw invalidFields([...errors, ...listSubjectErrors(settable as SentSubject, errors)]);
   const body = budgetPatchBody.check(settable);

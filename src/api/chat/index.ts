@@ -4,13 +4,12 @@ import type { Services } from "../../core/dependencies.ts";
 import { ConversationKeeper, countsAgain, queueKeyOf } from "../../core/turns/conversation-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import type { NamedStart, TurnStart } from "../../core/turns/turn-start.ts";
-import type { RepeatableUse } from "../../core/visitors/challenges.ts";
-import type { VerifiedVisitor } from "../../core/visitors/visitors.ts";
+import type { RepeatableUse, VerifiedVisitor } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
 import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
-import { embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { type Embedded, rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
@@ -109,7 +108,6 @@ export const chatRoutes: readonly Route[] = [
         "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
         "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
         "before its first text, the message runs anew: three times without counting again, and then as a new one. With another `message` it is 409, and so is a message that was cancelled.",
-      params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),

@@ -6,7 +6,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { toExplainedError } from "../../domain/reply-failure.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { eventStream, idParam } from "../../http/api-description.ts";
+import { eventStream } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { textQuery } from "../../http/query.ts";
@@ -41,7 +41,7 @@ async function openVisitor(
   throw invalidFields([{ param: "visitor", detail }]);
 }
 
-const describeParams = () => ({ id: idParam("companion"), message_id: describeMessage() });
+const describeParams = () => ({ message_id: describeMessage() });
 
 const conversationQuery = {
   sessionId: textQuery("session_id", () => describeConversation().session_id),
@@ -83,7 +83,6 @@ export const keyChatRoutes: readonly Route[] = [
         "Where the companion's `visitor_auth` is `required`, `visitor` is required. A companion that is switched off is 404. " +
         "If the key is revoked or ends, its streams end within a second. Where the provider fails before its first text, the " +
         "502 says in `kind` why, and in its sentence what to change.",
-      params: { id: idParam("companion") },
       bodyExample: {
         message: "What are your opening hours?",
         session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",

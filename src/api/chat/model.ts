@@ -3,32 +3,28 @@ import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { areAttributes, isSub, maxSubLength, type VisitorClaims } from "../../domain/visitor.ts";
-import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
-import { type Checker, compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
+import { AnyObject, type Checker, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
 
 export const chatRequest = compileChecker(() =>
   t.Object(
     {
       message: messageText(),
-      session_id: t.Optional(
-        nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
+      session_id: nullishUuid(
+        "Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`.",
       ),
-      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations; ignored for a verified one.")),
-      message_id: t.Optional(
-        nullableUuid(
-          "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
-            "counted twice. Needs `session_id`.",
-        ),
+      visitor_id: nullishUuid("Identifies the visitor across conversations; ignored for a verified one."),
+      message_id: nullishUuid(
+        "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
+          "counted twice. Needs `session_id`.",
       ),
-      resume: t.Optional(
-        Nullable(
-          t.Boolean({
-            default: false,
-            description:
-              "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under " +
-              "which the client comes back.",
-          }),
-        ),
+      resume: Nullish(
+        t.Boolean({
+          default: false,
+          description:
+            "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under " +
+            "which the client comes back.",
+        }),
       ),
       events: t.Optional(
         t.Boolean({
@@ -49,25 +45,23 @@ export const keyChatRequest = compileChecker(() =>
   t.Object(
     {
       ...chatRequest.schema.properties,
-      visitor: t.Optional(
-        Nullable(
-          t.Object(
-            {
-              sub: Text({
-                accepts: isSub,
-                problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
-                description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
-                examples: ["user-42"],
-              }),
-              name: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["Grace"] }))),
-              email: t.Optional(Nullable(Text({ maxLength: 1000, examples: ["grace@example.com"] }))),
-              attributes: t.Optional(Nullable(attributesObject())),
-            },
-            {
-              description:
-                "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
-            },
-          ),
+      visitor: Nullish(
+        t.Object(
+          {
+            sub: Text({
+              accepts: isSub,
+              problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
+              description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
+              examples: ["user-42"],
+            }),
+            name: Nullish(Text({ maxLength: 1000, examples: ["Grace"] })),
+            email: Nullish(Text({ maxLength: 1000, examples: ["grace@example.com"] })),
+            attributes: Nullish(attributesObject()),
+          },
+          {
+            description:
+              "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
+          },
         ),
       ),
     },
@@ -77,16 +71,10 @@ export const keyChatRequest = compileChecker(() =>
 export type KeyChatRequest = Static<typeof keyChatRequest.schema>;
 
 function attributesObject() {
-  return t.Unsafe<JsonObject>(
-    t.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "What else is known of the visitor: at most 2 KiB of UTF-8 JSON.",
-        examples: [{ plan: "pro" }],
-      },
-    ),
-  );
+  return AnyObject({
+    description: "What else is known of the visitor: at most 2 KiB of UTF-8 JSON.",
+    examples: [{ plan: "pro" }],
+  });
 }
 
 /** Null if it names nobody. */

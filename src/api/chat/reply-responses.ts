@@ -13,7 +13,7 @@ import {
   stopReply,
   wasCancelled,
 } from "../../http/reply-calls.ts";
-import { watchStream } from "../../http/stream-rights.ts";
+import { contextOf } from "../../http/request-context.ts";
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -108,4 +108,37 @@ export function cancelReply(services: Services, call: ReplyCall, request: Reques
 
 export function noSuchReply(): AppError {
   return new AppError("not_found", "There is no such reply, or it ended too long ago.");
+}
+
+/**
+ * Ends streams of replies whose token is taken away while the reply goes on: it may have begun with another token.
+ * Call it once the request has its response.
+ */
+function watchStream(
+  { openTurns, ids }: Pick<Services, "openTurns" | "ids">,
+  request: Request,
+  right: TurnRight,
+): void {
+  const { stream } = contextOf(request, ids);
+  if (stream === null || stream.outcome !== null) return;
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const watched = {
+    checkedMark: -1,
+    ended,
+    get isStopped() {
+      return stream.outcome !== null;
+    },
+    async checkRight() {
+      const isRightful = (await right.check()) !== null;
+      if (!isRightful) stream.cut();
+      return isRightful;
+    },
+  };
+  const leave = openTurns.enter(watched, null);
+  const { onClosing } = stream;
+  stream.onClosing = () => {
+    onClosing?.();
+    leave();
+    resolve();
+  };
 }

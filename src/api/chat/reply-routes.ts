@@ -5,7 +5,7 @@ import type { VerifiedVisitor } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { toldSources } from "../../domain/knowledge.ts";
-import { embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { eventStream } from "../../http/api-description.ts";
 import { rightOfToken } from "../../http/embed-guard.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text, uuidPattern } from "../../http/schemas/schema.ts";
@@ -22,7 +22,7 @@ export const describeMessage = () =>
     examples: ["5f0c2c1e-9d43-4d0a-8f6b-2f7f1f9d3a70"],
   });
 
-const describeParams = () => ({ token: embedTokenParam, message_id: describeMessage() });
+const describeParams = () => ({ message_id: describeMessage() });
 
 export const describeConversation = () => ({
   session_id: Text({ pattern: uuidPattern, description: "The conversation's id, as sent with the message." }),

@@ -13,8 +13,8 @@ import { contextOf } from "../../http/request-context.ts";
 import { splitArray } from "../../lib/json-array.ts";
 import { parseLine, type RawLine, splitLines } from "../../lib/json-lines.ts";
 import { pause } from "../../lib/pause.ts";
-import { toWireCompanion } from "./model.ts";
 import { cutPortions } from "./portions.ts";
+import { toWireCompanion } from "./responses.ts";
 import { prepareNewCompanion } from "./service.ts";
 
 export const batchLimitBytes = 8 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** `/api/companions/{id}/embed-tokens`: what opens a companion to visitors. */
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newEmbedTokenBody, readOnlyEmbedTokenFields, toWireEmbedToken } from "./model.ts";
-import { EmbedTokenObject } from "./responses.ts";
+import { newEmbedTokenBody } from "./model.ts";
+import { EmbedTokenObject, toWireEmbedToken } from "./responses.ts";
 import { getCompanion, listEmbedTokens, prepareEmbedToken, revokeEmbedToken } from "./service.ts";
 
 export const embedTokenRoutes: readonly Route[] = [
@@ -18,7 +18,6 @@ export const embedTokenRoutes: readonly Route[] = [
     access: "companions:read",
     query: { page: pageQuery },
     document: () => ({
-      params: { id: idParam("companion") },
       responses: {
         200: jsonResponse("A page of tokens.", listOf(EmbedTokenObject, "EmbedTokenList")),
       },
@@ -35,10 +34,9 @@ export const embedTokenRoutes: readonly Route[] = [
     tag: "Companions",
     summary: "Add an embed token",
     access: "companions:write",
-    body: jsonBody(newEmbedTokenBody, { isOptional: true, readOnly: readOnlyEmbedTokenFields }),
+    body: jsonBody(newEmbedTokenBody, { isOptional: true, answer: EmbedTokenObject }),
     isIdempotent: true,
     document: () => ({
-      params: { id: idParam("companion") },
       responses: { 201: jsonResponse("The token.", EmbedTokenObject) },
     }),
     async handle({ services, principal, params, createOnce }) {
@@ -57,7 +55,6 @@ export const embedTokenRoutes: readonly Route[] = [
     summary: "Revoke an embed token",
     access: "companions:write",
     document: () => ({
-      params: { id: idParam("companion"), token_id: idParam("embed token") },
       responses: { 204: { description: "Revoked: refused from now on." } },
     }),
     handle: ({ services, principal, params, writeContext }) =>

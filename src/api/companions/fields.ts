@@ -1,13 +1,13 @@
 /** The fields of a companion that its owner sets: their schemas, both for validation and for the API document. */
 import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { challengeModes } from "../../domain/challenge.ts";
-import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
+import { type CompanionSettings, companionDefaults } from "../../domain/companion.ts";
 import { answerModes, citationModes } from "../../domain/knowledge.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { reasoningEfforts } from "../../domain/reasoning.ts";
 import { visitorAuths } from "../../domain/visitor.ts";
 import { nameText } from "../../http/schemas/name.ts";
-import { Nullable, Text } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullish, Text } from "../../http/schemas/schema.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
@@ -137,18 +137,12 @@ function makeFields() {
       description: `How much is sent to the model with each message: the instructions, the message, and as much of the conversation as still fits; at most the operator's limit. A token counts as 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
       examples: [8000],
     }),
-    metadata: t.Unsafe<JsonObject>(
-      t.Object(
-        {},
-        {
-          additionalProperties: true,
-          description:
-            "Your own JSON object: at most 16 KiB of UTF-8 JSON and 8 levels deep, itself included. " +
-            "Any field of it can be used to filter lists and usage. Replaced as a whole.",
-          examples: [{ customer_id: "c_42", plan: "pro" }],
-        },
-      ),
-    ),
+    metadata: AnyObject({
+      description:
+        "Your own JSON object: at most 16 KiB of UTF-8 JSON and 8 levels deep, itself included. " +
+        "Any field of it can be used to filter lists and usage. Replaced as a whole.",
+      examples: [{ customer_id: "c_42", plan: "pro" }],
+    }),
     allowed_origins: t.Array(
       Text({
         maxLength: maxOriginLength,
@@ -230,8 +224,6 @@ function makeFields() {
   const names = ["name", ...Object.keys(settings)].map((wire) => {
     return [wire as WireSetting, toCamelCase(wire) as keyof CompanionSettings] as const;
   });
-  const sent = Object.fromEntries(
-    Object.entries(settings).map(([wire, schema]) => [wire, t.Optional(Nullable(schema))]),
-  );
+  const sent = Object.fromEntries(Object.entries(settings).map(([wire, schema]) => [wire, Nullish(schema)]));
   return { name, settings, names, sent: sent as SentFields<typeof settings> };
 }

@@ -2,9 +2,10 @@
 
 import type { PageRequest } from "../../contracts/store/store.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
-import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
+import { eventStream, jsonResponse } from "../../http/api-description.ts";
 import { rightToTry } from "../../http/caller-right.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { isMergePatch, jsonBody, uncheckedBody } from "../../http/json-body.ts";
@@ -18,12 +19,9 @@ import { respondWithTurn } from "../../http/stream-response.ts";
 import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
-import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
-import { CompanionObject } from "./responses.ts";
+import { companionPatchBody, newCompanionBody, testChatBody, toHistory, toWireTrace } from "./model.ts";
+import { CompanionObject, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
-import { TrialKeeper } from "./test-chat.ts";
-
-const makeParams = () => ({ id: idParam("companion") });
 
 export const companionRoutes: readonly Route[] = [
   route({
@@ -91,7 +89,6 @@ export const companionRoutes: readonly Route[] = [
     summary: "Read a companion",
     access: "companions:read",
     document: () => ({
-      params: makeParams(),
       headers: ["If-None-Match"],
       responses: {
         200: jsonResponse("The companion.", CompanionObject, "ETag"),
@@ -114,7 +111,6 @@ export const companionRoutes: readonly Route[] = [
         "Top-level fields are merged, all or none. `metadata` is replaced as a whole, but merged too where the body is a JSON " +
         "Merge Patch (RFC 7396). Read-only fields that are sent back are ignored. A change that makes the companion no larger " +
         "is always possible, also above the account's limit.",
-      params: makeParams(),
       headers: ["If-Match"],
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
@@ -144,7 +140,6 @@ export const companionRoutes: readonly Route[] = [
     access: "companions:write",
     document: () => ({
       description: "Its usage is kept. A voice agent that the server keeps for it is deleted too.",
-      params: makeParams(),
       headers: ["If-Match"],
       responses: { 204: { description: "Deleted; its embed tokens are refused from now on." } },
       errors: ["precondition_failed"],
@@ -166,7 +161,6 @@ export const companionRoutes: readonly Route[] = [
         "counts in usage and uses one message of the companion's daily quota, given back if the provider fails without having " +
         "counted anything. The 502 says in `kind` why it failed, and in its sentence what to change; if the stream has begun, " +
         "a comment line `: failure {…}` says it before the end. If the key or session ends, the stream does within a second.",
-      params: makeParams(),
       responses: { 200: eventStream },
       errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
@@ -178,6 +172,11 @@ export const companionRoutes: readonly Route[] = [
       const body = await readBody();
       const context = contextOf(request, services.ids);
       const stream = new EventStream(request.signal, services.heartbeats);
+      const startedMs = performance.now();
+      const keeper = new UnkeptKeeper(services.store, companion, toHistory(body), (result) => {
+        if (body.trace !== true || !result.isCounted) return;
+        stream.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - startedMs))}`);
+      });
       const turn = new Turn(services, {
         companion,
         plan: principal.account.plan,
@@ -186,7 +185,7 @@ export const companionRoutes: readonly Route[] = [
         requestId: context.requestId,
         address: null,
         right: rightToTry(services, principal, companion.id),
-        keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+        keeper,
         named: null,
         visitor: null,
         noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),

@@ -4,10 +4,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { updatedPageQuery } from "../../http/paging.ts";
 import { metadataFilters, type QueryPart, textQuery, valueQuery } from "../../http/query.ts";
 import { Text } from "../../http/schemas/schema.ts";
-import { companionFields } from "./fields.ts";
-import { readOnlyCompanionFields, toWireCompanion } from "./model.ts";
-
-type WireCompanion = ReturnType<typeof toWireCompanion>;
+import { CompanionObject, toWireCompanion, type Companion as WireCompanion } from "./responses.ts";
 
 /** Names in the order in which they appear, or null for all. */
 const fieldsQuery: QueryPart<ReadonlySet<string> | null> = {
@@ -20,7 +17,7 @@ const fieldsQuery: QueryPart<ReadonlySet<string> | null> = {
       }),
   },
   read(query) {
-    const known = new Set<string>([...readOnlyCompanionFields, ...companionFields().names.map(([wire]) => wire)]);
+    const known = new Set(Object.keys(CompanionObject.properties));
     const parse = (text: string) => {
       const names = text.split(",").map((name) => name.trim());
       return names.every((name) => known.has(name)) ? new Set([...names, "id"]) : undefined;

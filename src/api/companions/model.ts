@@ -1,13 +1,11 @@
-/** Companions and embed tokens on the wire: what owners send, and the conversion of what they read back. */
+/** What owners send to companions, and the trace of a test chat. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { TurnResult } from "../../core/turns/turn-start.ts";
-import type { Companion, EmbedToken } from "../../domain/companion.ts";
-import { textOf } from "../../domain/conversation.ts";
-import { messageText, nullableUuid } from "../../http/schemas/chat-message.ts";
+import { type HistoryMessage, textOf, textParts } from "../../domain/conversation.ts";
+import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
-import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
-import { companionFields, toWireSettings } from "./fields.ts";
+import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
+import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
@@ -34,75 +32,44 @@ export const companionPatchBody = compileChecker(() => {
 });
 export type SentSettings = Static<typeof companionPatchBody.schema>;
 
-/** Ignored, so that clients may send an object back as they read it. */
-export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
-
-/** The companion object of every management response. */
-export function toWireCompanion(companion: Companion) {
-  return {
-    id: companion.id,
-    ...toWireSettings(companion),
-    embed_token: companion.embedToken,
-    created_by_key_id: companion.createdByKeyId,
-    created_at: toRfc3339(companion.createdAt),
-    updated_at: toRfc3339(companion.updatedAt),
-  };
-}
-
-export const newEmbedTokenBody = compileChecker(() =>
-  t.Object(
-    {
-      name: t.Optional(Nullable(nameText("Where it is used.", "Landing page"))),
-    },
-    { $id: "NewEmbedToken", additionalProperties: false },
-  ),
-);
+export const newEmbedTokenBody = compileBody("NewEmbedToken", () => ({
+  name: Nullish(nameText("Where it is used.", "Landing page")),
+}));
 
 export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
-
-export const readOnlyEmbedTokenFields = ["id", "token", "created_at", "last_used_at"] as const;
-
-export function toWireEmbedToken(token: EmbedToken) {
-  return {
-    id: token.id,
-    token: token.token,
-    name: token.name,
-    created_at: toRfc3339(token.createdAt),
-    last_used_at: token.lastUsedAt === null ? null : toRfc3339(token.lastUsedAt),
-  };
-}
 
 export const testChatBody = compileChecker(() =>
   t.Object(
     {
       message: messageText(),
-      session_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
-      visitor_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
-      history: t.Optional(
-        Nullable(
-          t.Array(
-            t.Object({
-              role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
-              text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
-            }),
-            { maxItems: 200, description: "Earlier turns, oldest first, since nothing is stored between calls." },
-          ),
+      session_id: nullishUuid("Accepted as in the public chat, without effect: nothing is stored."),
+      visitor_id: nullishUuid("Accepted as in the public chat, without effect: nothing is stored."),
+      history: Nullish(
+        t.Array(
+          t.Object({
+            role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
+            text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
+          }),
+          { maxItems: 200, description: "Earlier turns, oldest first, since nothing is stored between calls." },
         ),
       ),
-      trace: t.Optional(
-        Nullable(
-          t.Boolean({
-            description:
-              "True: before its end the stream reports, in a comment line `: trace {…}` that clients ignore, what was " +
-              "sent to the model, the tokens, and the time to the first and to the last text.",
-          }),
-        ),
+      trace: Nullish(
+        t.Boolean({
+          description:
+            "True: before its end the stream reports, in a comment line `: trace {…}` that clients ignore, what was " +
+            "sent to the model, the tokens, and the time to the first and to the last text.",
+        }),
       ),
     },
     { $id: "TestChat" },
   ),
 );
-export type TestChatBody = Static<typeof testChatBody.schema>;
+type TestChatBody = Static<typeof testChatBody.schema>;
+
+/** Newest first, as turns take it. */
+export function toHistory({ history }: TestChatBody): HistoryMessage[] {
+  return (history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse();
+}
 
 /** What the trace of a test chat shows the owner. */
 export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {

@@ -1,5 +1,6 @@
 /** Reads a companion's settings from a body, with the rules that a schema cannot state; reports all faults at once. */
-import type { TSchema } from "@sinclair/typebox";
+
+import type { TObject } from "@sinclair/typebox";
 import type { VoiceStore } from "../../contracts/store/store.ts";
 import { checkVoiceFields } from "../../core/voice/voice-fields.ts";
 import {
@@ -12,10 +13,11 @@ import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts
 import { isJsonObject } from "../../domain/json.ts";
 import { findMetadataProblem, isTooDeep, mergePatch } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { type Checker, maxListedErrors } from "../../http/schemas/schema.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
 import { companionFields } from "./fields.ts";
-import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
+import { companionPatchBody, newCompanionBody, type SentSettings } from "./model.ts";
+import { CompanionObject } from "./responses.ts";
 
 /** Rules that depend on the server's settings and on stored data. */
 export interface SettingRules {
@@ -72,20 +74,21 @@ export function mergeMetadata(current: JsonObject, sent: JsonObject): JsonObject
   return merged;
 }
 
-async function readSent<Schema extends TSchema & { static: SentSettings }>(
+async function readSent<Schema extends TObject & { static: SentSettings }>(
   checker: Checker<Schema>,
   body: unknown,
   rules: SettingRules,
   current: CurrentSettings,
 ): Promise<Schema["static"]> {
-  const settable = omitFields(body, readOnlyCompanionFields);
+  const settable = omitReadOnly(body, checker, CompanionObject);
   const errors = checker.listErrors(settable);
   // The further checks need values of the right types, and a truncated list does not name all the others.
   if (errors.length >= maxListedErrors) throw invalidFields(errors);
   const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
   // The checker refuses a body that is not an object.
   if (faulty.has("")) return checker.check(settable);
-  const sound = omitFields(settable, [...faulty]) as SentSettings;
+  const entries = Object.entries(settable as object).filter(([name]) => !faulty.has(name));
+  const sound: SentSettings = Object.fromEntries(entries);
   errors.push(...listRuleErrors(sound, rules, current), ...(await listVoiceErrors(sound, rules, current)));
   if (errors.length > 0) throw invalidFields(errors);
   return checker.check(settable);

@@ -1,15 +1,19 @@
-/** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the companion routes: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
-import { newCompanionSettings } from "../../domain/companion.ts";
+import {
+  newCompanionSettings,
+  type Companion as StoredCompanion,
+  type EmbedToken as StoredToken,
+} from "../../domain/companion.ts";
 import { ProblemObject } from "../../http/api-description.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";
 import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
 
 const id = later(() => t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }));
-const instant = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
 type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> = {
   [Name in keyof Settings & keyof WireSettings]: null extends WireSettings[Name]
@@ -41,7 +45,7 @@ const makeCompanionFields = () => {
   };
 };
 
-export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
+export const CompanionObject = closedObject("Companion", makeCompanionFields);
 
 /** The answer to a line of a batch that was refused. */
 export const LineProblem = namedObject(
@@ -53,19 +57,37 @@ export const LineProblem = namedObject(
   { description: "What is wrong with one line." },
 );
 
-export const EmbedTokenObject = namedObject(
-  "EmbedToken",
-  () => ({
-    id,
-    token: t.String({
-      description: "Goes into the page; opens this one companion.",
-      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-    }),
-    name: Nullable(t.String()),
-    created_at: instant("When it was created."),
-    last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
+export const EmbedTokenObject = closedObject("EmbedToken", () => ({
+  id,
+  token: t.String({
+    description: "Goes into the page; opens this one companion.",
+    examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
   }),
-  { additionalProperties: false },
-);
+  name: Nullable(t.String()),
+  created_at: instant("When it was created."),
+  last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
+}));
 export type Companion = Static<typeof CompanionObject>;
 export type EmbedToken = Static<typeof EmbedTokenObject>;
+
+/** The companion object of every management response. */
+export function toWireCompanion(companion: StoredCompanion): Companion {
+  return {
+    id: companion.id,
+    ...toWireSettings(companion),
+    embed_token: companion.embedToken,
+    created_by_key_id: companion.createdByKeyId,
+    created_at: toRfc3339(companion.createdAt),
+    updated_at: toRfc3339(companion.updatedAt),
+  };
+}
+
+export function toWireEmbedToken(token: StoredToken): EmbedToken {
+  return {
+    id: token.id,
+    token: token.token,
+    name: token.name,
+    created_at: toRfc3339(token.createdAt),
+    last_used_at: toNullableRfc3339(token.lastUsedAt),
+  };
+}

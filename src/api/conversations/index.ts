@@ -7,16 +7,14 @@ import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { collectList, updatedPageQuery } from "../../http/paging.ts";
-import { type QueryValues, uuidQuery, valueQuery } from "../../http/query.ts";
+import { type QueryValues, rangeQuery, uuidQuery, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
-import { rangeQuery } from "../../http/time-range.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { messagePageQuery, toWireMessages } from "./message-paging.ts";
-import { showConversation, toWireMessage } from "./model.ts";
-import { ConversationObject, ConversationWithMessages } from "./responses.ts";
+import { ConversationObject, ConversationWithMessages, showConversation, toWireMessage } from "./responses.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
 
 /** A visitor may have said a lot, and the response is sent only when all of it is erased. */
@@ -103,7 +101,7 @@ export const conversationRoutes: readonly Route[] = [
     summary: "List a companion's conversations",
     access: "conversations:read",
     query: filterQuery,
-    document: () => ({ params: { id: idParam("companion") }, responses: makeListResponses() }),
+    document: () => ({ responses: makeListResponses() }),
     async handle({ services, principal: { account }, params, query }) {
       const companion = await services.store.companions.find(account.id, readId(params.id, "companion"));
       if (companion === null) throw missing("companion");
@@ -120,7 +118,6 @@ export const conversationRoutes: readonly Route[] = [
     query: { page: messagePageQuery },
     document: () => ({
       description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
-      params: { id: idParam("conversation") },
       responses: { 200: jsonResponse("The conversation.", ConversationWithMessages) },
     }),
     async handle({ services, principal, params, query }) {
@@ -141,7 +138,6 @@ export const conversationRoutes: readonly Route[] = [
     summary: "Delete a conversation",
     access: "conversations:write",
     document: () => ({
-      params: { id: idParam("conversation") },
       responses: { 204: { description: "Deleted." } },
     }),
     async handle({ services: { store }, principal, params, writeContext }) {
@@ -163,7 +159,6 @@ export const conversationRoutes: readonly Route[] = [
         "known of them, and what was counted. Also erased from the database's files, not only from its tables; where the operator uses PostgreSQL, once that " +
         "has vacuumed them. Earlier backups still contain it. Also 204 for a visitor of whom nothing is stored.",
       params: {
-        id: idParam("companion"),
         sub: t.String({
           minLength: 1,
           maxLength: maxSubLength,

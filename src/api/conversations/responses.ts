@@ -1,9 +1,18 @@
-/** Responses of the conversation routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the conversation routes: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import { finishReasons } from "../../domain/conversation.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable, Text } from "../../http/schemas/schema.ts";
+import type { ShownPassage } from "../../contracts/store/store.ts";
+import type { Visitors } from "../../core/visitors/visitors.ts";
+import {
+  finishReasons,
+  type Conversation as StoredConversation,
+  type Message as StoredMessage,
+  textOf,
+} from "../../domain/conversation.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { closedObject, namedObject } from "../../http/schemas/named-object.ts";
+import { AnyObject, Nullable, Text } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 
@@ -49,7 +58,7 @@ const VerifiedVisitor = namedObject(
     sub: t.String({ description: "The website's own name for the visitor.", examples: ["customer-42"] }),
     name: Nullable(t.String({ examples: ["Ada Lovelace"] })),
     email: Nullable(t.String({ examples: ["ada@shop.example"] })),
-    attributes: t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, examples: [{ plan: "pro" }] })),
+    attributes: AnyObject({ examples: [{ plan: "pro" }] }),
   }),
   { description: "What the latest token said of a verified visitor; null for others." },
 );
@@ -82,19 +91,88 @@ const makeVisitorFields = () => {
   return { id, session_id, message_count, created_at, updated_at };
 };
 
-export const OwnConversation = namedObject("OwnConversation", makeVisitorFields, { additionalProperties: false });
+export const OwnConversation = closedObject("OwnConversation", makeVisitorFields);
 
-export const OwnConversationWithMessages = namedObject(
-  "OwnConversationWithMessages",
-  () => {
-    const { messages_next_cursor } = ConversationWithMessages.properties;
-    const { id, role, channel, text, complete, created_at } = MessageObject.properties;
-    const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
-    return {
-      ...makeVisitorFields(),
-      messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),
-      messages_next_cursor,
-    };
-  },
-  { additionalProperties: false },
-);
+export const OwnConversationWithMessages = closedObject("OwnConversationWithMessages", () => {
+  const { messages_next_cursor } = ConversationWithMessages.properties;
+  const { id, role, channel, text, complete, created_at } = MessageObject.properties;
+  const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
+  return {
+    ...makeVisitorFields(),
+    messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),
+    messages_next_cursor,
+  };
+});
+
+/** What owners see of a conversation and of who it is with. */
+export async function showConversation(visitors: Visitors, conversation: StoredConversation): Promise<Conversation> {
+  const { visitorId, sealedVisitor } = conversation;
+  const isVerified = isVerifiedId(visitorId);
+  return {
+    id: conversation.id,
+    companion_id: conversation.companionId,
+    session_id: conversation.sessionId,
+    // The id of a verified visitor is the server's own affair.
+    visitor_id: isVerified ? null : visitorId,
+    visitor: isVerified && sealedVisitor !== null ? await visitors.open(visitorId, sealedVisitor) : null,
+    message_count: conversation.messageCount,
+    created_at: toRfc3339(conversation.createdAt),
+    updated_at: toRfc3339(conversation.updatedAt),
+  };
+}
+
+/** What verified visitors see of their own. */
+export function toVisitorConversation(conversation: StoredConversation): Static<typeof OwnConversation> {
+  return {
+    id: conversation.id,
+    session_id: conversation.sessionId,
+    message_count: conversation.messageCount,
+    created_at: toRfc3339(conversation.createdAt),
+    updated_at: toRfc3339(conversation.updatedAt),
+  };
+}
+
+/** Without what the reply cost. */
+export function toVisitorMessage(
+  message: StoredMessage,
+): Pick<Message, "id" | "role" | "channel" | "text" | "complete" | "created_at"> {
+  return {
+    id: message.id,
+    role: message.role,
+    channel: message.channel,
+    text: textOf(message),
+    complete: message.complete,
+    created_at: toRfc3339(message.createdAt),
+  };
+}
+
+/** `seen`: what the model saw of the companion's knowledge for this reply. */
+export function toWireMessage(message: StoredMessage, seen: readonly ShownPassage[] = []): Message {
+  return {
+    id: message.id,
+    role: message.role,
+    channel: message.channel,
+    text: textOf(message),
+    complete: message.complete,
+    input_tokens: message.inputTokens,
+    output_tokens: message.outputTokens,
+    tokens_estimated: message.tokensEstimated,
+    finish_reason: message.finishReason,
+    model: message.model,
+    provider: message.provider,
+    ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),
+    created_at: toRfc3339(message.createdAt),
+  };
+}
+
+function toWireSeen({ n, isCited, source }: ShownPassage): Static<typeof SeenPassage> {
+  return {
+    n,
+    cited: isCited,
+    source_id: source?.id ?? null,
+    title: source?.title ?? null,
+    url: source?.url ?? null,
+    page: source?.page ?? null,
+    text: source?.text ?? null,
+  };
+}

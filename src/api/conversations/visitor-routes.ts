@@ -4,15 +4,15 @@
  */
 import { longestWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { embedTokenParam, idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { messagePageQuery, toWireMessages } from "./message-paging.ts";
-import { mergeBody, toVisitorConversation, toVisitorMessage } from "./model.ts";
-import { OwnConversation, OwnConversationWithMessages } from "./responses.ts";
+import { mergeBody } from "./model.ts";
+import { OwnConversation, OwnConversationWithMessages, toVisitorConversation, toVisitorMessage } from "./responses.ts";
 
 /** The same address has another answer for each visitor. */
 const privateHeaders = { "cache-control": "no-store" };
@@ -27,7 +27,6 @@ export const visitorConversationRoutes: readonly Route[] = [
     access: "visitor",
     query: { page: pageQuery },
     document: () => ({
-      params: { token: embedTokenParam },
       responses: { 200: jsonResponse("A page of the visitor's own.", listOf(OwnConversation, "OwnConversationList")) },
       errors: ["invalid_request"],
     }),
@@ -47,7 +46,6 @@ export const visitorConversationRoutes: readonly Route[] = [
     query: { page: messagePageQuery },
     document: () => ({
       description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
-      params: { token: embedTokenParam, id: idParam("conversation") },
       responses: { 200: jsonResponse("The conversation.", OwnConversationWithMessages) },
       errors: ["invalid_request"],
     }),
@@ -71,7 +69,6 @@ export const visitorConversationRoutes: readonly Route[] = [
       description:
         "Also 204, without any change, if there is no such anonymous conversation, or the visitor has one of that session " +
         "already. It waits for a reply that is still running.",
-      params: { token: embedTokenParam },
       responses: { 204: { description: "The conversation is the visitor's." } },
     }),
     async handle({ services, request, target: { companion }, visitor, readBody }) {

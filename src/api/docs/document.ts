@@ -5,8 +5,7 @@ import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../
 import { type BodyForm, type JsonBody, mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
-import { asksVisitor } from "./error-codes.ts";
-import { describeErrors, type Reference } from "./error-responses.ts";
+import { asksVisitor, describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
 import { challengeHeader, conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
@@ -184,7 +183,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
     const required = place === "path" || (place === "header" && operation.access === "visitor");
     parameters.push({ name, in: place, required, description: String(description), schema: rest });
   };
-  for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
+  for (const [name, schema] of Object.entries(operation.params)) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
   if (operation.takesMetadata) {
     add("query", "metadata", {

@@ -1,5 +1,11 @@
-/** What each error code means and what to do about it, for the page that every problem's `type` points to. */
-import type { ErrorCode } from "../../domain/errors.ts";
+/**
+ * `/docs/errors`: what each error code means and what to do about it, under the anchor that every problem's `type`
+ * points to.
+ */
+import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import { type DocsPlace, framePage } from "./frame.ts";
+import { renderInline } from "./html.ts";
+import { errorsHref } from "./places.ts";
 
 export interface ErrorHelp {
   meaning: string;
@@ -134,3 +140,22 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Try again in a moment, after `Retry-After` where it is sent. Operators: look at `/readyz`, the disk and the log.",
   },
 };
+
+/** `/docs/errors`: each error code under the anchor that problems link to. */
+export function renderErrorsPage(places: readonly DocsPlace[]): string {
+  const codes = Object.keys(errorCodes) as ErrorCode[];
+  const body = `<h1>Errors</h1>
+<p>${renderInline("Every failure is `application/problem+json`. Programs use `code`; `detail` is for people; `request_id` leads the operator to the reason in the log. Outside of `/api` and `/v1`, a browser that asks for HTML gets a page instead.")}</p>
+${codes.map(renderError).join("\n")}`;
+  return framePage({ title: "Errors", href: errorsHref, places, body });
+}
+
+function renderError(code: ErrorCode): string {
+  const { status, title } = errorCodes[code];
+  const { meaning, remedy } = errorGuide[code];
+  return `<section id="${code}">
+<h2><code>${code}</code> <span class="soft">${status} ${title}</span></h2>
+<p>${renderInline(meaning)}</p>
+<p><strong>What to do:</strong> ${renderInline(remedy)}</p>
+</section>`;
+}

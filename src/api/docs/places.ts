@@ -2,6 +2,7 @@
 import { errorCodes } from "../../domain/errors.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./document.ts";
 import type { DocsPlace } from "./frame.ts";
+import type { JsonSchema } from "./schema-text.ts";
 
 export interface Call {
   method: string;
@@ -51,4 +52,68 @@ export function listPlaces(document: OpenApiDocument, objectPlaces: readonly Doc
       parts: Object.keys(errorCodes).map((code) => ({ href: `#${code}`, text: `\`${code}\`` })),
     },
   ];
+}
+
+export interface ObjectPage {
+  href: string;
+  title: string;
+  /** By name. */
+  objects: [name: string, schema: JsonSchema][];
+}
+
+/** The address of an object, by its name. */
+export type LocateObject = (name: string) => string;
+
+/**
+ * An object is on the page of the first group of calls that takes or returns it. The first page is for what belongs
+ * to no group, such as the object of all errors.
+ */
+export function listObjectPages(document: OpenApiDocument): ObjectPage[] {
+  const schemas = document.components["schemas"] ?? {};
+  const left = new Map(Object.entries(schemas));
+  const ofGroups = listGroups(document).map(({ name, href, calls }) => {
+    const used = new Set<string>();
+    for (const { operation } of calls) collectNames(ownContent(operation), schemas, used);
+    used.delete("Problem");
+    const objects = [...used].flatMap((object): ObjectPage["objects"] => {
+      const schema = left.get(object);
+      left.delete(object);
+      return schema === undefined ? [] : [[object, schema]];
+    });
+    return { href: href.replace("/docs/", `${objectsHref}-`), title: `${name}: objects`, objects };
+  });
+  return [
+    { href: objectsHref, title: "Objects", objects: [...left] },
+    ...ofGroups.filter(({ objects }) => objects.length > 0),
+  ];
+}
+
+export function toPlaces(pages: readonly ObjectPage[]): DocsPlace[] {
+  return pages.map(({ href, title, objects }) => ({
+    href,
+    text: title,
+    parts: objects.map(([name]) => ({ href: `#schema-${name}`, text: name })),
+  }));
+}
+
+export function createObjectLocator(pages: readonly ObjectPage[]): LocateObject {
+  const hrefs = new Map(pages.flatMap(({ href, objects }) => objects.map(([name]) => [name, href])));
+  return (name) => `${hrefs.get(name) ?? objectsHref}#schema-${name}`;
+}
+
+/** What the call takes and returns; errors are the same everywhere. */
+function ownContent({ parameters, requestBody, responses }: OpenApiOperation): unknown {
+  return [parameters, requestBody, Object.values(responses).filter((response) => !("$ref" in response))];
+}
+
+/** Collects named schemas at any depth, in the order of their first mention. */
+function collectNames(value: unknown, schemas: Record<string, JsonSchema>, found: Set<string>): void {
+  if (typeof value !== "object" || value === null) return;
+  const { $ref } = value as JsonSchema;
+  const name = typeof $ref === "string" ? /^#\/components\/schemas\/(\w+)$/.exec($ref)?.[1] : undefined;
+  if (name !== undefined && !found.has(name)) {
+    found.add(name);
+    collectNames(schemas[name], schemas, found);
+  }
+  for (const part of Object.values(value)) collectNames(part, schemas, found);
 }

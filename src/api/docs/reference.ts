@@ -1,11 +1,26 @@
 /** The API reference for programs and for people, generated from the routes. */
+import { escapeHtml } from "../../http/html.ts";
 import type { Route } from "../../http/route.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
-import { buildDocument, type DocumentFacts } from "./document.ts";
-import { renderErrorsPage } from "./errors-page.ts";
-import { createObjectLocator, listObjectPages, toPlaces } from "./objects.ts";
-import { errorsHref, listPlaces } from "./places.ts";
-import { renderReferencePages } from "./reference-pages.ts";
+import { buildDocument, type DocumentFacts, type OpenApiDocument } from "./document.ts";
+import { renderErrorsPage } from "./error-guide.ts";
+import { type DocsPlace, framePage } from "./frame.ts";
+import { renderInline, renderText } from "./html.ts";
+import {
+  createObjectLocator,
+  errorsHref,
+  type Group,
+  guidesHref,
+  type LocateObject,
+  listGroups,
+  listObjectPages,
+  listPlaces,
+  type ObjectPage,
+  objectsHref,
+  overviewHref,
+  toPlaces,
+} from "./places.ts";
+import { renderAddress, renderCall, renderSchema } from "./schema-table.ts";
 import { buildIndex, renderSearchPage } from "./search.ts";
 
 export interface ApiReference {
@@ -35,4 +50,80 @@ export function buildReference(routes: readonly Route[], facts: DocumentFacts): 
     pages: renderReferencePages({ document, places, objectPages, locate }).set(errorsHref, renderErrorsPage(places)),
     renderSearch: (query) => renderSearchPage(index, places, query),
   };
+}
+
+interface ReferenceParts {
+  document: OpenApiDocument;
+  places: readonly DocsPlace[];
+  objectPages: readonly ObjectPage[];
+  locate: LocateObject;
+}
+
+/** `/docs` and the pages below it: an overview, the calls by group, and the objects. By path. */
+function renderReferencePages({ document, places, objectPages, locate }: ReferenceParts): Map<string, string> {
+  const groups = listGroups(document);
+  const frame = (href: string, title: string, body: string) =>
+    [href, framePage({ href, title, places, body })] as const;
+  return new Map([
+    frame(overviewHref, "API reference", renderOverview(document, groups, locate)),
+    ...groups.map((group) => frame(group.href, group.name, renderGroup(group, document, locate))),
+    ...objectPages.map((page) => frame(page.href, page.title, renderObjects(page, objectPages, locate))),
+  ]);
+}
+
+/** The items keep the anchors from when everything was one page, so that old links lead to the new ones. */
+function renderOverview(document: OpenApiDocument, groups: readonly Group[], locate: LocateObject): string {
+  const names = Object.keys(document.components.schemas ?? {});
+  return `<h1>API reference</h1>
+<p class="soft">companiond ${escapeHtml(document.info.version)}${renderPlace(document)}</p>
+<p>How to put it to use, step by step: the <a href="${guidesHref}">guides</a> for site owners, platforms and operators.</p>
+${renderText(document.info.description)}
+${groups.map(renderGroupList).join("\n")}
+<section><h2 id="objects"><a href="${objectsHref}">Objects</a></h2>
+<ul class="names">${names.map((name) => `<li id="schema-${name}"><a href="${locate(name)}">${name}</a></li>`).join("")}</ul></section>`;
+}
+
+function renderGroupList({ name, description, href, calls }: Group): string {
+  const items = calls.map((call) => {
+    const { operationId, summary } = call.operation;
+    return `<li id="${operationId}"><a href="${href}#${operationId}">${renderInline(summary)}</a><span class="call">${renderAddress(call)}</span></li>`;
+  });
+  return `<section><h2><a href="${href}">${escapeHtml(name)}</a></h2>
+<p>${renderInline(description)}</p>
+<ul class="index">${items.join("\n")}</ul></section>`;
+}
+
+function renderGroup({ name, description, calls }: Group, document: OpenApiDocument, locate: LocateObject): string {
+  return `<h1>${escapeHtml(name)}</h1>
+<p>${renderInline(description)}</p>
+${calls.map((call) => renderCall(call, document, locate)).join("\n")}`;
+}
+
+/** The first page links to the others, from the anchors of when it had all objects. */
+function renderObjects(
+  { href, title, objects }: ObjectPage,
+  pages: readonly ObjectPage[],
+  locate: LocateObject,
+): string {
+  const sections = objects.map(
+    ([name, schema]) =>
+      `<section id="schema-${escapeHtml(name)}">\n<h2>${escapeHtml(name)}</h2>\n${renderSchema(schema, locate)}</section>`,
+  );
+  const others = href === objectsHref ? pages.filter((page) => page.href !== href).map(renderObjectList) : [];
+  return `<h1>${escapeHtml(title)}</h1>\n<p>What calls accept and return.</p>\n${[...sections, ...others].join("\n")}`;
+}
+
+function renderObjectList({ href, title, objects }: ObjectPage): string {
+  const items = objects.map(
+    ([name]) =>
+      `<li id="schema-${escapeHtml(name)}"><a href="${href}#schema-${escapeHtml(name)}">${escapeHtml(name)}</a></li>`,
+  );
+  return `<section><h2><a href="${href}">${escapeHtml(title)}</a></h2>
+<ul class="names">${items.join("")}</ul></section>`;
+}
+
+/** Empty if the server does not know its own address. */
+function renderPlace({ servers }: OpenApiDocument): string {
+  const url = servers[0]?.url ?? "/";
+  return url === "/" ? "" : ` at <code>${escapeHtml(url)}</code>`;
 }

@@ -1,13 +1,12 @@
 /** Searches calls, objects and errors on the server, so that pages need no script. */
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { escapeHtml } from "../../http/html.ts";
-import { renderAddress } from "./call.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { errorGuide } from "./error-guide.ts";
 import { type DocsPlace, framePage } from "./frame.ts";
 import { renderInline } from "./html.ts";
-import type { LocateObject } from "./objects.ts";
-import { type Call, errorsHref, listGroups } from "./places.ts";
+import { type Call, errorsHref, type LocateObject, listGroups } from "./places.ts";
+import { renderAddress } from "./schema-table.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 interface Entry {

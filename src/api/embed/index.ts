@@ -4,7 +4,7 @@ import type { Services } from "../../core/dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
 import { openEmbed, pageView } from "../../http/embed-guard.ts";
@@ -13,8 +13,7 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { matchesTag, tagOf } from "../../lib/entity-tag.ts";
 import { renderAvatar } from "./avatar.ts";
-import { toEmbedConfig } from "./model.ts";
-import { EmbedConfig } from "./responses.ts";
+import { EmbedConfig, toEmbedConfig } from "./responses.ts";
 
 interface RenderedConfig {
   token: string;
@@ -97,7 +96,6 @@ export const embedRoutes: readonly Route[] = [
       description:
         "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew. " +
         "It counts in the windows of all embed requests, unless the operator gave page views windows of their own.",
-      params: { token: embedTokenParam },
       responses: {
         200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),
         304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },

@@ -1,5 +1,7 @@
-/** Response of the embed route, only for the API document: created on first use. */
+/** What a companion shows of itself to everybody: the response of the embed route, whose schema is created on first use. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 
 export const EmbedConfig = namedObject("EmbedConfig", () => ({
@@ -29,3 +31,19 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
   ),
 }));
 export type EmbedConfig = Static<typeof EmbedConfig>;
+
+/** `voiceProvider` is null if no voice session can be started. */
+export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null): EmbedConfig {
+  return {
+    name: companion.name,
+    avatar_url: avatarUrl,
+    greeting: companion.greeting ?? defaultGreeting(companion.name),
+    theme_color: companion.themeColor ?? companionDefaults.themeColor,
+    has_voice: voiceProvider !== null,
+    // There is always a provider: a language model, or the built-in demo.
+    has_text_agent: true,
+    voice_provider: voiceProvider ?? "none",
+    ...(companion.challenge === "off" ? {} : { challenge: true }),
+    ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
+  };
+}

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { ReplyCall } from "../../core/instances/instances.ts";
 import { messageText } from "../../http/schemas/chat-message.ts";
-import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { compileChecker, Nullable, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
 const uuid = () => Text({ pattern: uuidPattern });
 
@@ -15,7 +15,7 @@ const replyCall = compileChecker(() =>
     resume: t.Boolean(),
     offset: t.Integer({ minimum: 0 }),
     // Of a version that knows of them.
-    sources: t.Optional(Nullable(t.Union([t.Literal("cited"), t.Literal("seen")]))),
+    sources: Nullish(t.Union([t.Literal("cited"), t.Literal("seen")])),
   }),
 );
 

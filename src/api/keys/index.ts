@@ -1,11 +1,11 @@
 /** `/api/keys`: the account's API keys. */
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newKeyBody, toWireKey } from "./model.ts";
-import { KeyObject, NewKeyObject } from "./responses.ts";
+import { newKeyBody } from "./model.ts";
+import { KeyObject, NewKeyObject, toWireKey } from "./responses.ts";
 import { prepareKey, revokeKey } from "./service.ts";
 
 export const keyRoutes: readonly Route[] = [
@@ -64,7 +64,6 @@ export const keyRoutes: readonly Route[] = [
       description:
         "The keys that it created, and those that they created, are revoked at the same moment. A key by which it has " +
         "replaced itself is revoked too, unless that key asks for it, or the old one has expired already.",
-      params: { id: idParam("key") },
       responses: { 204: { description: "Revoked, with all keys that descend from it: refused from now on." } },
     }),
     handle: ({ services, principal, params, writeContext }) =>

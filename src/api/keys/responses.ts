@@ -1,11 +1,11 @@
-/** Responses of the API key routes: schemas for the API document, created on first use, and types for the dashboard. */
-import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
-import { newKeyBody } from "./model.ts";
+/** API keys in responses: never the whole key, which only the response to the creation adds. */
 
-const instant = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { ApiKey as StoredKey } from "../../domain/account.ts";
+import { closedObject, instant } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
+import { newKeyBody } from "./model.ts";
 
 const id = (description: string) =>
   t.String({ format: "uuid", description, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
@@ -35,20 +35,33 @@ function makeShownFields() {
   };
 }
 
-export const KeyObject = namedObject("ApiKey", makeShownFields, { additionalProperties: false });
+export const KeyObject = closedObject("ApiKey", makeShownFields);
 
-export const NewKeyObject = namedObject(
-  "NewApiKeyAnswer",
-  () => ({
-    ...makeShownFields(),
-    key: t.Optional(
-      t.String({
-        description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
-        examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-      }),
-    ),
-  }),
-  { additionalProperties: false },
-);
+export const NewKeyObject = closedObject("NewApiKeyAnswer", () => ({
+  ...makeShownFields(),
+  key: t.Optional(
+    t.String({
+      description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
+      examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+  ),
+}));
 export type ApiKey = Static<typeof KeyObject>;
 export type NewApiKey = Static<typeof NewKeyObject>;
+
+export function toWireKey(key: StoredKey): ApiKey {
+  return {
+    id: key.id,
+    name: key.name,
+    start: key.start,
+    last_four: key.lastFour,
+    scopes: [...key.scopes],
+    expires_at: toNullableRfc3339(key.expiresAt),
+    last_used_at: toNullableRfc3339(key.lastUsedAt),
+    requests: key.requests,
+    created_by_key_id: key.createdByKeyId,
+    replaced_by_key_id: key.replacedByKeyId,
+    replaced_at: toNullableRfc3339(key.replacedAt),
+    created_at: toRfc3339(key.createdAt),
+  };
+}

@@ -7,11 +7,12 @@ import { type ApiKey, insufficientScope, type Principal, scopes } from "../../do
 import { apiKeyEnds, makeApiKey } from "../../domain/credentials.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { parseInstant } from "../../lib/instant.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
 import { sha256 } from "../../lib/sha256.ts";
-import { type NewKeyBody, newKeyBody, readOnlyKeyFields } from "./model.ts";
+import { type NewKeyBody, newKeyBody } from "./model.ts";
+import { NewKeyObject } from "./responses.ts";
 
 /** A key that is about to be created; `write` commits it, and in a rotation ends the key that it replaces. */
 export interface PreparedKey {
@@ -27,7 +28,7 @@ export function prepareKey(
   body: unknown,
   nowMs: number,
 ): PreparedKey {
-  const settable = omitFields(body, readOnlyKeyFields);
+  const settable = omitReadOnly(body, newKeyBody, NewKeyObject);
   const errors = newKeyBody.listErrors(settable);
   const isAtFault = (param: string) => errors.some((error) => error.param === param);
   if (isAtFault("")) newKeyBody.check(settable);

@@ -1,21 +1,20 @@
 /** `/api/companions/{id}/sources`: what a companion reads, and what is found there. */
 import { maxSources, passagesPerTurn, type Source } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { searchBody, toWireFound, toWireSource } from "./model.ts";
+import { searchBody } from "./model.ts";
 import { passageRoute } from "./passage-route.ts";
-import { KnowledgeFound, SourceObject } from "./responses.ts";
+import { KnowledgeFound, SourceObject, toWireFound, toWireSource } from "./responses.ts";
 import { sourceBody } from "./sent-source.ts";
 import { getCompanion, getSource, noteQueued, prepareSource, refreshSource, replaceSource } from "./service.ts";
 import { textRoute } from "./text-route.ts";
 import { unansweredRoutes } from "./unanswered-routes.ts";
 
-const makeParams = () => ({ id: idParam("companion"), source_id: idParam("source") });
 const tag = "Knowledge" as const;
 
 /** That is another one after each PUT and each answer which it takes in, and the same however it is read. */
@@ -31,7 +30,6 @@ export const knowledgeRoutes: readonly Route[] = [
     access: "knowledge:read",
     query: { page: pageQuery },
     document: () => ({
-      params: { id: idParam("companion") },
       responses: { 200: jsonResponse("A page of sources.", listOf(SourceObject, "SourceList")) },
     }),
     async handle({ services, principal, params, query }) {
@@ -56,7 +54,6 @@ export const knowledgeRoutes: readonly Route[] = [
       description:
         "A text, the address of a page or of a sitemap, or a file. It is read in the background: ask for its `status`. " +
         `At most ${maxSources} of a companion; one more is \`conflict\`.`,
-      params: { id: idParam("companion") },
       responses: { 202: jsonResponse("The source, which is to be read.", SourceObject, "ETag") },
       errors: ["rate_limited"],
     }),
@@ -80,7 +77,6 @@ export const knowledgeRoutes: readonly Route[] = [
     access: "knowledge:read",
     document: () => ({
       description: "Its `ETag` is another one after each change of what was sent, and not as it is read.",
-      params: makeParams(),
       responses: { 200: jsonResponse("The source.", SourceObject, "ETag") },
     }),
     async handle({ services, principal, set, params }) {
@@ -102,7 +98,6 @@ export const knowledgeRoutes: readonly Route[] = [
       description:
         "What was read before answers until the new content is read, and stays if that fails. Of several, the last one " +
         "counts; with `If-Match`, the first one of those who know the same version. A source keeps its type.",
-      params: makeParams(),
       headers: ["If-Match"],
       responses: { 202: jsonResponse("The source, which is to be read anew.", SourceObject, "ETag") },
       errors: ["rate_limited", "precondition_failed"],
@@ -124,7 +119,6 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: "Delete a source",
     access: "knowledge:write",
     document: () => ({
-      params: makeParams(),
       headers: ["If-Match"],
       responses: { 204: { description: "Deleted: nothing of it answers from now on." } },
       errors: ["precondition_failed"],
@@ -147,7 +141,6 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 202,
     document: () => ({
       description: "Pages that have not changed cost nothing. Texts and files are refused: send them anew.",
-      params: makeParams(),
       responses: { 202: jsonResponse("The source, which is to be read again.", SourceObject) },
     }),
     async handle({ services, principal, params, writeContext }) {
@@ -168,7 +161,6 @@ export const knowledgeRoutes: readonly Route[] = [
     body: jsonBody(searchBody),
     document: () => ({
       description: "As a chat searches, with scores. Nothing is listed as unanswered.",
-      params: { id: idParam("companion") },
       bodyExample: { query: "How long do I have to return something?" },
       responses: { 200: jsonResponse("What was found.", KnowledgeFound) },
     }),

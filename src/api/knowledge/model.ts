@@ -1,12 +1,8 @@
-/** Knowledge on the wire. */
+/** What is sent to become knowledge, and to search it. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import type { IndexedPassage } from "../../contracts/store/store.ts";
-import type { FoundPassage } from "../../core/knowledge/retrieval/found.ts";
-import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
-import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
-import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { isSourceUrl, maxSourceUrlLength, passagesPerTurn, sourceUrlProblem } from "../../domain/knowledge.ts";
+import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
 import type { SentFile } from "../../http/upload-body.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 
 export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
@@ -46,27 +42,22 @@ const refreshHours = () =>
 const fetchedFields = (type: "url" | "sitemap", description: string, example: string) => ({
   type: t.Literal(type),
   url: urlText(description, example),
-  refresh_hours: t.Optional(Nullable(refreshHours())),
+  refresh_hours: Nullish(refreshHours()),
 });
 
 const strict = { additionalProperties: false };
 
 /** One for each type, since a schema of their union could not say which field is at fault. */
 export const newSourceBodies = {
-  text: compileChecker(() =>
-    t.Object(
-      {
-        type: t.Literal("text"),
-        title: titleText("What replies cite it as."),
-        text: Text({
-          description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
-          examples: ["# Returns\n\nYou may return what you bought within 30 days."],
-        }),
-        url: t.Optional(Nullable(shownUrl())),
-      },
-      { $id: "NewTextSource", ...strict },
-    ),
-  ),
+  text: compileBody("NewTextSource", () => ({
+    type: t.Literal("text"),
+    title: titleText("What replies cite it as."),
+    text: Text({
+      description: "Plain text or Markdown, at most 20 MiB of UTF-8.",
+      examples: ["# Returns\n\nYou may return what you bought within 30 days."],
+    }),
+    url: Nullish(shownUrl()),
+  })),
   url: compileChecker(() =>
     t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
       $id: "NewUrlSource",
@@ -94,111 +85,39 @@ const fileField = () =>
     }),
   );
 
-export const newFileBody = compileChecker(() =>
-  t.Object(
-    {
-      file: fileField(),
-      type: t.Optional(t.Literal("file")),
-      title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
-      url: t.Optional(shownUrl()),
-    },
-    { $id: "NewFileSource", ...strict },
+export const newFileBody = compileBody("NewFileSource", () => ({
+  file: fileField(),
+  type: t.Optional(t.Literal("file")),
+  title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
+  url: t.Optional(shownUrl()),
+}));
+
+export const searchBody = compileBody("KnowledgeSearch", () => ({
+  query: Text({
+    minLength: 1,
+    maxLength: maxQueryLength,
+    description: "As a visitor would ask.",
+    examples: ["How long do I have to return something?"],
+  }),
+  limit: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: maxFound,
+      default: passagesPerTurn,
+      description: "The most passages to return.",
+    }),
   ),
-);
+}));
 
-export const searchBody = compileChecker(() =>
-  t.Object(
-    {
-      query: Text({
-        minLength: 1,
-        maxLength: maxQueryLength,
-        description: "As a visitor would ask.",
-        examples: ["How long do I have to return something?"],
-      }),
-      limit: t.Optional(
-        t.Integer({
-          minimum: 1,
-          maximum: maxFound,
-          default: passagesPerTurn,
-          description: "The most passages to return.",
-        }),
-      ),
-    },
-    { $id: "KnowledgeSearch", ...strict },
-  ),
-);
-
-export const answerBody = compileChecker(() =>
-  t.Object(
-    {
-      text: Text({
-        minLength: 1,
-        // The question leaves the list: an answer that cannot be read would be the end of it.
-        findProblem: findBlank,
-        description: "The answer: plain text or Markdown, not only white space.",
-        examples: ["We ship to Norway for 12 euros."],
-      }),
-    },
-    { $id: "QuestionAnswer", ...strict },
-  ),
-);
-
-/** Fields of what is read, which clients may send back. */
-export const readOnlySourceFields = [
-  ...[
-    "id",
-    "status",
-    "error",
-    "chunks",
-    "bytes",
-    "content_hash",
-    "indexed_at",
-    "created_at",
-    "updated_at",
-    "refresh_at",
-    "progress",
-  ],
-] as const;
-
-const toTime = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
-
-export function toWireSource(source: Source) {
-  return {
-    id: source.id,
-    type: source.type,
-    title: source.title,
-    url: source.url,
-    status: source.status,
-    error: source.error,
-    chunks: source.chunks,
-    bytes: source.bytes,
-    content_hash: source.contentHash,
-    refresh_hours: source.refreshHours,
-    progress: source.progress === null ? null : { done: source.progress.done, total: source.progress.total },
-    indexed_at: toTime(source.indexedAt),
-    refresh_at: toTime(source.refreshAt),
-    created_at: toRfc3339(source.createdAt),
-    updated_at: toRfc3339(source.updatedAt),
-  };
-}
-
-export function toWirePassage({ ordinal, title, url, page, heading, text }: IndexedPassage) {
-  return { ordinal, title, url, page, heading, text };
-}
-
-export function toWireFound({ score, sourceId, title, url, page, text }: FoundPassage) {
-  return { score, source_id: sourceId, title, url, page, text };
-}
-
-export function toWireQuestion(question: UnansweredQuestion) {
-  return {
-    id: question.id,
-    question: question.question,
-    count: question.count,
-    first_asked_at: toRfc3339(question.firstAskedAt),
-    last_asked_at: toRfc3339(question.lastAskedAt),
-  };
-}
+export const answerBody = compileBody("QuestionAnswer", () => ({
+  text: Text({
+    minLength: 1,
+    // The question leaves the list: an answer that cannot be read would be the end of it.
+    findProblem: findBlank,
+    description: "The answer: plain text or Markdown, not only white space.",
+    examples: ["We ship to Norway for 12 euros."],
+  }),
+}));
 
 /** What is sent, for the API document. */
 export const sourceSchemas: { json: TSchema; form: TSchema } = {

@@ -1,11 +1,10 @@
 /** The passages of a source, to look at what was read of it. */
 import { Type as t } from "@sinclair/typebox";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWirePassage } from "./model.ts";
-import { SourcePassages } from "./responses.ts";
+import { SourcePassages, toWirePassage } from "./responses.ts";
 
 const defaultLimit = 20;
 const maxLimit = 100;
@@ -42,7 +41,6 @@ export const passageRoute: Route = route({
   query: { range: rangeQuery },
   document: () => ({
     description: "What answers now, as it was cut; none before the source was first read.",
-    params: { id: idParam("companion"), source_id: idParam("source") },
     responses: { 200: jsonResponse("A page of passages.", SourcePassages) },
   }),
   async handle({ services, principal, params, query: { range } }) {

@@ -1,12 +1,14 @@
 /** What is sent to be known: a text, an address or a file, checked. */
+
 import { findKind } from "../../core/knowledge/reading/kind.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain/knowledge.ts";
 import type { JsonBody } from "../../http/json-body.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { formType, SentFile, takeUpload } from "../../http/upload-body.ts";
 import { LongText } from "../../lib/long-json.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
-import { maxTitleLength, newFileBody, newSourceBodies, readOnlySourceFields, sourceSchemas } from "./model.ts";
+import { maxTitleLength, newFileBody, newSourceBodies, sourceSchemas } from "./model.ts";
+import { SourceObject } from "./responses.ts";
 
 export interface SentSource {
   type: SourceType;
@@ -53,7 +55,7 @@ export function readSource(sent: unknown): SentSource {
       return readText(sent as object);
     case "url":
     case "sitemap":
-      return readAddress(newSourceBodies[type].check(omitFields(sent, [...readOnlySourceFields, "title"])));
+      return readAddress(newSourceBodies[type].check(omitReadOnly(sent, newSourceBodies[type], SourceObject)));
     default:
       throw refuseType(sent, type);
   }
@@ -78,13 +80,9 @@ function readAddress(body: { type: "url" | "sitemap"; url: string; refresh_hours
 
 function readText(sent: { text?: unknown }): SentSource {
   const long = sent.text instanceof LongText ? sent.text : null;
-  const withoutRefresh = [...readOnlySourceFields, "refresh_hours"];
-  const {
-    type,
-    title,
-    text,
-    url = null,
-  } = newSourceBodies.text.check(omitFields(long === null ? sent : { ...sent, text: "" }, withoutRefresh));
+  const short = long === null ? sent : { ...sent, text: "" };
+  const body = newSourceBodies.text;
+  const { type, title, text, url = null } = body.check(omitReadOnly(short, body, SourceObject));
   const bytes = long?.bytes ?? Buffer.from(text);
   refuseLarge(bytes);
   return { type, title: toTitle(title), url, refreshHours: null, content: { kind: "text", bytes } };

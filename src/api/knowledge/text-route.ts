@@ -2,7 +2,7 @@
 import type { KeptText, KnowledgeStore } from "../../contracts/store/store.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";
-import { idParam } from "../../http/api-description.ts";
+
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { getSource } from "./service.ts";
@@ -18,7 +18,6 @@ export const textRoute: Route = route({
     description:
       "Byte for byte what was sent last, also while that is still to be read, or could not be. Other sources than " +
       "texts are not kept: they are 400.",
-    params: { id: idParam("companion"), source_id: idParam("source") },
     responses: {
       200: { description: "The text.", content: { "text/plain": null }, headers: ["Content-Disposition"] },
     },

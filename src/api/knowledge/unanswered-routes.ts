@@ -6,11 +6,11 @@ import { jsonBody } from "../../http/json-body.ts";
 import { movingPageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { answerBody, toWireQuestion, toWireSource } from "./model.ts";
-import { SourceObject, UnansweredObject } from "./responses.ts";
+import { answerBody } from "./model.ts";
+import { SourceObject, toWireQuestion, toWireSource, UnansweredObject } from "./responses.ts";
 import { getCompanion, getQuestion, prepareAnswer } from "./service.ts";
 
-const makeParams = () => ({ id: idParam("companion"), question_id: idParam("question") });
+const makeParams = () => ({ question_id: idParam("question") });
 const tag = "Unanswered questions" as const;
 
 export const unansweredRoutes: readonly Route[] = [
@@ -25,7 +25,6 @@ export const unansweredRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The question asked last first. Those that ask the same are one. They are visitors' words, and go with their erasure.",
-      params: { id: idParam("companion") },
       responses: { 200: jsonResponse("A page of questions.", listOf(UnansweredObject, "UnansweredList")) },
     }),
     async handle({ services, principal, params, query }) {

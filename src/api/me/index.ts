@@ -4,7 +4,7 @@ import type { Principal } from "../../domain/account.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { unauthorized } from "../../http/principal-guard.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { toNullableRfc3339 } from "../../lib/clock.ts";
 import { type Me, MeObject } from "./responses.ts";
 
 export const meRoutes: readonly Route[] = [
@@ -40,7 +40,7 @@ async function readKey({ store }: Services, { keyId, account }: Principal): Prom
   // Revoked since the guard looked.
   if (key === undefined) throw unauthorized();
   const { id, name, start, scopes, expiresAt } = key;
-  return { id, name, start, scopes: [...scopes], expires_at: expiresAt === null ? null : toRfc3339(expiresAt) };
+  return { id, name, start, scopes: [...scopes], expires_at: toNullableRfc3339(expiresAt) };
 }
 
 function toWireLimits({ settings, rules }: Services, { keyId, account: { plan } }: Principal): Me["limits"] {

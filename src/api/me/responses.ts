@@ -2,11 +2,10 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { plans, scopes } from "../../domain/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 
-const makeScopes = (description: string) =>
-  t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description, examples: [["companions:read"]] });
-const makePlan = () => t.Union(plans.map((plan) => t.Literal(plan)));
+const makeScopes = (description: string) => t.Array(OneOf(scopes), { description, examples: [["companions:read"]] });
+const makePlan = () => OneOf(plans);
 const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
 
 export const MeObject = namedObject("Me", () => ({

@@ -5,15 +5,14 @@ import type { HistogramCounts } from "../../lib/histogram.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** A counter if its name ends in `_total`, as the names of counters do, or else a gauge. */
 export interface NumberFamily {
-  type: "counter" | "gauge";
   name: string;
   help: string;
   samples: { labels: Labels; value: number }[];
 }
 
 export interface HistogramFamily {
-  type: "histogram";
   name: string;
   help: string;
   series: { labels: Labels; counts: HistogramCounts }[];
@@ -37,7 +36,6 @@ export async function describeMeasurements(measurements: Measurements): Promise<
   const used = measurements.routes.filter((route) => route.statuses.size > 0);
   return [
     numbers(
-      "counter",
       "companiond_requests_total",
       "Responses sent, by route and status.",
       used.flatMap((route) =>
@@ -49,9 +47,8 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "Time to respond, by route; streamed replies are in companiond_stream_seconds.",
       used.map((route) => [labelsOf(route), route.seconds] as const),
     ),
-    single("gauge", "companiond_streams_open", "Replies being streamed now.", measurements.openStreams),
+    single("companiond_streams_open", "Replies being streamed now.", measurements.openStreams),
     numbers(
-      "counter",
       "companiond_streams_total",
       "Streamed replies that ended: complete, broken (by the provider or the store), or left by the visitor.",
       Object.entries(streams).map(([outcome, value]) => [{ outcome }, value]),
@@ -63,7 +60,6 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       [{}, measurements.streamSeconds],
     ]),
     numbers(
-      "counter",
       "companiond_tokens_total",
       "Tokens of replies, by direction; estimated where the provider did not count them.",
       (["input", "output"] as const).flatMap((direction) =>
@@ -71,37 +67,31 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       ),
     ),
     numbers(
-      "counter",
       "companiond_failed_replies_total",
       "Replies that failed or stayed incomplete because of the provider, by kind.",
       Object.entries(failedReplies).map(([kind, value]) => [{ kind }, value]),
     ),
     numbers(
-      "counter",
       "companiond_refused_calls_total",
       "Provider calls that did not begin: stopped by the operator, over a budget, or without a price under one.",
       Object.entries(refusedCalls).map(([reason, value]) => [{ reason }, value]),
     ),
     numbers(
-      "counter",
       "companiond_refused_configs_total",
       "Page views refused with 429, by the window that was full: the address, the embed token, or read, while work is asked.",
       Object.entries(measurements.refusedConfigs.counts).map(([window, value]) => [{ window }, value]),
     ),
     numbers(
-      "counter",
       "companiond_budgets_reached_total",
       "Budgets whose limit was reached, once for each period, by what they do.",
       Object.entries(reachedBudgets).map(([action, value]) => [{ action }, value]),
     ),
     numbers(
-      "counter",
       "companiond_webhook_attempts_total",
       "Attempts to deliver events: delivered, waiting for the next attempt, or failed for good, which disables the webhook.",
       Object.entries(measurements.deliveries).map(([outcome, value]) => [{ outcome }, value]),
     ),
     numbers(
-      "counter",
       "companiond_provider_calls_total",
       "Replies asked of each provider: complete, failed before the first text, broken after it, or left by the visitor.",
       [...providerCalls].flatMap(([provider, counts]) =>
@@ -109,7 +99,6 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       ),
     ),
     numbers(
-      "counter",
       "companiond_limiter_verdicts_total",
       "Requests admitted and refused, by rule; daily is the quota of messages, daily_voice that of voice sessions.",
       Object.entries(verdicts).flatMap(([rule, { admitted, refused }]) => [
@@ -122,7 +111,6 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       [{ kind: "write" }, measurements.storeWriteSeconds],
     ]),
     single(
-      "counter",
       "companiond_store_failures_total",
       "Calls that failed because storage was unavailable.",
       measurements.storeFailures,
@@ -133,36 +121,32 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       Object.entries(measurements.knowledgeSeconds).map(([outcome, seconds]) => [{ outcome }, seconds]),
     ),
     single(
-      "counter",
       "companiond_knowledge_fallbacks_total",
       "Looks that were made by words alone, because the provider of embeddings failed or was late.",
       measurements.knowledgeFallbacks,
     ),
     histograms("companiond_event_loop_lag_seconds", "How late timers fire.", [[{}, measurements.eventLoopLagSeconds]]),
-    numbers("counter", "companiond_backups_total", "Scheduled backups, by how they ended.", [
+    numbers("companiond_backups_total", "Scheduled backups, by how they ended.", [
       [{ outcome: "succeeded" }, backups.succeeded],
       [{ outcome: "failed" }, backups.failed],
     ]),
     numbers(
-      "gauge",
       "companiond_backup_last_success_timestamp_seconds",
       "When the last scheduled backup of this process succeeded.",
       backups.lastSuccessAtMs === null ? [] : [[{}, backups.lastSuccessAtMs / 1000]],
     ),
     numbers(
-      "gauge",
       "companiond_backup_schedule_start_timestamp_seconds",
       "When this process began to make backups on a schedule.",
       backupsScheduledAtMs === null ? [] : [[{}, backupsScheduledAtMs / 1000]],
     ),
     ...describeBackupUploads(measurements),
     single(
-      "counter",
       "companiond_untrusted_forwards_total",
       "Requests that a proxy forwarded while COMPANIOND_TRUST_PROXY is 0.",
       measurements.untrustedForwards,
     ),
-    single("counter", "companiond_defects_total", "Unexpected failures; the log has them.", measurements.defects),
+    single("companiond_defects_total", "Unexpected failures; the log has them.", measurements.defects),
     ...(await readProbes(measurements)),
   ];
 }
@@ -172,18 +156,16 @@ function describeBackupUploads({ backupUploads, uploadsScheduledAtMs }: Measurem
   if (uploadsScheduledAtMs === null) return [];
   const { succeeded, failed, lastSuccessAtMs } = backupUploads;
   return [
-    numbers("counter", "companiond_backup_uploads_total", "Uploads of scheduled backups, by how they ended.", [
+    numbers("companiond_backup_uploads_total", "Uploads of scheduled backups, by how they ended.", [
       [{ outcome: "succeeded" }, succeeded],
       [{ outcome: "failed" }, failed],
     ]),
     numbers(
-      "gauge",
       "companiond_backup_upload_last_success_timestamp_seconds",
       "When the last upload of this process succeeded.",
       lastSuccessAtMs === null ? [] : [[{}, lastSuccessAtMs / 1000]],
     ),
     numbers(
-      "gauge",
       "companiond_backup_upload_schedule_start_timestamp_seconds",
       "When this process began to upload scheduled backups.",
       [[{}, uploadsScheduledAtMs / 1000]],
@@ -194,8 +176,8 @@ function describeBackupUploads({ backupUploads, uploadsScheduledAtMs }: Measurem
 async function readProbes({ probes }: Measurements): Promise<NumberFamily[]> {
   const byName = new Map<string, NumberFamily>();
   for (const probe of probes) {
-    const { type, name, help, labels = {} } = probe;
-    const family = byName.get(name) ?? { type, name, help, samples: [] };
+    const { name, help, labels = {} } = probe;
+    const family = byName.get(name) ?? { name, help, samples: [] };
     byName.set(name, family);
     const value = await probe.read();
     if (value !== null) family.samples.push({ labels, value });
@@ -207,17 +189,12 @@ function labelsOf({ method, route }: RouteCounts): Labels {
   return { method, route };
 }
 
-function numbers(
-  type: NumberFamily["type"],
-  name: string,
-  help: string,
-  samples: readonly (readonly [Labels, number])[],
-): NumberFamily {
-  return { type, name, help, samples: samples.map(([labels, value]) => ({ labels, value })) };
+function numbers(name: string, help: string, samples: readonly (readonly [Labels, number])[]): NumberFamily {
+  return { name, help, samples: samples.map(([labels, value]) => ({ labels, value })) };
 }
 
-function single(type: NumberFamily["type"], name: string, help: string, value: number): NumberFamily {
-  return numbers(type, name, help, [[{}, value]]);
+function single(name: string, help: string, value: number): NumberFamily {
+  return numbers(name, help, [[{}, value]]);
 }
 
 function histograms(
@@ -225,5 +202,5 @@ function histograms(
   help: string,
   series: readonly (readonly [Labels, HistogramCounts])[],
 ): HistogramFamily {
-  return { type: "histogram", name, help, series: series.map(([labels, counts]) => ({ labels, counts })) };
+  return { name, help, series: series.map(([labels, counts]) => ({ labels, counts })) };
 }

@@ -1,34 +1,7 @@
-/** One chat completion: the turn behind it, which keeps nothing but what it cost, and the objects that tell of it. */
-import type { ReachedBudget, Store } from "../../contracts/store/store.ts";
-import type { TurnKeeper, TurnResult } from "../../core/turns/turn-start.ts";
-import type { Companion } from "../../domain/companion.ts";
+/** One chat completion, as the objects that OpenAI's clients read. */
+import type { TurnResult } from "../../core/turns/turn-start.ts";
 import { type FinishReason, toFinishReason as findFinishReason, textOf } from "../../domain/conversation.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-
-/** Stores only what the completion cost. */
-export class CompletionKeeper implements TurnKeeper {
-  readonly queueKey = null;
-  /** Null until the turn is stored. */
-  result: TurnResult | null = null;
-
-  constructor(
-    private readonly store: Store,
-    private readonly companion: Companion,
-  ) {}
-
-  async begin(): Promise<[]> {
-    return [];
-  }
-
-  async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
-    const { accountId, id: companionId } = this.companion;
-    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure, isCounted } = result;
-    const counted = { isCounted, usage, answeredBy, cost, spend, failure };
-    const reached = await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
-    this.result = result;
-    return reached;
-  }
-}
 
 /** What all objects of one completion begin with. */
 export interface CompletionHead {

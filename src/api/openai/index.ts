@@ -1,8 +1,9 @@
 /** `/v1`: companions as models, for clients that speak OpenAI's chat completions. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
-import { PromptMemory } from "../../core/turns/prompt-memory.ts";
+import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
+import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -17,7 +18,7 @@ import { type Route, route } from "../../http/route.ts";
 import { respondWithTurn, whileSilent } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { toUuid } from "../../lib/ids.ts";
-import { CompletionKeeper, toWireCompletion } from "./completion.ts";
+import { toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
 import { readCompletion } from "./model.ts";
 import { CompletionEvent, CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
@@ -25,9 +26,6 @@ import { runWhole } from "./whole-reply.ts";
 
 const defaultLimit = 100;
 const maxLimit = 1000;
-
-/** Of all completions that run here. */
-const promptMemory = new PromptMemory();
 
 function noModel(): AppError {
   const detail = "There is no companion of this account with this id, or it is switched off: see GET /v1/models.";
@@ -88,9 +86,9 @@ export const openAiRoutes: readonly Route[] = [
         created: Math.floor(clock.nowMs() / 1000),
         model: companion.id,
       };
-      const keeper = new CompletionKeeper(store, companion);
+      const keeper = new UnkeptKeeper(store, companion);
       const asked = prompt.messages.findLast(({ role }) => role === "user");
-      const letGo = promptMemory.hold(principal.account.id, prompt);
+      const held = holdPrompt(services.promptMemory, principal.account.id, prompt);
       const turn = new Turn(services, {
         companion: instructFor(companion, null),
         plan: principal.account.plan,
@@ -105,7 +103,8 @@ export const openAiRoutes: readonly Route[] = [
         visitor: null,
       });
       // Even if it never begins.
-      const hold = <Outcome>(running: Promise<Outcome>) => running.finally(() => void turn.ended.then(letGo));
+      const hold = <Outcome>(running: Promise<Outcome>) =>
+        running.finally(() => void turn.ended.then(() => held.release()));
       if (isStreamed) {
         const options = { head, includesUsage, getResult: () => keeper.result };
         return await hold(

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { OpenAiErrorObject } from "../../http/api-description.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
 import { later } from "../../lib/later.ts";
 
 const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
@@ -11,10 +11,9 @@ const makeTextPart = () => t.Object({ type: t.Literal("text"), text: t.String() 
 
 const makeMessage = () =>
   t.Object({
-    role: t.Union(
-      ["system", "developer", "user", "assistant"].map((role) => t.Literal(role)),
-      { description: "Messages of `system` and `developer` are appended to the companion's own instructions." },
-    ),
+    role: OneOf(["system", "developer", "user", "assistant"], {
+      description: "Messages of `system` and `developer` are appended to the companion's own instructions.",
+    }),
     content: t.Union([t.String(), t.Array(makeTextPart())], { examples: ["What are your opening hours?"] }),
   });
 
@@ -25,29 +24,23 @@ export const completionBody = {
       {
         model: t.String({ description: "A companion's id.", examples: [exampleId] }),
         messages: t.Array(makeMessage(), { minItems: 1, description: "The whole conversation, oldest first." }),
-        user: t.Optional(
-          Nullable(
-            t.String({ description: "Your name for the visitor: has a window of its own.", examples: ["user-42"] }),
-          ),
+        user: Nullish(
+          t.String({ description: "Your name for the visitor: has a window of its own.", examples: ["user-42"] }),
         ),
-        stream: t.Optional(
-          Nullable(
-            t.Boolean({
-              default: false,
-              description: "Generated clients that read one media type of a response leave it out: theirs is JSON.",
-            }),
-          ),
+        stream: Nullish(
+          t.Boolean({
+            default: false,
+            description: "Generated clients that read one media type of a response leave it out: theirs is JSON.",
+          }),
         ),
-        stream_options: t.Optional(
-          Nullable(
-            t.Object({ include_usage: t.Optional(t.Boolean()) }, { description: "Only where `stream` is true." }),
-          ),
+        stream_options: Nullish(
+          t.Object({ include_usage: t.Optional(t.Boolean()) }, { description: "Only where `stream` is true." }),
         ),
-        max_completion_tokens: t.Optional(
-          Nullable(t.Integer({ minimum: 1, description: "Longest reply; never more than the companion's." })),
+        max_completion_tokens: Nullish(
+          t.Integer({ minimum: 1, description: "Longest reply; never more than the companion's." }),
         ),
-        max_tokens: t.Optional(Nullable(t.Integer({ minimum: 1, description: "The same under its older name." }))),
-        temperature: t.Optional(Nullable(t.Number({ minimum: 0, maximum: 2 }))),
+        max_tokens: Nullish(t.Integer({ minimum: 1, description: "The same under its older name." })),
+        temperature: Nullish(t.Number({ minimum: 0, maximum: 2 })),
         stop: t.Optional(
           t.Union([t.String({ minLength: 1 }), t.Array(t.String({ minLength: 1 }), { maxItems: 4 }), t.Null()], {
             description: "Up to four texts before which the model stops.",
@@ -74,7 +67,7 @@ const makeUsage = () =>
     prompt_tokens_details: t.Object({ cached_tokens: t.Integer({ examples: [0] }) }),
   });
 
-const makeFinishReason = () => t.Union(["stop", "length", "content_filter"].map((reason) => t.Literal(reason)));
+const makeFinishReason = () => OneOf(["stop", "length", "content_filter"]);
 
 export const CompletionObject = namedObject("ChatCompletion", () => ({
   id: t.String({ examples: [`chatcmpl-${exampleId}`], description: "`chatcmpl-` and the `X-Request-Id`." }),
@@ -119,7 +112,7 @@ export const CompletionEvent = later(() =>
             }),
             { description: "Empty in the chunk of usage." },
           ),
-          usage: t.Optional(Nullable(makeUsage())),
+          usage: Nullish(makeUsage()),
         },
         { $id: "ChatCompletionChunk" },
       ),

@@ -3,16 +3,42 @@ import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { prefersHtml, varyBy } from "../../http/accept.ts";
-import { embedTokenParam } from "../../http/api-description.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
+import { prefersHtml, varyBy } from "../../http/compression.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
-import { writePageHeaders } from "../../http/html.ts";
+import { contentSecurityPolicy, plainStyle, renderPage, writePageHeaders } from "../../http/html.ts";
 import { type Route, route } from "../../http/route.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
-import { missingPagePolicy, renderMissingPage } from "./missing-page.ts";
-import { plainPolicy, renderStartPage } from "./start-page.ts";
 import { renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
+
+const ready = `<h1>Chat companions for websites</h1>
+<p>This server hosts them: visitors talk to them where a website has put them.</p>
+<p>Were you looking for a chat? It is on the website that sent you here. Is that website yours? Sign in to manage its
+companions, their conversations and your API keys.</p>
+<p class="ways"><a class="button" href="/app">Sign in</a> <a href="/docs/guides">Guides</a> <a href="/docs">API reference</a></p>`;
+
+/** Nobody can sign in yet: the link that changes this is where only the operator can read it. */
+const fresh = `<h1>This server is new</h1>
+<p>It will host chat companions for websites. If it is yours, begin on the machine that it runs on:</p>
+<ol>
+<li><strong>Open the set-up link.</strong> The server prints it on its terminal when it starts, or writes it to the file
+<code>setup-link</code> in its data directory. It works once, for 30 minutes; <code>companiond account setup-link</code>
+makes a new one.</li>
+<li><strong>Connect a language model</strong>, if you have not: start the server with <code>OPENAI_API_KEY</code>, or with
+<code>OPENAI_BASE_URL</code> for any compatible endpoint.</li>
+<li><strong>Make a companion</strong> in the dashboard, and paste its snippet into your website.</li>
+</ol>
+<p class="ways"><a href="/docs/guides/operators">Running companiond</a> <a href="/docs">API reference</a></p>`;
+
+/** Without a demo. Reveals nothing about the version, accounts or companions. */
+function renderStartPage(isSetUp: boolean): string {
+  const words = isSetUp ? ready : fresh;
+  return renderPage("companiond", plainStyle, "", `<main>\n<p class="name">companiond</p>\n${words}\n</main>`);
+}
+
+function plainPolicy(): string {
+  return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["'none'"] });
+}
 
 async function findPage(services: Services, token: string, request: Request): Promise<CompanionPage | null> {
   const { settings, store, voice } = services;
@@ -42,7 +68,6 @@ export const pageRoutes: readonly Route[] = [
     document: () => ({
       description:
         "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for an unknown companion gets a page that says so.",
-      params: { token: embedTokenParam },
       responses: {
         200: { description: "The page.", content: html },
       },
@@ -75,7 +100,6 @@ export const pageRoutes: readonly Route[] = [
       const fields = { name: t.String({ examples: ["Ada"] }) };
       const Manifest = t.Object(fields, { additionalProperties: true, description: "A web app manifest." });
       return {
-        params: { token: embedTokenParam },
         responses: { 200: { description: "The manifest.", content: { "application/manifest+json": Manifest } } },
         errors: ["not_found"],
       };
@@ -118,4 +142,18 @@ function missing(): AppError {
 /** The first one of the list, which browsers sort by preference. */
 function preferredLanguage(request: Request): string {
   return /^[a-z]{2,3}(-[a-z\d]{2,8})*/i.exec(request.headers.get("accept-language") ?? "")?.[0] ?? "en";
+}
+
+function renderMissingPage(): string {
+  return renderPage(
+    "Chat not found",
+    plainStyle,
+    "",
+    "<main><h1>This chat is not available.</h1><p>The link is mistyped, or it has been withdrawn.</p></main>",
+  );
+}
+
+/** Websites that framed the companion may show this page in its place. */
+function missingPagePolicy(): string {
+  return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["*"] });
 }

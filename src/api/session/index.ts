@@ -1,15 +1,15 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
 import { missing, readId } from "../../domain/resource-id.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
-import { passwordChangeBody, readWireSignedIn, toWireSession } from "./model.ts";
+import { passwordChangeBody, readWireSignedIn } from "./model.ts";
 import { changePassword } from "./passwords.ts";
-import { SessionObject, SignedIn } from "./responses.ts";
+import { SessionObject, SignedIn, toWireSession } from "./responses.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
 import { limitSignedIn, renewDevice } from "./sign-in-guard.ts";
 import { signInRoutes } from "./sign-in-routes.ts";
@@ -87,7 +87,6 @@ export const sessionRoutes: readonly Route[] = [
     summary: "End a session",
     access: "session",
     document: () => ({
-      params: { id: idParam("session") },
       responses: { 204: { description: "Ended: its cookie is refused from now on." } },
     }),
     async handle({ services, principal, params, writeContext }) {

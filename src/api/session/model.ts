@@ -7,12 +7,10 @@ import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { findDemoToken } from "../../http/first-steps.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../http/schemas/account.ts";
-import { compileChecker, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { compileBody, Text } from "../../http/schemas/schema.ts";
+import { type SignedIn, toWireSession } from "./responses.ts";
 
 type FactServices = Pick<Services, "settings" | "llm" | "voice">;
-
-const closed = { additionalProperties: false };
 
 function givenPassword() {
   return Text({ maxLength: 1024, description: "The password.", examples: ["correct horse battery staple"] });
@@ -30,65 +28,42 @@ function linkSecret() {
   return Text({ maxLength: 200, description: "The part of the link after `#`.", examples: ["3mN0pQ…"] });
 }
 
-export const signInBody = compileChecker(() =>
-  t.Object(
-    {
-      email: Text({
-        maxLength: 1024,
-        description: "The account's address, in any case.",
-        examples: ["owner@shop.example"],
-      }),
-      password: givenPassword(),
-      totp: t.Optional(givenCode()),
-    },
-    { $id: "SignIn", ...closed },
-  ),
-);
+export const signInBody = compileBody("SignIn", () => ({
+  email: Text({
+    maxLength: 1024,
+    description: "The account's address, in any case.",
+    examples: ["owner@shop.example"],
+  }),
+  password: givenPassword(),
+  totp: t.Optional(givenCode()),
+}));
 export type SignIn = Static<typeof signInBody.schema>;
 
-export const setUpBody = compileChecker(() =>
-  t.Object({ secret: linkSecret(), email: emailText(), password: newPasswordText() }, { $id: "SetUp", ...closed }),
-);
+export const setUpBody = compileBody("SetUp", () => ({
+  secret: linkSecret(),
+  email: emailText(),
+  password: newPasswordText(),
+}));
 export type SetUp = Static<typeof setUpBody.schema>;
 
-export const passwordResetBody = compileChecker(() =>
-  t.Object(
-    { secret: linkSecret(), password: newPasswordText(), totp: t.Optional(givenCode()) },
-    { $id: "PasswordReset", ...closed },
-  ),
-);
+export const passwordResetBody = compileBody("PasswordReset", () => ({
+  secret: linkSecret(),
+  password: newPasswordText(),
+  totp: t.Optional(givenCode()),
+}));
 export type PasswordReset = Static<typeof passwordResetBody.schema>;
 
-export const passwordChangeBody = compileChecker(() =>
-  t.Object(
-    { current_password: givenPassword(), new_password: newPasswordText() },
-    { $id: "PasswordChange", ...closed },
-  ),
-);
+export const passwordChangeBody = compileBody("PasswordChange", () => ({
+  current_password: givenPassword(),
+  new_password: newPasswordText(),
+}));
 export type PasswordChange = Static<typeof passwordChangeBody.schema>;
 
-export const totpConfirmBody = compileChecker(() =>
-  t.Object(
-    { code: Text({ maxLength: 64, description: "The code that the app shows.", examples: ["492039"] }) },
-    { $id: "TotpConfirmation", ...closed },
-  ),
-);
+export const totpConfirmBody = compileBody("TotpConfirmation", () => ({
+  code: Text({ maxLength: 64, description: "The code that the app shows.", examples: ["492039"] }),
+}));
 
-export const totpRemovalBody = compileChecker(() =>
-  t.Object({ password: givenPassword() }, { $id: "TotpRemoval", ...closed }),
-);
-
-export function toWireSession(session: Session, currentId: string) {
-  return {
-    id: session.id,
-    user_agent: session.userAgent,
-    ip: session.ipPrefix,
-    is_current: session.id === currentId,
-    created_at: toRfc3339(session.createdAt),
-    last_used_at: toRfc3339(session.lastUsedAt),
-    expires_at: toRfc3339(session.expiresAt),
-  };
-}
+export const totpRemovalBody = compileBody("TotpRemoval", () => ({ password: givenPassword() }));
 
 function toWireServer(
   { settings, llm, voice }: FactServices,
@@ -101,7 +76,7 @@ function toWireServer(
     base_url: baseUrl,
     is_demo_llm: llm.name === "demo",
     default_model: settings.llm.model,
-    models: settings.llm.models,
+    models: [...settings.llm.models],
     max_output_tokens: settings.llm.maxOutputTokens,
     has_voice_provider: voice.providerName !== "none",
     has_prices: settings.prices !== noPrices,
@@ -141,12 +116,17 @@ async function describeTotp({ settings, store }: Pick<Services, "settings" | "st
 }
 
 /** Who is signed in, what they may do, and how much is left of it. */
-export async function readWireSignedIn(services: Services, account: Account, session: Session, baseUrl: string) {
+export async function readWireSignedIn(
+  services: Services,
+  account: Account,
+  session: Session,
+  baseUrl: string,
+): Promise<SignedIn> {
   // It belongs to an account that nobody signs in to: who runs the server would look for it in vain.
   const demoToken = account.role === "operator" ? await findDemoToken(services) : null;
   return {
     account: toWireAccount(account),
-    scopes,
+    scopes: [...scopes],
     session: toWireSession(session, session.id),
     totp: await describeTotp(services, account),
     server: toWireServer(services, account, baseUrl, demoToken),

@@ -1,10 +1,13 @@
-/** Responses of the session routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the session routes: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Session as StoredSession } from "../../contracts/store/store.ts";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
-import { AccountObject } from "../../http/schemas/account-response.ts";
+import { AccountObject } from "../../http/schemas/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 
 export const SessionObject = namedObject("Session", () => ({
   id: t.String({ format: "uuid" }),
@@ -98,7 +101,7 @@ export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
 export const SignedIn = namedObject("SignedIn", () => ({
   account: AccountObject,
-  scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
+  scopes: t.Array(OneOf(scopes), { description: "What it may do." }),
   session: SessionObject,
   totp: TotpFacts,
   server: ServerFacts,
@@ -106,3 +109,15 @@ export const SignedIn = namedObject("SignedIn", () => ({
   spending: SpendingFacts,
 }));
 export type SignedIn = Static<typeof SignedIn>;
+
+export function toWireSession(session: StoredSession, currentId: string): Session {
+  return {
+    id: session.id,
+    user_agent: session.userAgent,
+    ip: session.ipPrefix,
+    is_current: session.id === currentId,
+    created_at: toRfc3339(session.createdAt),
+    last_used_at: toRfc3339(session.lastUsedAt),
+    expires_at: toRfc3339(session.expiresAt),
+  };
+}

@@ -1,21 +1,28 @@
 /** The checks before every sign-in (CSRF guard, TLS, rate limits), and the cookies after it. */
-
 import type { Services } from "../../core/dependencies.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";
+import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
 import { AppError } from "../../domain/errors.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";
-import { requireSameOrigin } from "../../http/csrf-guard.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { writeContext } from "../../http/principal-guard.ts";
 import { refuseQuery } from "../../http/query.ts";
 import { admitClient, refuse } from "../../http/rate-limit.ts";
 import { contextOf } from "../../http/request-context.ts";
-import { cookieNameOf, findSessionPrincipal, type OpenedSession, renderCookie } from "../../http/session-cookie.ts";
-import { readDevice, renderDeviceCookie } from "./device-cookie.ts";
+import {
+  cookieNameOf,
+  findSessionPrincipal,
+  type OpenedSession,
+  type OwnAddress,
+  readCookie,
+  renderCookie,
+  requireSameOrigin,
+} from "../../http/session-cookie.ts";
+import type { IdSource } from "../../lib/ids.ts";
 import { readWireSignedIn } from "./model.ts";
 import { isFamiliar, type NewSession, type SignedInVisitor } from "./service.ts";
 import type { Visitor } from "./visitor.ts";
@@ -135,4 +142,38 @@ function tlsRequired(services: Services, request: Request): AppError {
       "the server with --tls-cert and --tls-key, or put a proxy with TLS in front of it and set " +
       "COMPANIOND_TRUST_PROXY=1. On the server's own machine, http://localhost works as it is.",
   );
+}
+
+const idLength = 22;
+const pattern = /^([0-9A-Za-z]{22})\.(\d{1,15})\.([0-9a-f]{64})$/;
+
+export function readDevice(settings: OwnAddress, request: Request): DeviceClaim | null {
+  const sessionName = cookieNameOf(settings, request);
+  const value = sessionName === null ? null : readCookie(request, deviceNameOf(sessionName), pattern);
+  const [, id = "", issuedAt = "", signature = ""] = pattern.exec(value ?? "") ?? [];
+  return id === "" ? null : { id, issuedAt: Number(issuedAt), signature };
+}
+
+/**
+ * The cookie of a browser that has signed in to an account before. It gives no access: it only lets the browser go
+ * before others who guess at the account. The account's password hash is the key that signs it, so it ends with the
+ * password; and it ends when a second factor is turned on or off, since whoever had only the password must not pass
+ * for the owner. Nothing needs to be stored for that. `Set-Cookie` for a browser that has just signed in. Only the
+ * sign-in routes receive it.
+ */
+export function renderDeviceCookie(
+  sessionName: string,
+  owner: DeviceOwner,
+  { ids, nowMs }: { ids: Pick<IdSource, "secret">; nowMs: number },
+): string {
+  const id = ids.secret(idLength);
+  const name = deviceNameOf(sessionName);
+  const secure = name.startsWith("__Secure-") ? "; Secure" : "";
+  const value = `${id}.${nowMs}.${signDevice(owner, id, nowMs)}`;
+  return `${name}=${value}; Path=/api/session; Max-Age=${deviceLifetimeMs / 1000}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/** Without `__Host-`, which would send it with every request. */
+function deviceNameOf(sessionName: string): string {
+  return sessionName.startsWith("__Host-") ? "__Secure-companiond_device" : "companiond_device";
 }

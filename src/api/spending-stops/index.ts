@@ -3,8 +3,8 @@ import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { newStopBody, toWireStop } from "./model.ts";
-import { SpendingStopList, SpendingStopObject } from "./responses.ts";
+import { newStopBody } from "./model.ts";
+import { SpendingStopList, SpendingStopObject, toWireStop } from "./responses.ts";
 
 export const spendingStopRoutes: readonly Route[] = [
   route({

@@ -2,13 +2,11 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
+import { OneOf } from "../../http/schemas/schema.ts";
 
 const SilentModelObject = namedObject("SilentModel", () => ({
   model: t.String({ examples: ["gpt-6-luna"] }),
-  kind: t.Union(
-    failureKinds.map((kind) => t.Literal(kind)),
-    { description: "Why the last reply failed." },
-  ),
+  kind: OneOf(failureKinds, { description: "Why the last reply failed." }),
   detail: t.String({
     description: "What the provider said, in the words of `companiond doctor`.",
     examples: ["gpt-6-luna does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],

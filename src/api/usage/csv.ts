@@ -1,6 +1,6 @@
 /** Usage as CSV, for spreadsheets and for programs that read columns by their place. */
 import type { UsageGroup } from "../../contracts/store/store.ts";
-import type { WireRow } from "./model.ts";
+import type { WireRow } from "./responses.ts";
 
 const firstGroups = { day: "day", companion: "companion_id", key: "key_id" } as const;
 const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];

@@ -1,19 +1,16 @@
 /** `GET /api/usage`: what was used, by whatever was recorded with it, as JSON or CSV; and why replies failed. */
 import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { prefers, varyBy } from "../../http/accept.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { respondInParts } from "../../http/parts-response.ts";
+import { jsonResponse } from "../../http/api-description.ts";
+import { prefers, varyBy } from "../../http/compression.ts";
+import { respondInParts, writeRows } from "../../http/parts-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { createCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
-import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
-import { encodeCursor, groupingQuery, maxWholeRows } from "./paging.ts";
-import { companionQuery, daysQuery, maxDays } from "./query.ts";
-import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
-import { writeRows } from "./written-rows.ts";
+import { companionQuery, daysQuery, encodeCursor, groupingQuery, maxDays, maxWholeRows } from "./query.ts";
+import { FailedReplyList, QuotaObject, toWireFailures, toWireQuota, toWireUsage, UsageList } from "./responses.ts";
 
 export const usageRoutes: readonly Route[] = [
   route({
@@ -95,7 +92,6 @@ export const usageRoutes: readonly Route[] = [
     document: () => ({
       description:
         "A message is given back where the provider failed, and counted nothing. Trial chats count like visitors' messages.",
-      params: { id: idParam("companion") },
       responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),
     async handle({ services, principal: { account }, params }) {

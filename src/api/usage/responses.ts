@@ -1,8 +1,12 @@
-/** Responses of the usage routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Responses of the usage routes: their schemas, created on first use, and the conversion into them. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { FailureRow, UsageRow as StoredRow, UsageGroup } from "../../contracts/store/store.ts";
+import { roundToMicros } from "../../domain/money.ts";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
+import type { UsageCounts } from "../../domain/usage.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
 
 const metadataValue = () =>
   Nullable(t.String({ description: "Texts as they are, anything else as its JSON text. Null: there was none." }));
@@ -46,9 +50,9 @@ const UsageRowObject = namedObject(
   "UsageRow",
   () => ({
     day: t.Optional(t.String({ format: "date", description: "UTC." })),
-    companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
-    key_id: t.Optional(
-      Nullable(t.String({ format: "uuid", description: "The key that created the companion. Null: the dashboard." })),
+    companion_id: Nullish(t.String({ format: "uuid", description: "Null: a key's own calls." })),
+    key_id: Nullish(
+      t.String({ format: "uuid", description: "The key that created the companion. Null: the dashboard." }),
     ),
     month: t.Optional(t.String({ pattern: "^\\d{4}-\\d{2}$", description: "UTC.", examples: ["2026-01"] })),
     model: t.Optional(makeAnswerer().model),
@@ -69,10 +73,8 @@ export const UsageList = namedObject("UsageList", () => ({
   data: t.Array(UsageRowObject, {
     description: "Ordered by day, companion, key, month, model, provider, metadata; null first.",
   }),
-  next_cursor: t.Optional(
-    Nullable(
-      t.String({ description: "Where the next page starts; null on the last. Only if `limit` or `cursor` was sent." }),
-    ),
+  next_cursor: Nullish(
+    t.String({ description: "Where the next page starts; null on the last. Only if `limit` or `cursor` was sent." }),
   ),
 }));
 
@@ -99,10 +101,9 @@ export const UsageEventObject = namedObject(
 );
 
 const FailedRepliesObject = namedObject("FailedReplies", () => ({
-  kind: t.Union(
-    failureKinds.map((kind) => t.Literal(kind)),
-    { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
-  ),
+  kind: OneOf(failureKinds, {
+    description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; "),
+  }),
   replies: t.Integer({ description: "How many failed for this reason.", examples: [3] }),
   last_day: t.String({ format: "date", description: "The last UTC day on which one did." }),
 }));
@@ -143,3 +144,41 @@ export type UsageRow = Static<typeof UsageRowObject> & { [field: `metadata.${str
 export type UsageEvent = Static<typeof UsageEventObject>;
 export type Quota = Static<typeof QuotaObject>;
 export type FailedReplies = Static<typeof FailedRepliesObject>;
+
+export function toWireFailures({ kind, replies, lastDay }: FailureRow): FailedReplies {
+  return { kind, replies, last_day: lastDay };
+}
+
+export function toWireQuota(limit: number, used: number) {
+  return { limit, used, left: Math.max(0, limit - used) };
+}
+
+export type WireRow = Record<string, string | number | null>;
+
+export function toWireUsage(row: StoredRow, groupBy: readonly UsageGroup[]): WireRow {
+  return {
+    ...(groupBy.includes("day") ? { day: row.day ?? null } : {}),
+    ...(groupBy.includes("companion") ? { companion_id: row.companionId ?? null } : {}),
+    ...(groupBy.includes("key") ? { key_id: row.keyId ?? null } : {}),
+    ...(groupBy.includes("month") ? { month: row.month ?? null } : {}),
+    ...(groupBy.includes("model") ? { model: row.model ?? null } : {}),
+    ...(groupBy.includes("provider") ? { provider: row.provider ?? null } : {}),
+    ...row.metadata,
+    ...toWireCounts(row),
+  };
+}
+
+export function toWireCounts(counts: UsageCounts) {
+  return {
+    messages: counts.messages,
+    requests: counts.requests,
+    input_tokens: counts.inputTokens,
+    output_tokens: counts.outputTokens,
+    voice_sessions: counts.voiceSessions,
+    errors: counts.errors,
+    cached_tokens: counts.cachedTokens,
+    cost_micros: counts.unpriced > 0 ? null : roundToMicros({ micros: counts.costMicros, picos: counts.costPicos }),
+    reasoning_tokens: counts.reasoningTokens,
+    cache_write_tokens: counts.cacheWriteTokens,
+  };
+}

@@ -1,12 +1,12 @@
 /** `/api/visitor-keys`: the keys with which the account's websites sign tokens for their visitors. */
 import { mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { newVisitorKeyBody, toWireVisitorKey } from "./model.ts";
-import { NewVisitorKeyObject, VisitorKeyObject } from "./responses.ts";
+import { newVisitorKeyBody } from "./model.ts";
+import { NewVisitorKeyObject, toWireVisitorKey, VisitorKeyObject } from "./responses.ts";
 import { prepareVisitorKey, revokeVisitorKey, showVisitorKey } from "./service.ts";
 
 export const visitorKeyRoutes: readonly Route[] = [
@@ -61,7 +61,6 @@ export const visitorKeyRoutes: readonly Route[] = [
     summary: "Revoke a visitor key",
     access: "keys:write",
     document: () => ({
-      params: { id: idParam("visitor key") },
       responses: { 204: { description: "Revoked: tokens signed with it are refused from now on." } },
     }),
     handle: ({ services, principal, params, writeContext }) =>

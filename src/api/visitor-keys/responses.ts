@@ -1,7 +1,11 @@
-/** Responses of the visitor key routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Visitor keys in responses: never the secret, which only the response to the creation adds. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import type { PublicJwk as Jwk } from "../../core/visitors/key-material.ts";
+import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../domain/visitor.ts";
+import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { newVisitorKeyBody } from "./model.ts";
 
 const PublicJwk = namedObject("PublicJwk", () => ({
@@ -23,31 +27,36 @@ function makeShownFields() {
     algorithm,
     metadata: t.Required(t.Object({ metadata })).properties.metadata,
     public_jwk: Nullable(PublicJwk),
-    created_at: t.String({
-      format: "date-time",
-      description: "When it was created.",
-      examples: ["2026-01-31T12:00:00.000Z"],
-    }),
+    created_at: instant("When it was created."),
   };
 }
 
-export const VisitorKeyObject = namedObject("VisitorKey", makeShownFields, { additionalProperties: false });
+export const VisitorKeyObject = closedObject("VisitorKey", makeShownFields);
 
-export const NewVisitorKeyObject = namedObject(
-  "NewVisitorKeyAnswer",
-  () => ({
-    ...makeShownFields(),
-    secret: t.Optional(
-      t.String({
-        pattern: "^vsk_[0-9A-Za-z_-]{43}$",
-        description:
-          "For `HS256`: the secret, shown this once; a replay by `Idempotency-Key` comes without it. The whole text, " +
-          "`vsk_` included, is the key.",
-        examples: ["vsk_b1YtZ0vX3o2f9JrQ7mSxK5cLw8nEhUaPgD6iTqR4yVM"],
-      }),
-    ),
-  }),
-  { additionalProperties: false },
-);
+export const NewVisitorKeyObject = closedObject("NewVisitorKeyAnswer", () => ({
+  ...makeShownFields(),
+  secret: t.Optional(
+    t.String({
+      pattern: "^vsk_[0-9A-Za-z_-]{43}$",
+      description:
+        "For `HS256`: the secret, shown this once; a replay by `Idempotency-Key` comes without it. The whole text, " +
+        "`vsk_` included, is the key.",
+      examples: ["vsk_b1YtZ0vX3o2f9JrQ7mSxK5cLw8nEhUaPgD6iTqR4yVM"],
+    }),
+  ),
+}));
 export type VisitorKey = Static<typeof VisitorKeyObject>;
 export type NewVisitorKey = Static<typeof NewVisitorKeyObject>;
+
+export interface ShownVisitorKey {
+  id: string;
+  name: string;
+  algorithm: VisitorKeyAlgorithm;
+  metadata: VisitorKeyFilter;
+  publicJwk: Jwk | null;
+  createdAt: number;
+}
+
+export function toWireVisitorKey({ id, name, algorithm, metadata, publicJwk, createdAt }: ShownVisitorKey): VisitorKey {
+  return { id, name, algorithm, metadata, public_jwk: publicJwk, created_at: toRfc3339(createdAt) };
+}

@@ -1,13 +1,14 @@
 /** What an account can do with its visitor keys. */
+
 import type { VisitorKey, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { sealedKeyName } from "../../core/visitors/imported-keys.ts";
-import { makeSecret, type PublicJwk, readPublicJwk } from "../../core/visitors/key-material.ts";
+import { makeSecret, type PublicJwk, readPublicJwk, sealedKeyName } from "../../core/visitors/key-material.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
-import { type NewVisitorKeyBody, newVisitorKeyBody, readOnlyVisitorKeyFields, type ShownVisitorKey } from "./model.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { type NewVisitorKeyBody, newVisitorKeyBody } from "./model.ts";
+import { type ShownVisitorKey, VisitorKeyObject } from "./responses.ts";
 
 /** A key that is about to be created; `write` commits it. */
 export interface PreparedVisitorKey {
@@ -23,7 +24,8 @@ export async function prepareVisitorKey(
   body: unknown,
   createdAt: number,
 ): Promise<PreparedVisitorKey> {
-  const settable = omitFields(body, readOnlyVisitorKeyFields);
+  // Not those of a new key: who sends a `secret` believes that it counts.
+  const settable = omitReadOnly(body, newVisitorKeyBody, VisitorKeyObject);
   const errors = newVisitorKeyBody.listErrors(settable).map(explainSecret);
   const isAtFault = (param: string) => errors.some((error) => error.param === param);
   if (isAtFault("")) newVisitorKeyBody.check(settable);

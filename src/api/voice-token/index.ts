@@ -1,5 +1,5 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
-import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
@@ -25,7 +25,6 @@ export const voiceTokenRoutes: readonly Route[] = [
       description:
         "The URL is short-lived: request a new one for each session. Each uses one voice session of the companion's daily " +
         "quota, given back if the provider refuses. The body may be left out.",
-      params: { token: embedTokenParam },
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
       errors: ["voice_not_configured", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),

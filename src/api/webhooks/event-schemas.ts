@@ -2,11 +2,12 @@
 import { type TProperties, Type as t } from "@sinclair/typebox";
 import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
 import { type EventType, eventTypes, testEventType } from "../../domain/webhook.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import { instant } from "../../http/schemas/named-object.ts";
+import { AnyObject, Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
 import { later } from "../../lib/later.ts";
 
 const id = (description: string) => t.String({ format: "uuid", description });
-const metadata = () => t.Record(t.String(), t.Unknown(), { description: "The companion's, as it was then." });
+const metadata = () => AnyObject({ description: "The companion's, as it was then." });
 
 const ofCompanion = () => ({
   companion_id: id("The companion's."),
@@ -18,8 +19,8 @@ const ofConversation = () => ({
   companion_id: id("The companion's."),
   conversation_id: id("The conversation's."),
   session_id: id("As the client sent it."),
-  visitor_id: t.Optional(Nullable(id("As the client sent it; not there for a verified visitor."))),
-  sub: t.Optional(Nullable(t.String({ description: "Of a verified visitor: the website's own name." }))),
+  visitor_id: Nullish(id("As the client sent it; not there for a verified visitor.")),
+  sub: Nullish(t.String({ description: "Of a verified visitor: the website's own name." })),
 });
 
 const question = () => ({
@@ -28,7 +29,7 @@ const question = () => ({
 });
 
 const words = (description: string) =>
-  t.Optional(Nullable(t.String({ description: `${description} Only with \`include_content\`.` })));
+  Nullish(t.String({ description: `${description} Only with \`include_content\`.` }));
 
 const reply = () => ({
   ...question(),
@@ -40,7 +41,7 @@ const reply = () => ({
 const dataOf: Readonly<Record<EventType, () => TProperties>> = {
   "conversation.started": () => ({
     ...ofConversation(),
-    channel: t.Union([t.Literal("text"), t.Literal("voice")], { description: "How it began." }),
+    channel: OneOf(["text", "voice"], { description: "How it began." }),
   }),
   "message.completed": () => ({
     ...ofConversation(),
@@ -59,10 +60,10 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
     account: Nullable(t.Boolean()),
     key_id: Nullable(t.String()),
     companion_id: Nullable(t.String()),
-    metadata: Nullable(t.Record(t.String(), t.Unknown())),
+    metadata: Nullable(AnyObject()),
     limit_micros: t.Integer({ description: "In millionths of a US dollar." }),
-    period: t.Union(budgetPeriods.map((period) => t.Literal(period))),
-    action: t.Union(budgetActions.map((action) => t.Literal(action))),
+    period: OneOf(budgetPeriods),
+    action: OneOf(budgetActions),
   }),
   "companion.created": ofCompanion,
   "companion.updated": () => ({
@@ -80,7 +81,7 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
     message_id: t.Null(),
     message_count: t.Integer({ description: "How many messages the transcript has." }),
     messages: t.Optional(
-      t.Array(t.Object({ role: t.Union([t.Literal("user"), t.Literal("assistant")]), text: t.String() }), {
+      t.Array(t.Object({ role: OneOf(["user", "assistant"]), text: t.String() }), {
         description: "What was spoken. Only with `include_content`.",
       }),
     ),
@@ -91,7 +92,7 @@ const eventOf = (type: string, data: TProperties) =>
   t.Object(
     {
       type: t.Literal(type),
-      timestamp: t.String({ format: "date-time", description: "When it happened." }),
+      timestamp: instant("When it happened."),
       data: t.Object(data),
     },
     { $id: nameOf(type) },

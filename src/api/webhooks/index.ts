@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { missing } from "../../domain/resource-id.ts";
 import { mostWebhooks, type Webhook } from "../../domain/webhook.ts";
-import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
@@ -11,14 +11,22 @@ import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { WebhookEvent } from "./event-schemas.ts";
-import { newWebhookBody, toWireAttempt, toWireDelivery, toWireWebhook, webhookPatchBody } from "./model.ts";
-import { AttemptObject, DeliveryObject, NewWebhookAnswer, RotatedWebhook, WebhookObject } from "./responses.ts";
+import { newWebhookBody, webhookPatchBody } from "./model.ts";
+import {
+  AttemptObject,
+  DeliveryObject,
+  NewWebhookAnswer,
+  RotatedWebhook,
+  toWireAttempt,
+  toWireDelivery,
+  toWireWebhook,
+  WebhookObject,
+} from "./responses.ts";
 import { getWebhook, prepareWebhook, retryDelivery, rotateSecret, updateWebhook } from "./service.ts";
 
 /** An attempt takes 15 seconds at most. */
 const attemptSilenceSeconds = 20;
 
-const makeParams = () => ({ id: idParam("webhook") });
 const toVersion = ({ id, updatedAt }: Webhook) => versionOf({ id, updated_at: toRfc3339(updatedAt) });
 
 export const webhookRoutes: readonly Route[] = [
@@ -80,7 +88,6 @@ export const webhookRoutes: readonly Route[] = [
     summary: "Read a webhook",
     access: "webhooks:read",
     document: () => ({
-      params: makeParams(),
       responses: { 200: jsonResponse("The webhook.", WebhookObject, "ETag") },
     }),
     handle: async ({ services, principal, set, params }) =>
@@ -96,7 +103,6 @@ export const webhookRoutes: readonly Route[] = [
     body: uncheckedBody(webhookPatchBody),
     document: () => ({
       description: "Only what is sent changes. Enabling it clears `disabled_reason`; what was dropped stays dropped.",
-      params: makeParams(),
       headers: ["If-Match"],
       bodyExample: { enabled: true },
       responses: { 200: jsonResponse("The webhook as it is now.", WebhookObject, "ETag") },
@@ -120,7 +126,6 @@ export const webhookRoutes: readonly Route[] = [
     access: "webhooks:write",
     document: () => ({
       description: "With its deliveries, those that wait included.",
-      params: makeParams(),
       headers: ["If-Match"],
       responses: { 204: { description: "Deleted." } },
       errors: ["precondition_failed"],
@@ -141,7 +146,6 @@ export const webhookRoutes: readonly Route[] = [
     access: "webhooks:write",
     document: () => ({
       description: "The next attempt is signed with the new one, of deliveries that wait as well.",
-      params: makeParams(),
       responses: { 200: jsonResponse("The webhook with its new secret, shown this once.", RotatedWebhook) },
     }),
     async handle({ services, principal, params, writeContext }) {
@@ -160,7 +164,6 @@ export const webhookRoutes: readonly Route[] = [
     document: () => ({
       description:
         "At once, enabled or not: `webhook.test`, signed like any other. Waits for the response, 15 seconds at most.",
-      params: makeParams(),
       responses: { 200: jsonResponse("What came of it.", AttemptObject) },
     }),
     async handle({ services, request, principal, params }) {
@@ -179,7 +182,6 @@ export const webhookRoutes: readonly Route[] = [
     query: { page: pageQuery },
     document: () => ({
       description: "Of the last 30 days, newest first. Responses' bodies are not kept.",
-      params: makeParams(),
       responses: { 200: jsonResponse("A page of deliveries.", listOf(DeliveryObject, "WebhookDeliveryList")) },
     }),
     async handle({ services, principal, params, query }) {
@@ -201,7 +203,6 @@ export const webhookRoutes: readonly Route[] = [
         "At once, whatever its state, enabled or not, and without waiting for earlier ones of its conversation. Waits for the " +
         "response, 15 seconds at most. 409 `conflict` if what it told of was deleted.",
       params: {
-        ...makeParams(),
         delivery_id: t.String({ description: "Of the delivery.", examples: ["msg_0192f3c1"] }),
       },
       responses: { 200: jsonResponse("The delivery as it is now.", DeliveryObject) },

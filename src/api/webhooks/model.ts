@@ -1,10 +1,8 @@
-/** Webhooks on the wire: never the secret, which only the responses to their creation and its rotation add. */
+/** What is sent to create and change webhooks. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Attempt } from "../../core/events/events.ts";
-import { type Delivery, eventTypes, type Webhook } from "../../domain/webhook.ts";
+import { eventTypes, type WantedEvent } from "../../domain/webhook.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
-import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { compileBody, Nullable, OneOf, Text } from "../../http/schemas/schema.ts";
 
 const maxUrlLength = 2_000;
 
@@ -15,7 +13,7 @@ const makeFields = () => ({
     description: "Where events are sent, by POST: https, to a public host.",
     examples: ["https://shop.example/companiond-events"],
   }),
-  events: t.Array(t.Union([...eventTypes, "*" as const].map((type) => t.Literal(type))), {
+  events: t.Array(OneOf<WantedEvent>([...eventTypes, "*"]), {
     minItems: 1,
     maxItems: eventTypes.length + 1,
     uniqueItems: true,
@@ -35,53 +33,9 @@ const makeFields = () => ({
   ),
 });
 
-export const newWebhookBody = compileChecker(() => {
+export const newWebhookBody = compileBody("NewWebhook", () => {
   const { url, events, ...others } = makeFields();
-  return t.Object(
-    { url, events, ...t.Partial(t.Object(others)).properties },
-    { $id: "NewWebhook", additionalProperties: false },
-  );
+  return { url, events, ...t.Partial(t.Object(others)).properties };
 });
-export const webhookPatchBody = compileChecker(() =>
-  t.Object(t.Partial(t.Object(makeFields())).properties, {
-    $id: "WebhookPatch",
-    additionalProperties: false,
-    description: "Only what is sent changes.",
-  }),
-);
+export const webhookPatchBody = compileBody("WebhookPatch", () => t.Partial(t.Object(makeFields())).properties);
 export type WebhookPatchBody = Static<typeof webhookPatchBody.schema>;
-
-/** Not `secret`: who sends one believes that it counts. */
-export const readOnlyWebhookFields = ["id", "disabled_reason", "created_at", "updated_at"] as const;
-
-export function toWireWebhook({ includeContent, disabledReason, createdAt, updatedAt, ...webhook }: Webhook) {
-  const { id, url, events, enabled, metadata } = webhook;
-  return {
-    ...{ id, url, events: [...events], enabled, include_content: includeContent, metadata },
-    disabled_reason: disabledReason,
-    created_at: toRfc3339(createdAt),
-    updated_at: toRfc3339(updatedAt),
-  };
-}
-
-const toTime = (epochMs: number | null) => (epochMs === null ? null : toRfc3339(epochMs));
-
-export function toWireDelivery(delivery: Delivery) {
-  return {
-    id: delivery.id,
-    type: delivery.type,
-    state: delivery.state,
-    attempts: delivery.attempts,
-    status_code: delivery.status,
-    error: delivery.problem,
-    companion_id: delivery.companionId,
-    conversation_id: delivery.conversationId,
-    created_at: toRfc3339(delivery.createdAt),
-    last_attempt_at: toTime(delivery.attemptedAt),
-    next_attempt_at: toTime(delivery.dueAt),
-  };
-}
-
-export function toWireAttempt({ status, problem, durationMs }: Attempt) {
-  return { ok: problem === null, status_code: status, error: problem, duration_ms: durationMs };
-}

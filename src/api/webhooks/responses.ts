@@ -1,12 +1,11 @@
-/** Responses of the webhook routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Webhooks in responses: never the secret, which only the responses to the creation and the rotation add. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { deliveryStates, eventTypes } from "../../domain/webhook.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
+import type { Attempt } from "../../core/events/events.ts";
+import { type Delivery, deliveryStates, eventTypes, type Webhook as StoredWebhook } from "../../domain/webhook.ts";
+import { closedObject, instant } from "../../http/schemas/named-object.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { newWebhookBody } from "./model.ts";
-
-const makeTime = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
 const makeStatus = () =>
   Nullable(t.Integer({ description: "Of the last response; null if there was none.", examples: [204] }));
@@ -23,8 +22,8 @@ function makeWebhookFields() {
         examples: ["The receiver answered 410 Gone."],
       }),
     ),
-    created_at: makeTime("When it was created."),
-    updated_at: makeTime("When it was last changed."),
+    created_at: instant("When it was created."),
+    updated_at: instant("When it was last changed."),
   };
 }
 
@@ -35,66 +34,74 @@ const makeSecret = () =>
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
   });
 
-export const WebhookObject = namedObject("Webhook", makeWebhookFields, { additionalProperties: false });
-export const NewWebhookAnswer = namedObject(
-  "NewWebhookAnswer",
-  () => ({ ...makeWebhookFields(), secret: t.Optional(makeSecret()) }),
-  { additionalProperties: false },
-);
-export const RotatedWebhook = namedObject("RotatedWebhook", () => ({ ...makeWebhookFields(), secret: makeSecret() }), {
-  additionalProperties: false,
-});
+export const WebhookObject = closedObject("Webhook", makeWebhookFields);
+export const NewWebhookAnswer = closedObject("NewWebhookAnswer", () => ({
+  ...makeWebhookFields(),
+  secret: t.Optional(makeSecret()),
+}));
+export const RotatedWebhook = closedObject("RotatedWebhook", () => ({ ...makeWebhookFields(), secret: makeSecret() }));
 
-export const DeliveryObject = namedObject(
-  "WebhookDelivery",
-  () => ({
-    id: t.String({
-      description: "The event's, in the header `webhook-id`: the same at every attempt.",
-      examples: ["msg_0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
+export const DeliveryObject = closedObject("WebhookDelivery", () => ({
+  id: t.String({
+    description: "The event's, in the header `webhook-id`: the same at every attempt.",
+    examples: ["msg_0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
+  }),
+  type: OneOf(eventTypes),
+  state: OneOf(deliveryStates, {
+    description:
+      "`waiting` for an attempt; `delivered`; `failed`, for good, which has disabled the webhook; `dropped`, since the " +
+      "webhook was disabled, or what it told of was deleted.",
+  }),
+  attempts: t.Integer({ description: "How often it was sent.", examples: [1] }),
+  status_code: makeStatus(),
+  error: Nullable(
+    t.String({
+      description: "Why the last attempt failed, or why it was dropped.",
+      examples: ["The response had the status 500."],
     }),
-    type: t.Union(eventTypes.map((type) => t.Literal(type))),
-    state: t.Union(
-      deliveryStates.map((state) => t.Literal(state)),
-      {
-        description:
-          "`waiting` for an attempt; `delivered`; `failed`, for good, which has disabled the webhook; `dropped`, since the " +
-          "webhook was disabled, or what it told of was deleted.",
-      },
-    ),
-    attempts: t.Integer({ description: "How often it was sent.", examples: [1] }),
-    status_code: makeStatus(),
-    error: Nullable(
-      t.String({
-        description: "Why the last attempt failed, or why it was dropped.",
-        examples: ["The response had the status 500."],
-      }),
-    ),
-    companion_id: Nullable(t.String({ format: "uuid" })),
-    conversation_id: Nullable(t.String({ format: "uuid" })),
-    created_at: makeTime("When it happened."),
-    last_attempt_at: Nullable(makeTime("When it was sent last; null before.")),
-    next_attempt_at: Nullable(
-      makeTime("When it is sent next; null if it waits for an earlier one of its conversation, or for nothing."),
-    ),
-  }),
-  { additionalProperties: false },
-);
+  ),
+  companion_id: Nullable(t.String({ format: "uuid" })),
+  conversation_id: Nullable(t.String({ format: "uuid" })),
+  created_at: instant("When it happened."),
+  last_attempt_at: Nullable(instant("When it was sent last; null before.")),
+  next_attempt_at: Nullable(
+    instant("When it is sent next; null if it waits for an earlier one of its conversation, or for nothing."),
+  ),
+}));
 
-export const AttemptObject = namedObject(
-  "WebhookAttempt",
-  () => ({
-    ok: t.Boolean({ description: "Whether the receiver has confirmed it, by any 2xx." }),
-    status_code: makeStatus(),
-    error: Nullable(
-      t.String({ description: "Why it did not arrive.", examples: ["The response had the status 500."] }),
-    ),
-    duration_ms: t.Integer({ examples: [120] }),
-  }),
-  { additionalProperties: false },
-);
+export const AttemptObject = closedObject("WebhookAttempt", () => ({
+  ok: t.Boolean({ description: "Whether the receiver has confirmed it, by any 2xx." }),
+  status_code: makeStatus(),
+  error: Nullable(t.String({ description: "Why it did not arrive.", examples: ["The response had the status 500."] })),
+  duration_ms: t.Integer({ examples: [120] }),
+}));
 
 export type Webhook = Static<typeof WebhookObject>;
-export type NewWebhookAnswer = Static<typeof NewWebhookAnswer>;
-export type RotatedWebhook = Static<typeof RotatedWebhook>;
 export type WebhookDelivery = Static<typeof DeliveryObject>;
 export type WebhookAttempt = Static<typeof AttemptObject>;
+
+export function toWireWebhook({ id, url, events, enabled, metadata, ...webhook }: StoredWebhook): Webhook {
+  return {
+    ...{ id, url, events: [...events], enabled, include_content: webhook.includeContent },
+    metadata: metadata as Webhook["metadata"],
+    disabled_reason: webhook.disabledReason,
+    created_at: toRfc3339(webhook.createdAt),
+    updated_at: toRfc3339(webhook.updatedAt),
+  };
+}
+
+export function toWireDelivery(delivery: Delivery): WebhookDelivery {
+  const { id, type, state, attempts } = delivery;
+  return {
+    ...{ id, type, state, attempts, status_code: delivery.status, error: delivery.problem },
+    companion_id: delivery.companionId,
+    conversation_id: delivery.conversationId,
+    created_at: toRfc3339(delivery.createdAt),
+    last_attempt_at: toNullableRfc3339(delivery.attemptedAt),
+    next_attempt_at: toNullableRfc3339(delivery.dueAt),
+  };
+}
+
+export function toWireAttempt({ status, problem, durationMs }: Attempt): WebhookAttempt {
+  return { ok: problem === null, status_code: status, error: problem, duration_ms: durationMs };
+}

@@ -13,9 +13,10 @@ import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts
 import { missing, readId } from "../../domain/resource-id.ts";
 import { type Delivery, isEventId, type Webhook } from "../../domain/webhook.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
-import { newWebhookBody, readOnlyWebhookFields, type WebhookPatchBody, webhookPatchBody } from "./model.ts";
+import { newWebhookBody, type WebhookPatchBody, webhookPatchBody } from "./model.ts";
+import { WebhookObject } from "./responses.ts";
 
 type WebhookServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "events" | "clock">;
 
@@ -32,7 +33,7 @@ export async function prepareWebhook(
   sent: unknown,
   nowMs: number,
 ): Promise<PreparedWebhook> {
-  const settable = omitFields(sent, readOnlyWebhookFields);
+  const settable = omitReadOnly(sent, newWebhookBody, WebhookObject);
   requireNoErrors(services, newWebhookBody.listErrors(settable), settable);
   const {
     url,
@@ -59,7 +60,7 @@ export async function updateWebhook(
   { sent, check }: { sent: unknown; check: WebhookCheck | undefined },
   context: WriteContext,
 ): Promise<Webhook> {
-  const settable = omitFields(sent, readOnlyWebhookFields);
+  const settable = omitReadOnly(sent, webhookPatchBody, WebhookObject);
   requireNoErrors(services, webhookPatchBody.listErrors(settable), settable);
   const { include_content: includeContent, ...fields } = webhookPatchBody.check(settable);
   const patch: WebhookPatch = { ...fields, ...(includeContent === undefined ? {} : { includeContent }) };

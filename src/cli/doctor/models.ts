@@ -7,7 +7,7 @@ import { AppError } from "../../domain/errors.ts";
 import { listReplyAnswerers } from "../../domain/model-routes.ts";
 import { nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { describeUnpricedDefault, isDefaultUnpriced } from "../unpriced-default.ts";
+import { describeUnpricedDefault, isDefaultUnpriced } from "../warnings.ts";
 import { type Finding, fail, warn } from "./finding.ts";
 
 const limitMs = 10_000;

@@ -7,8 +7,7 @@ import { createPrices } from "../../domain/prices.ts";
 import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { buildInfo } from "../../lib/build-info.ts";
 import { redact } from "../../lib/log.ts";
-import { judgeDemo, modelSettings } from "../demo-place.ts";
-import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
+import { judgeDemo, listAnswerers, listIdlePrices, modelSettings } from "../warnings.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const wireNames = { chat: "Chat Completions", responses: "the Responses API" } as const;

@@ -1,4 +1,5 @@
 /** What a release says of itself, and whether it is signed by the key that this executable trusts. */
+import { isJsonObject } from "../../domain/json.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import { CommandFailure } from "../command.ts";
 
@@ -32,9 +33,9 @@ export function readRelease(text: string, { target, publicKey, source }: Release
   if (document === null) throw refuse("is not the description of a release.");
   const { version, targets } = document;
   if (typeof version !== "string" || !versionPattern.test(version)) throw refuse("names no version.");
-  if (!isRecord(targets) || !Object.hasOwn(targets, target)) throw refuse(`has no executable for ${target}.`);
+  if (!isJsonObject(targets) || !Object.hasOwn(targets, target)) throw refuse(`has no executable for ${target}.`);
   const offer = targets[target];
-  if (!isRecord(offer)) throw refuse(`has no executable for ${target}.`);
+  if (!isJsonObject(offer)) throw refuse(`has no executable for ${target}.`);
   const { url, sha256, signature } = offer;
   if (typeof signature !== "string" || signature === "") throw refuse(`is not signed: ${version} is refused.`);
   if (typeof sha256 !== "string" || !sha256Pattern.test(sha256)) throw refuse("names no SHA-256 sum.");
@@ -67,12 +68,8 @@ function isSignedBy(publicKey: string, message: string, signature: string): bool
 function parse(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,17 @@
-/** `/api/usage`: what was used, for audit and billing. */
+/** `/api/usage` and `/api/audit`: what was used and who changed what, for audit and billing. */
 import type {
+  AuditEntry,
+  AuditList,
   ExportUsageEventsQuery,
   FailedReplyList,
   GetFailedRepliesQuery,
   GetUsageQuery,
+  ListAuditQuery,
   UsageEvent,
   UsageList,
 } from "../generated/wire.ts";
 import { resumeObjects } from "../lines.ts";
+import { iteratePages } from "../pages.ts";
 import type { CallOptions, Transport } from "../transport.ts";
 
 export function usageCalls(transport: Transport) {
@@ -43,5 +47,16 @@ export function usageCalls(transport: Transport) {
     /** Why replies failed. */
     failures: (query: GetFailedRepliesQuery = {}, options: CallOptions = {}) =>
       transport.json<FailedReplyList>({ method: "GET", path: [...path, "failures"], query }, options),
+  };
+}
+
+/** `/api/audit`: who changed what. */
+export function auditCalls(transport: Transport) {
+  const list = (query: ListAuditQuery = {}, options: CallOptions = {}) =>
+    transport.json<AuditList>({ method: "GET", path: ["api", "audit"], query }, options);
+  return {
+    list,
+    listAll: (query: ListAuditQuery = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry, void, undefined> =>
+      iteratePages(query, (page) => list(page, options)),
   };
 }

@@ -8,8 +8,33 @@ import type { ArrivalMark, TicketId } from "../coordination.ts";
 import type { ReachedBudget, Spend } from "./spending.ts";
 import type { TurnEvents } from "./webhooks.ts";
 
+/** What is counted of a turn. */
+export interface CountedTurn {
+  /** Of the turn that was admitted. */
+  readonly ticketId: TicketId;
+  /**
+   * Whether it is one of the day's messages, in usage and in quotas: neither a turn that is run again, which was counted
+   * when it ran first, nor one that failed without an answer of any kind.
+   */
+  readonly isCounted: boolean;
+  /** Of the whole turn; each message has its own share. */
+  readonly usage: TokenUsage;
+  /** Who replied, or was asked when it was stopped; null if nobody was asked. */
+  readonly answeredBy: Answerer | null;
+  /** Null for a model without a price. */
+  readonly cost: Cost | null;
+  /** Null if it neither has a price nor a reservation. */
+  readonly spend: Spend | null;
+  /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
+  readonly failure: FailureKind | null;
+  /** The key that created the companion, for usage; null for the dashboard. */
+  readonly keyId: string | null;
+  /** UTC day of admission, for quota and usage. */
+  readonly day: string;
+}
+
 /** One settled exchange: what is stored of it and what it cost. */
-export interface SettledTurn {
+export interface SettledTurn extends CountedTurn {
   accountId: string;
   key: ConversationKey;
   /** Used if the conversation is new. */
@@ -24,31 +49,10 @@ export interface SettledTurn {
   messageId: string | null;
   /** Why an exchange with a `messageId` ended without a complete reply, where the server ended it. */
   endCode: StreamErrorCode | null;
-  /**
-   * Whether it is one of the day's messages, in usage and in quotas: neither a turn that is run again, which was counted
-   * when it ran first, nor one that failed without an answer of any kind.
-   */
-  isCounted: boolean;
   /** Null unless the visitor is verified. */
   visitor: SettledVisitor | null;
   /** When the message arrived; it may have waited for its turn. */
   arrivalMark: ArrivalMark;
-  /** Of the turn that was admitted. */
-  ticketId: TicketId;
-  /** Of the whole turn; each message has its own share. */
-  usage: TokenUsage;
-  /** Who replied, or was asked when it was stopped; null if nobody was asked. */
-  answeredBy: Answerer | null;
-  /** Null for a model without a price. */
-  cost: Cost | null;
-  /** Null if it neither has a price nor a reservation. */
-  spend: Spend | null;
-  /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
-  failure: FailureKind | null;
-  /** The key that created the companion, for usage; null for the dashboard. */
-  keyId: string | null;
-  /** UTC day of admission, for quota and usage. */
-  day: string;
   /** Null if the account has no webhooks. */
   events: TurnEvents | null;
 }
@@ -79,20 +83,9 @@ export interface StoredExchange {
 }
 
 /** A turn without a conversation (`test-chat`). */
-export interface UnkeptTurn {
-  ticketId: TicketId;
-  /** As in `SettledTurn`. */
-  isCounted: boolean;
+export interface UnkeptTurn extends CountedTurn {
   accountId: string;
   companionId: string;
-  keyId: string | null;
-  day: string;
-  usage: TokenUsage;
-  /** As in `SettledTurn`. */
-  answeredBy: Answerer | null;
-  cost: Cost | null;
-  spend: Spend | null;
-  failure: FailureKind | null;
 }
 
 /** A call that is no message: texts that were embedded, or one after which the same reply was asked for again. */

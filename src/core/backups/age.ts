@@ -1,6 +1,5 @@
 /** Encryption with age: to a recipient here, with an identity where a backup is opened. Loaded only when asked for. */
 import { AppError } from "../../domain/errors.ts";
-import { toIterable, toStream } from "./streams.ts";
 
 const loadAge = () => import("age-encryption");
 
@@ -79,4 +78,32 @@ function readIdentities(text: string): string[] {
     throw refuse("The identity file must hold lines that begin with AGE-SECRET-KEY-1, as age-keygen writes it.");
   }
   return lines;
+}
+
+function toStream(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const source = content[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await source.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await source.return?.();
+    },
+  });
+}
+
+/** A loop that ends early cancels the stream. */
+async function* toIterable(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }

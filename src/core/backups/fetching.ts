@@ -3,11 +3,8 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { BackupStorage } from "../../contracts/backup-storage.ts";
 import { AppError } from "../../domain/errors.ts";
-import { readCatalog, type StoredBackup } from "./catalog.ts";
-import { isEncryptedName, toSumsName } from "./names.ts";
-import { unpackBackup } from "./packing.ts";
-import { requireSpace } from "./space.ts";
-import { findSha256, sumBytes } from "./sums.ts";
+import { isEncryptedName, readCatalog, type StoredBackup, toSumsName } from "./names.ts";
+import { findSha256, requireSpace, sumBytes, unpackBackup } from "./packing.ts";
 
 export interface Fetching {
   /** Null for the newest. */

@@ -1,11 +1,14 @@
-/** The stored form of a backup: compressed with zstd, then encrypted where there is a recipient; within bounded memory. */
-import { createReadStream } from "node:fs";
+/**
+ * The stored form of a backup: compressed with zstd, then encrypted where there is a recipient, and its checksum;
+ * within bounded memory.
+ */
+import { createReadStream, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { AppError } from "../../domain/errors.ts";
 import { decryptWithAge, encryptWithAge } from "./age.ts";
-import { requireSpace } from "./space.ts";
 
 const pieceBytes = 256 * 1024;
 
@@ -126,4 +129,59 @@ async function peek(
     if (!isDone) yield* { [Symbol.asyncIterator]: () => source };
   };
   return [head, all()];
+}
+
+const mebibyte = 1024 * 1024;
+/** Left for whatever else writes there: with less, the server soon refuses to store messages. */
+const spareBytes = 64 * mebibyte;
+
+/** Whether a disk has room for what is about to be written to it. Throws `unavailable` with a sentence. */
+export function requireSpace(file: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  const freeBytes = bavail * bsize;
+  if (bytes + spareBytes <= freeBytes) return;
+  const [needed, free] = [Math.ceil((bytes + spareBytes) / mebibyte), Math.floor(freeBytes / mebibyte)];
+  throw new AppError(
+    "unavailable",
+    `It needs ${needed} MiB on the disk of the data directory, where ${free} MiB are free. Free some space.`,
+  );
+}
+
+export interface Sums {
+  bytes: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+interface SummedContent {
+  content: AsyncIterable<Uint8Array>;
+  /** Of what has passed until now; call it once. */
+  read(): Sums;
+}
+
+export function sumBytes(source: AsyncIterable<Uint8Array>): SummedContent {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let bytes = 0;
+  async function* pass() {
+    for await (const piece of source) {
+      hasher.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  return { content: pass(), read: () => ({ bytes, sha256: hasher.digest("hex") }) };
+}
+
+/** As sha256sum writes and checks it. */
+export function writeSums(name: string, { sha256 }: Sums): string {
+  return `${sha256}  ${name}\n`;
+}
+
+/** Null if the text holds no checksum of that name. */
+export function findSha256(text: string, name: string): string | null {
+  for (const line of text.split("\n")) {
+    const [, sha256 = "", named = ""] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()) ?? [];
+    if (named === name) return sha256;
+  }
+  return null;
 }

@@ -3,7 +3,21 @@
  * needs, keys and all, goes through a pipe: command lines can be read by every user.
  */
 import type { StoragePlace } from "../../contracts/backup-storage.ts";
-import type { StorageTasks } from "./tasks.ts";
+import type { Fetched, Fetching } from "./fetching.ts";
+import type { StoredBackup } from "./names.ts";
+import type { Upload, Uploaded } from "./upload.ts";
+
+/** What is asked, and what is answered: one JSON value each. The task and its result, by kind. */
+export interface StorageTasks {
+  upload: { asked: Upload; answer: Uploaded };
+  /** Good ones, newest first; the recipient, if there is one, is tried. */
+  list: { asked: { ageRecipient: string | null }; answer: StoredBackup[] };
+  fetch: { asked: Fetching; answer: Fetched };
+}
+
+export type StorageTask = {
+  [Kind in keyof StorageTasks]: { kind: Kind; place: StoragePlace; asked: StorageTasks[Kind]["asked"] };
+}[keyof StorageTasks];
 
 export const storageCommandName = "backup-storage";
 

@@ -4,12 +4,10 @@ import type { Certificate } from "../../lib/certificate.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { afterTimeout } from "../../lib/spaced-queue.ts";
 import { type Attempts, arePlausible, findEarliest } from "./attempts.ts";
-import { createChallenges } from "./challenges.ts";
 import { type Inventory, takeInventory } from "./inventory.ts";
 import type { KeeperOptions } from "./keeper-options.ts";
-import { areFound, attemptOrder } from "./order-attempt.ts";
-import { findDue } from "./renewal.ts";
-import { createRenewalAdvice } from "./renewal-advice.ts";
+import { areFound, attemptOrder, createChallenges } from "./order-attempt.ts";
+import { createRenewalAdvice, findDue } from "./renewal.ts";
 import { describe } from "./sentences.ts";
 import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
 

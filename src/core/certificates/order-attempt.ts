@@ -1,8 +1,9 @@
 /** One attempt to obtain a certificate, from the look at the names to the shelf. */
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
+import type { CertificateShelf } from "../../contracts/certificates/certificate-store.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
+import { createSharedRun } from "../../lib/shared-run.ts";
 import { type Attempts, addFailure } from "./attempts.ts";
-import type { Challenges } from "./challenges.ts";
 import type { KeeperOptions } from "./keeper-options.ts";
 import type { NameFinding } from "./name-check.ts";
 import { describe, explainFailure } from "./sentences.ts";
@@ -124,4 +125,43 @@ function readIssued(text: string, names: readonly string[]): StoredCertificate {
   const certificate = readStoredCertificate(text);
   if (isForNames(certificate, names)) return certificate;
   throw new Error(`the authority issued a certificate for ${certificate.names.join(", ") || "no name"} instead`);
+}
+
+interface Challenges {
+  put(token: string, answer: string): Promise<void>;
+  find(token: string): Promise<string | null>;
+  /** Once the order has ended. Never rejects: what is left over is in nobody's way, and goes with the next order. */
+  clear(): Promise<void>;
+}
+
+const tokenShape = /^[\w-]{20,256}$/;
+/** Anybody may ask for any token; the shelf is asked for all of them at once, and this often at most. */
+const gapMs = 50;
+
+/** The answers that an authority waits for: of this server's order, or of another's with the same database. */
+export function createChallenges(shelf: CertificateShelf): Challenges {
+  const own = new Map<string, string>();
+  let ofOthers: ReadonlyMap<string, string> = new Map();
+  const look = createSharedRun(async () => {
+    await Bun.sleep(gapMs);
+    ofOthers = await shelf.listChallenges();
+  });
+
+  return {
+    async put(token, answer) {
+      await shelf.putChallenge(token, answer);
+      own.set(token, answer);
+    },
+    async find(token) {
+      if (!tokenShape.test(token)) return null;
+      const answer = own.get(token);
+      if (answer !== undefined || !shelf.isShared) return answer ?? null;
+      await look();
+      return ofOthers.get(token) ?? null;
+    },
+    async clear() {
+      own.clear();
+      await shelf.clearChallenges().catch(() => {});
+    },
+  };
 }

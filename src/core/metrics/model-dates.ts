@@ -39,7 +39,6 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
     ...answerers.map(({ provider, model }) => ({
       name: "companiond_model_shutdown_timestamp_seconds",
       help: "When the provider shuts down a model that replies come from.",
-      type: "gauge" as const,
       labels: { provider, model },
       read() {
         const date = known.get(nameAnswerer({ provider, model }))?.shutdownDate;

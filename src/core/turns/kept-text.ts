@@ -1,5 +1,6 @@
 /** The text of a named reply: well-formed, within bounds, and readable from any place while it grows. */
 import { GatheredText } from "../../lib/gathered-text.ts";
+import type { BudgetShare, SharedBudget } from "../../lib/shared-budget.ts";
 import type { TurnText } from "./turn-start.ts";
 
 /** The longest named reply, in bytes of UTF-8. */
@@ -16,12 +17,17 @@ const maxReadUnits = 16 * 1024;
 
 /** Where the texts' memory comes from. */
 export interface KeptMemory {
-  /** False if there is no room; then nothing is taken. */
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
-  /** As `ReplyMemory.take`, for what all long replies share, named or not. */
-  takeShare(shareBytes: number, heldBytes: number): number | null;
-  giveShareBack(shareBytes: number): void;
+  /** What all named replies share. */
+  readonly kept: SharedBudget;
+  /** What all long replies share, named or not. */
+  readonly long: SharedBudget;
+  /** As `BudgetShare.growTo`, for one of the text's shares. */
+  grow(text: KeptText, share: keyof KeptShares, bytes: number): boolean;
+}
+
+export interface KeptShares {
+  readonly kept: BudgetShare;
+  readonly long: BudgetShare;
 }
 
 interface Block {
@@ -32,10 +38,8 @@ interface Block {
 export class KeptText implements TurnText {
   /** UTF-16 code units so far. */
   units = 0;
-  /** Taken of the memory that long replies share. */
-  shareBytes = 0;
+  readonly shares: KeptShares;
   readonly #memory: KeptMemory;
-  #takenBytes = 0;
   #utf8Bytes = 0;
   readonly #blocks: Block[] = [];
   #tail: GatheredText = new GatheredText();
@@ -46,6 +50,7 @@ export class KeptText implements TurnText {
 
   constructor(memory: KeptMemory) {
     this.#memory = memory;
+    this.shares = { kept: memory.kept.open(), long: memory.long.open() };
   }
 
   add(deltas: readonly string[]): string | null {
@@ -78,18 +83,8 @@ export class KeptText implements TurnText {
 
   /** Takes memory for the text. The readers' own part is small: see `ReplyFollower`. */
   hold(): boolean {
-    const neededBytes = keptReplyBytes + (this.#utf8Bytes === this.units ? this.units : 2 * this.units);
-    const missingBytes = neededBytes - this.#takenBytes;
-    if (missingBytes <= 0) return true;
-    const shareBytes = this.#memory.takeShare(this.shareBytes, 2 * this.units);
-    if (shareBytes === null) return false;
-    if (!this.#memory.take(missingBytes)) {
-      this.#memory.giveShareBack(shareBytes);
-      return false;
-    }
-    this.#takenBytes = neededBytes;
-    this.shareBytes += shareBytes;
-    return true;
+    const bytes = keptReplyBytes + (this.#utf8Bytes === this.units ? this.units : 2 * this.units);
+    return this.#memory.grow(this, "long", 2 * this.units) && this.#memory.grow(this, "kept", bytes);
   }
 
   /** What follows after so many units: nothing at the end, else as much as is at hand, never half a pair. */
@@ -115,10 +110,8 @@ export class KeptText implements TurnText {
 
   /** Gives the memory back; the text is gone. */
   release(): void {
-    this.#memory.giveBack(this.#takenBytes);
-    this.#memory.giveShareBack(this.shareBytes);
-    this.#takenBytes = 0;
-    this.shareBytes = 0;
+    this.shares.kept.release();
+    this.shares.long.release();
     this.#blocks.length = 0;
     this.#tail = new GatheredText();
     this.#latest = [];

@@ -1,11 +1,11 @@
 /** All replies to named messages that run here: one for each, within bounded memory. */
 import type { StoredExchange } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
+import { SharedBudget } from "../../lib/shared-budget.ts";
 import { type After, afterTimeout } from "../../lib/spaced-queue.ts";
 import type { SourcesEvent, TurnEnd } from "./events.ts";
 import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
-import { type KeptMemory, KeptText } from "./kept-text.ts";
-import { replyMemory } from "./reply-memory.ts";
+import { type KeptMemory, type KeptShares, KeptText } from "./kept-text.ts";
 
 /** For all replies together, as long as somebody reads them or they run. */
 export const maxKeptRepliesBytes = 64 * 1024 * 1024;
@@ -44,23 +44,29 @@ export interface NamedRepliesOptions {
   maxBytes?: number;
 }
 
-export function createNamedReplies({ after = afterTimeout, maxBytes = maxKeptRepliesBytes }: NamedRepliesOptions = {}) {
-  return new Registry(after, maxBytes);
+/** `long`: what all long replies share. */
+export function createNamedReplies(
+  long: SharedBudget,
+  { after = afterTimeout, maxBytes = maxKeptRepliesBytes }: NamedRepliesOptions = {},
+) {
+  return new Registry(after, long, new SharedBudget({ total: maxBytes }));
 }
 
 class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
-  heldBytes = 0;
   abandonedCount = 0;
   resumedCount = 0;
-  readonly after: After;
-  readonly #maxBytes: number;
   readonly #running = new Map<string, KeptReply>();
   /** Not yet read to their end; the one that ended longest ago first. */
   readonly #ended = new Set<KeptReply>();
 
-  constructor(after: After, maxBytes: number) {
-    this.after = after;
-    this.#maxBytes = maxBytes;
+  constructor(
+    readonly after: After,
+    readonly long: SharedBudget,
+    readonly kept: SharedBudget,
+  ) {}
+
+  get heldBytes(): number {
+    return this.kept.held;
   }
 
   get count(): number {
@@ -85,7 +91,10 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     const end: TurnEnd = isComplete
       ? { type: "end", outcome: "complete" }
       : { type: "end", outcome: "broken", code: endCode ?? "abandoned" };
-    if (!opened.fill(reply ?? "", end, sources)) throw tooMuchHeld();
+    if (!opened.fill(reply ?? "", end, sources)) {
+      opened.text.release();
+      throw tooMuchHeld();
+    }
     this.#ended.add(opened);
     return opened;
   }
@@ -112,35 +121,13 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     reply.text.release();
   }
 
-  /** Those that ended longest ago make room; whoever reads them finds them in the store. */
-  take(bytes: number): boolean {
+  /** Those that ended longest ago make room, if they hold any; whoever reads them finds them in the store. */
+  grow({ shares }: KeptText, share: keyof KeptShares, bytes: number): boolean {
     for (const reply of this.#ended) {
-      if (this.heldBytes + bytes <= this.#maxBytes) break;
-      reply.cut();
+      if (shares[share].growTo(bytes)) return true;
+      if (reply.text.shares[share].held > 0) reply.cut();
     }
-    if (this.heldBytes + bytes > this.#maxBytes) return false;
-    this.heldBytes += bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.heldBytes -= bytes;
-  }
-
-  /** As `take`; only long replies make room. */
-  takeShare(shareBytes: number, heldBytes: number): number | null {
-    let taken = replyMemory.take(shareBytes, heldBytes);
-    for (const reply of this.#ended) {
-      if (taken !== null) break;
-      if (reply.text.shareBytes === 0) continue;
-      reply.cut();
-      taken = replyMemory.take(shareBytes, heldBytes);
-    }
-    return taken;
-  }
-
-  giveShareBack(shareBytes: number): void {
-    replyMemory.giveBack(shareBytes);
+    return shares[share].growTo(bytes);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { fullGC } from "bun:jsc";
 import { GatheredText } from "../../lib/gathered-text.ts";
+import { type BudgetShare, SharedBudget } from "../../lib/shared-budget.ts";
 import type { TurnText } from "./turn-start.ts";
 
 /** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
@@ -18,41 +19,29 @@ const collectEveryBytes = sharedBytes / 4;
 /** The longest reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
 export const maxReplyUnits = 1024 * 1024;
 
-/** Memory is taken in steps of this size. */
-const stepBytes = 64 * 1024;
-
-export class ReplyMemory {
-  takenBytes = 0;
-  #uncollectedBytes = 0;
-
-  /** How much to add to a reply's `shareBytes` so that it may hold `heldBytes`; null if there is no room. */
-  take(shareBytes: number, heldBytes: number): number | null {
-    const missing = heldBytes - ownBytes - shareBytes;
-    if (missing <= 0) return 0;
-    const bytes = Math.ceil(missing / stepBytes) * stepBytes;
-    if (this.takenBytes + bytes > sharedBytes) return null;
-    this.takenBytes += bytes;
-    return bytes;
-  }
-
-  giveBack(shareBytes: number): void {
-    this.takenBytes -= shareBytes;
-    this.#uncollectedBytes += shareBytes;
-    if (this.#uncollectedBytes < collectEveryBytes) return;
-    this.#uncollectedBytes = 0;
-    // Once nothing refers to them.
-    setImmediate(fullGC);
-  }
+/** What all replies that run here share. */
+export function createReplyMemory(): SharedBudget {
+  let uncollectedBytes = 0;
+  return new SharedBudget({
+    ...{ total: sharedBytes, free: ownBytes, step: 64 * 1024 },
+    noteReleased(bytes) {
+      uncollectedBytes += bytes;
+      if (uncollectedBytes < collectEveryBytes) return;
+      uncollectedBytes = 0;
+      // Once nothing refers to them.
+      setImmediate(fullGC);
+    },
+  });
 }
-
-/** The one of this process. */
-export const replyMemory = new ReplyMemory();
 
 /** The text of one reply so far. */
 export class ReplyText implements TurnText {
   readonly #text = new GatheredText();
-  /** Taken of the memory that long replies share. */
-  #shareBytes = 0;
+  readonly #share: BudgetShare;
+
+  constructor(memory: SharedBudget) {
+    this.#share = memory.open();
+  }
 
   add(deltas: readonly string[]): string | null {
     const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
@@ -64,10 +53,7 @@ export class ReplyText implements TurnText {
 
   hold(readersUnits: number): boolean {
     // Two bytes a character at most.
-    const bytes = replyMemory.take(this.#shareBytes, 2 * (this.#text.units + readersUnits));
-    if (bytes === null) return false;
-    this.#shareBytes += bytes;
-    return true;
+    return this.#share.growTo(2 * (this.#text.units + readersUnits));
   }
 
   /** A break may have split a surrogate pair: stored text must be well-formed. */
@@ -77,6 +63,6 @@ export class ReplyText implements TurnText {
 
   /** Gives the memory back. */
   [Symbol.dispose](): void {
-    replyMemory.giveBack(this.#shareBytes);
+    this.#share.release();
   }
 }

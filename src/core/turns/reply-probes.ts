@@ -7,25 +7,21 @@ export function createReplyProbes(replies: NamedReplies): Probe[] {
     {
       name: "companiond_replies_held",
       help: "Replies that clients can come back to, running or not yet read to their end.",
-      type: "gauge",
       read: () => replies.count,
     },
     {
       name: "companiond_replies_held_bytes",
       help: "Memory taken by these replies; bounded.",
-      type: "gauge",
       read: () => replies.heldBytes,
     },
     {
       name: "companiond_replies_resumed_total",
       help: "Times that a client came back to a running reply.",
-      type: "counter",
       read: () => replies.resumedCount,
     },
     {
       name: "companiond_replies_abandoned_total",
       help: "Replies that were ended because nobody came back to them.",
-      type: "counter",
       read: () => replies.abandonedCount,
     },
   ];

@@ -4,7 +4,6 @@ import type { Probe } from "../../lib/probe.ts";
 
 export function createSpendingProbe({ spending }: Pick<Store, "spending">): Probe {
   return {
-    type: "gauge",
     name: "companiond_spending_stops",
     help: "Stops of the operator: of everybody, or of single accounts.",
     async read() {

@@ -1,16 +1,15 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
-import type { TicketId, TurnEntry } from "../../contracts/coordination.ts";
+import type { TurnEntry } from "../../contracts/coordination.ts";
 import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
-import type { ReachedBudget, SeenPassage, Spend } from "../../contracts/store/store.ts";
+import type { CountedTurn, ReachedBudget, SeenPassage } from "../../contracts/store/store.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import type { Answerer, TokenUsage } from "../../domain/usage.ts";
+import type { Answerer } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 
 export interface TurnStart {
@@ -134,35 +133,19 @@ export interface ReplySource {
 export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answeredBy: Answerer | null };
 
 /** A turn as it is stored. */
-export interface TurnResult {
+export interface TurnResult extends CountedTurn {
   /** False if the provider failed before its first text: stored is only what it charges for all the same. */
   readonly isKept: boolean;
-  /** False if it failed without an answer of any kind: then it is none of the day's messages, and has no tokens. */
-  readonly isCounted: boolean;
   /** What the model was asked. */
   readonly request: ReplyRequest;
   /** What the model said, well-formed; empty if the turn was stopped before that. */
   readonly reply: readonly MessagePart[];
   /** Whether the provider finished it. */
   readonly complete: boolean;
-  /** Why a reply counts as an error in usage. Null if it is complete, or was stopped, but not for its length. */
-  readonly failure: FailureKind | null;
   /** Why the server or the provider ended it early; null if it is complete, or all readers left. */
   readonly endCode: StreamErrorCode | null;
-  readonly usage: TokenUsage;
-  /** As in `SettledTurn`. */
-  readonly answeredBy: Answerer | null;
   /** As in `ReplyOutcome`. */
   readonly finishReason: string | null;
-  /** Null for a model without a price. */
-  readonly cost: Cost | null;
-  /** As in `SettledTurn`. */
-  readonly spend: Spend | null;
-  /** As in `TurnStart`. */
-  readonly keyId: string | null;
-  /** UTC day of admission, under which quota and usage count. */
-  readonly day: string;
-  readonly ticketId: TicketId;
   /** Whether the companion's account had an enabled webhook when the turn was admitted. */
   readonly hasWebhooks: boolean;
   /** Milliseconds from the call to the first text; null if there was none. */

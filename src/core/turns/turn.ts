@@ -24,7 +24,7 @@ import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
-export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge">;
+export type TurnServices = CallServices & Pick<Services, "coordination" | "openTurns" | "knowledge" | "replyMemory">;
 
 /** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
@@ -52,7 +52,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   constructor(services: TurnServices, start: TurnStart) {
     this.#services = services;
     this.#start = start;
-    this.#text = start.named?.text ?? new ReplyText();
+    this.#text = start.named?.text ?? new ReplyText(services.replyMemory);
   }
 
   /**

@@ -3,7 +3,7 @@ import { type Challenge, challengeLifetimeMs, challengeRequired } from "../../do
 import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { sha256, sha256Hex } from "../../lib/sha256.ts";
 import type { Services } from "../dependencies.ts";
-import type { Challenges } from "./challenges.ts";
+import type { Challenges } from "./visitors.ts";
 
 type ChallengeServices = Pick<Services, "store" | "sealing" | "clock" | "ids">;
 

@@ -1,10 +1,10 @@
-/** The keys that verify visitor tokens: made, read from JWKs, and imported. */
-
+/** The keys that verify visitor tokens: made, read from JWKs, imported, and kept imported. */
+import type { VisitorKey } from "../../contracts/store/store.ts";
 import type { FieldError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { VisitorKeyAlgorithm } from "../../domain/visitor.ts";
-import { judgeEd25519Key } from "../../lib/ed25519.ts";
-import { isOnP256 } from "../../lib/p256.ts";
+import { isOnP256, judgeEd25519Key } from "../../lib/curves.ts";
+import type { Sealing } from "../../lib/sealing.ts";
 
 const secretBytes = 32;
 const coordinateBytes = 32;
@@ -98,4 +98,33 @@ function fault(member: string, detail: string): FieldError {
 
 function isCoordinate(value: unknown): value is string {
   return typeof value === "string" && /^[\w-]{43}$/.test(value);
+}
+
+const maxKept = 1000;
+
+/** The name under which a key is sealed: of one account, so that no row can be moved to another. */
+export function sealedKeyName(accountId: string, keyId: string): string {
+  return `visitor-key:${accountId}:${keyId}`;
+}
+
+/** Opening and importing a key takes longer than verifying with it. No verdict is kept. */
+export class ImportedKeys {
+  /** By id; a row that holds something else is another key. */
+  readonly #kept = new Map<string, { sealed: string; imported: Promise<CryptoKey> }>();
+
+  constructor(private readonly sealing: Sealing) {}
+
+  /** Rejects if the key cannot be opened. */
+  get(accountId: string, { id, algorithm, sealed }: VisitorKey): Promise<CryptoKey> {
+    const known = this.#kept.get(id);
+    if (known?.sealed === sealed) return known.imported;
+    const imported = this.sealing
+      .open(sealedKeyName(accountId, id), sealed)
+      .then((material) => importKey(algorithm, material));
+    imported.catch(() => this.#kept.delete(id));
+    this.#kept.set(id, { sealed, imported });
+    const [first = id] = this.#kept.keys();
+    if (this.#kept.size > maxKept) this.#kept.delete(first);
+    return imported;
+  }
 }

@@ -4,8 +4,7 @@ import { AppError } from "../../domain/errors.ts";
 import { coversCompanion, toVerifiedId, unverified, type VisitorClaims, visitorFactsOf } from "../../domain/visitor.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import type { Services } from "../dependencies.ts";
-import { ImportedKeys } from "./imported-keys.ts";
-import { isSignedWith } from "./key-material.ts";
+import { ImportedKeys, isSignedWith } from "./key-material.ts";
 import { readClaims, readToken } from "./visitor-token.ts";
 import type { Visitors } from "./visitors.ts";
 

@@ -1,7 +1,7 @@
 /** Reads visitor tokens: JSON Web Tokens (RFC 7519) in compact form (RFC 7515), by stricter rules than theirs. */
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { isClean } from "../../domain/metadata.ts";
 import { areAttributes, isSub, type VisitorClaims } from "../../domain/visitor.ts";
-import { readStrictObject } from "./strict-json.ts";
 
 const maxLength = 4096;
 const leewaySeconds = 60;
@@ -89,4 +89,45 @@ function isTimely({ exp, nbf, iat }: JsonObject, nowSeconds: number): boolean {
   return [nbf, iat].every(
     (start) => start === undefined || (typeof start === "number" && start <= nowSeconds + leewaySeconds),
   );
+}
+
+const maxDepth = 32;
+
+/**
+ * Reads JSON so that no two readers can understand it differently: each name once, bounded depth, clean texts. Null
+ * for anything else than an object that keeps these rules.
+ */
+function readStrictObject(json: string): JsonObject | null {
+  const value = parse(json);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  return isUnambiguous(json) && isClean(value as JsonObject) ? (value as JsonObject) : null;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
+
+/** `JSON.parse` keeps the last of several members with one name, other readers the first. The JSON must be valid. */
+function isUnambiguous(json: string): boolean {
+  /** The names so far in each open object; null for a list. */
+  const open: (Set<string> | null)[] = [];
+  for (const [text, colon] of json.matchAll(token)) {
+    if (colon !== undefined) {
+      const name: string = JSON.parse(text.slice(0, -colon.length));
+      const names = open.at(-1);
+      if (names?.has(name)) return false;
+      names?.add(name);
+    } else if (text === "{" || text === "[") {
+      if (open.push(text === "{" ? new Set() : null) > maxDepth) return false;
+    } else if (text === "}" || text === "]") {
+      open.pop();
+    }
+  }
+  return true;
 }

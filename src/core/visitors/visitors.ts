@@ -1,9 +1,37 @@
 /**
- * Verified visitors: checks the tokens that websites sign for them, and turns what a token says into what is stored.
- * Knows no HTTP; `http/embed-guard.ts` asks it before every embed request of a companion that wants to know its visitors.
+ * What the rest of the server knows of visitors: how the tokens that websites sign for them are checked, what a token
+ * says as it is stored, and how those without one begin. Knows no HTTP; `http/embed-guard.ts` asks it.
  */
 import type { Companion } from "../../domain/companion.ts";
 import type { VisitorClaims } from "../../domain/visitor.ts";
+
+/** How visitors without a token begin: whoever has solved a challenge of the companion may. */
+export interface Challenges {
+  /** The refusal of a request without a good solution, with a new challenge for this companion. */
+  refusal(companionId: string): Promise<Error>;
+  /** The solution in a header, or null if it is malformed, wrong, over, or another companion's. */
+  open(companionId: string, payload: string): Promise<Solution | null>;
+  /** Whether nothing but a message that its client named may be begun with it again. */
+  isUsedUp(solution: Solution): Promise<boolean>;
+  /**
+   * Lets the solution begin something, and nothing else from then on; `use` says what, and null that it cannot be
+   * repeated. Rejects with `challenge_required` if it began something else before, or this as often as it may. Of several
+   * at once, one wins.
+   */
+  spend(companionId: string, solution: Solution, use: RepeatableUse | null): Promise<void>;
+}
+
+export interface RepeatableUse {
+  readonly name: string;
+  /** How often it may begin again with the same solution. */
+  readonly repeats: number;
+}
+
+export interface Solution {
+  readonly signature: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
 
 /** A visitor whose token was good. */
 export interface VerifiedVisitor {

@@ -1,4 +1,5 @@
 /** Asks a provider for its list of models, and reads when each is shut down: OpenAI tells it since 2026, others may. */
+import { isJsonObject } from "../../domain/json.ts";
 import type { ShutdownDates } from "../../domain/model-dates.ts";
 import { openAiUrl } from "./address.ts";
 
@@ -49,15 +50,11 @@ async function readText(response: Response): Promise<string | null> {
 }
 
 function readDates(list: unknown): ShutdownDates | null {
-  if (!isFields(list) || !Array.isArray(list.data)) return null;
-  const models = list.data.filter(isFields);
+  if (!isJsonObject(list) || !Array.isArray(list.data)) return null;
+  const models = list.data.filter(isJsonObject);
   const byModel = new Map<string, string>();
   for (const { id, shutdown_date: date } of models) {
     if (typeof id === "string" && typeof date === "string" && /^\d{4}-\d{2}-\d{2}$/.test(date)) byModel.set(id, date);
   }
   return { knowsDates: models.some((model) => "shutdown_date" in model), byModel };
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

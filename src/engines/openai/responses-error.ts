@@ -1,4 +1,5 @@
 /** What a Responses stream reports instead of a reply, or of its rest: an `error` event, or a response that failed. */
+import { isJsonObject } from "../../domain/json.ts";
 import type { EventError, EventReading } from "./wire.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,7 +15,7 @@ const statusOfCode: ReadonlyMap<unknown, number> = new Map([
 export function readResponseError(event: Fields): EventError {
   const { error } = event;
   if (typeof error === "string") return { message: error, status: null };
-  const fields = isFields(error) ? error : event;
+  const fields = isJsonObject(error) ? error : event;
   const message = typeof fields.message === "string" ? fields.message : JSON.stringify(fields);
   if (fields.code === "content_filter") return { message, status: 400, kind: "filtered" };
   return { message, status: readStatus(event.status) ?? statusOf(fields, fields === event) };
@@ -23,14 +24,14 @@ export function readResponseError(event: Fields): EventError {
 /** Of a response that ended with another status than `completed`. */
 export function readUnfinished(status: string, response: Fields): Pick<EventReading, "finishReason" | "error"> {
   if (status === "failed" || status === "cancelled") {
-    const error = isFields(response.error)
+    const error = isJsonObject(response.error)
       ? readResponseError({ error: response.error })
       : { message: `the response ${status === "failed" ? "failed" : "was cancelled"}`, status: null };
     return { finishReason: null, error };
   }
   // A document that is not finished ends nothing.
   if (status !== "incomplete") return { finishReason: null, error: null };
-  const reason = isFields(response.incomplete_details) ? response.incomplete_details.reason : null;
+  const reason = isJsonObject(response.incomplete_details) ? response.incomplete_details.reason : null;
   const isBound = typeof reason !== "string" || reason === "" || reason === "max_output_tokens";
   return { finishReason: isBound ? "length" : reason, error: null };
 }
@@ -46,8 +47,4 @@ function statusOf({ code, type }: Fields, isFlat: boolean): number | null {
 function readStatus(value: unknown): number | null {
   const status = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : null;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

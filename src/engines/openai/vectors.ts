@@ -1,6 +1,8 @@
 /** Reads a response of the embeddings endpoint: vectors as bytes in base64, or as numbers where a provider knows no other. */
+
 import type { EmbeddedTexts } from "../../contracts/llm/embeddings.ts";
 import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
+import { isJsonObject } from "../../domain/json.ts";
 
 export interface ReadVectors extends EmbeddedTexts {
   /** Whether the provider wrote them as numbers. */
@@ -13,7 +15,7 @@ const maxDimensions = 8192;
 /** Throws a `ProviderFailure` if these are not the vectors of the texts. */
 export function readVectors(response: string, texts: readonly string[]): ReadVectors {
   const body = parse(response);
-  const { data, usage } = isObject(body) ? body : {};
+  const { data, usage } = isJsonObject(body) ? body : {};
   if (!Array.isArray(data)) throw new ProviderFailure("the response has no list of embeddings");
   if (data.length !== texts.length) {
     throw new ProviderFailure(`the response has ${data.length} embeddings for ${texts.length} texts`);
@@ -21,7 +23,7 @@ export function readVectors(response: string, texts: readonly string[]): ReadVec
   const vectors: (Float32Array | undefined)[] = new Array(texts.length).fill(undefined);
   let areNumbers = false;
   for (const [position, entry] of data.entries()) {
-    const { embedding, index = position } = isObject(entry) ? entry : {};
+    const { embedding, index = position } = isJsonObject(entry) ? entry : {};
     if (typeof index !== "number" || !(index in vectors) || vectors[index] !== undefined) {
       throw new ProviderFailure("the embeddings are not one for each text");
     }
@@ -70,15 +72,11 @@ function readNumbers(embedding: unknown): Float32Array {
 }
 
 function readTokens(usage: unknown): number | null {
-  const { prompt_tokens: prompt, total_tokens: total } = isObject(usage) ? usage : {};
+  const { prompt_tokens: prompt, total_tokens: total } = isJsonObject(usage) ? usage : {};
   const counted = prompt ?? total;
   return Number.isSafeInteger(counted) && Number(counted) >= 0 ? Number(counted) : null;
 }
 
 function estimateTokens(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 4);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

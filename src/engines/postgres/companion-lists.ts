@@ -4,13 +4,12 @@ import { type Page, type PageRequest, toPage } from "../../contracts/store/page.
 import type { Companion } from "../../domain/companion.ts";
 import { foldName } from "../store-shared/rows/companion.ts";
 import { walkCompanions } from "../store-shared/rows/companion-walk.ts";
-import { matchesMetadata } from "../store-shared/rows/metadata-entries.ts";
+import { matchesMetadata } from "../store-shared/rows/metadata-blocks.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
-import { createCompanionReaders } from "./companion-reader.ts";
+import { type CompanionRow, companionColumns, createCompanionReaders, toCompanion } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 
 /** The account's companions with smaller numbers, newest first: compared and sorted as rows, only one index has them so. */
 const below = `FROM companions c WHERE c.account_id >= $1 AND (c.account_id, c.number) < ($1, $2::float8::bigint)`;

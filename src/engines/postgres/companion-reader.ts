@@ -1,11 +1,23 @@
 /** What lists of companions read that no index serves alone; `rows/companion-walk.ts` decides what is read. */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { ListOrder } from "../../contracts/store/page.ts";
+import { createCompanionReader } from "../store-shared/rows/companion.ts";
 import type { CompanionFacts, CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
+import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
+
+export const companionColumns = mapColumns(tables.companions, ["number", "nameFolded"]);
+
+type Json = "allowedOrigins" | "starters" | "metadata";
+
+/** As PostgreSQL gives it: JSON is text. */
+export type CompanionRow = Omit<Row<typeof tables.companions>, "number" | "nameFolded" | Json> & Record<Json, string>;
+
+export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.createReader(["metadata"]));
 
 const end = Number.MAX_SAFE_INTEGER;
 

@@ -7,11 +7,11 @@ import { type CompanionParts, createCompanionChanges, ofAccount } from "../store
 import { part } from "../store-shared/scripts/script.ts";
 import { isGranted } from "../store-shared/scripts/voice-agents.ts";
 import { createCompanionLists } from "./companion-lists.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
-import { spendingState } from "./spending-state.ts";
+import { spendingState } from "./spending-ledger.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface EmbedRow extends CompanionRow {

@@ -1,8 +1,12 @@
-/** Says why PostgreSQL could not be used at all, where the driver has a code and an operator needs a sentence. */
+/**
+ * Whether a PostgreSQL server can be reached and hold the store; each refusal is a sentence that says what to do.
+ */
+
+import { AppError } from "../../domain/errors.ts";
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isLostConnection, isPlainlyUnavailable, sqlState } from "./failures.ts";
-import { refusal } from "./fitness.ts";
+import type { Queries } from "./queries.ts";
 
 const pooler =
   "is no PostgreSQL, or a connection pooler that does not keep sessions apart. Name PostgreSQL itself: sessions hold locks";
@@ -68,4 +72,40 @@ function findReason(error: unknown): string | null {
   }
   if (code.includes("AUTHENTICATION")) return "asks for a password in a way that this program does not know";
   return isLostConnection(error) ? "does not answer, or closes the connection" : null;
+}
+
+/** 15, as PostgreSQL numbers itself. */
+const oldestServer = 150_000;
+
+interface ServerFacts {
+  /** As PostgreSQL tells it: `15.18`. */
+  version: string;
+  isSupported: boolean;
+  encoding: string;
+  isReplica: boolean;
+}
+
+export async function readServerFacts(queries: Pick<Queries, "get">): Promise<ServerFacts> {
+  const facts = await queries.get<ServerFacts>(
+    `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
+       current_setting('server_version_num')::int >= ${oldestServer} AS "isSupported",
+       current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isReplica"`,
+  );
+  if (facts === null) throw new Error("PostgreSQL told nothing of itself");
+  return facts;
+}
+
+/** Throws `unavailable` if the server cannot be used. */
+export function requireFit({ version, isSupported, encoding, isReplica }: ServerFacts): void {
+  if (!isSupported) {
+    throw refusal(`runs PostgreSQL ${version}; companiond needs 15 or later.`);
+  }
+  if (encoding !== "UTF8") {
+    throw refusal(`stores text as ${encoding}. Create the database with ENCODING 'UTF8'.`);
+  }
+  if (isReplica) throw refusal("is a read-only replica. Give the address of the primary.");
+}
+
+export function refusal(what: string, cause?: unknown): AppError {
+  return new AppError("unavailable", `The server of DATABASE_URL ${what}`, { cause });
 }

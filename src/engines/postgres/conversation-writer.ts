@@ -3,7 +3,7 @@ import { type ConversationKey, type Message, textOf } from "../../domain/convers
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { withoutNul } from "../store-shared/rows/text.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/arrays.ts";
+import { places, toArrays } from "./rows/columns.ts";
 
 export interface ConversationAddition {
   key: ConversationKey;

@@ -1,15 +1,27 @@
-/** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
-import { type ConversationStore, newestMessages } from "../../contracts/store/conversations.ts";
-import type { ConversationKey } from "../../domain/conversation.ts";
+/**
+ * Conversations in PostgreSQL: reading, deletion, erasure, and their change from a browser to a verified visitor.
+ */
+import {
+  type ConversationPage,
+  type ConversationStore,
+  type MessagePageRequest,
+  newestMessages,
+  type TakingVisitor,
+} from "../../contracts/store/conversations.ts";
+import { type ConversationKey, type Message, textParts } from "../../domain/conversation.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { messagePageBytes } from "../store-shared/rows/bounds.ts";
+import { toConversation } from "../store-shared/rows/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
 import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
+import { isArrivalMark } from "./arrival-marks.ts";
 import { createConversationLists } from "./conversation-lists.ts";
-import { mergeConversation } from "./conversation-merge.ts";
-import { deleteConversations } from "./conversation-removal.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { createMessagePages } from "./message-pages.ts";
+import { lockVisitorsAlone } from "./erasures.ts";
 import type { StoreParts } from "./parts.ts";
-import { createRetention } from "./retention.ts";
+import { createRetention, deleteConversations } from "./retention.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
 
 /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
 const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"
@@ -88,4 +100,114 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
 
     deleteExpired: createRetention(engine, removals),
   };
+}
+
+const shareCompanion = "SELECT share_companions(ARRAY[$1::text])";
+const takeOver = `UPDATE conversations SET visitor_id = $4, sealed_visitor = $5
+  WHERE companion_id = $1 AND session_id = $2 AND visitor_id = $3 AND NOT EXISTS (
+    SELECT FROM conversations own WHERE own.companion_id = $1 AND own.session_id = $2 AND own.visitor_id = $4
+  )`;
+/** Their transcripts are still to come. */
+const takeCallsOver = `UPDATE voice_sessions SET visitor_id = $4, sealed_visitor = $5
+  WHERE companion_id = $1 AND visitor_id = $3 AND session_id = $2 AND NOT is_taken`;
+
+/** As `add_messages` asks it: by the erasures that the request's snapshot does not show. */
+const selectErasure = `SELECT FROM erasures WHERE (companion_id, visitor_id) IN (($1, $3), ('', ''))
+  AND (session_id IS NULL OR session_id = $2) AND transaction < pg_snapshot_xmax(pg_current_snapshot())
+  AND NOT pg_visible_in_snapshot(transaction, $4::text::pg_snapshot) LIMIT 1`;
+
+/** Gives an anonymous conversation to a verified visitor. As `ConversationStore.merge`. */
+async function mergeConversation(
+  engine: PostgresEngine,
+  { companionId, sessionId, visitorId }: ConversationKey,
+  visitor: TakingVisitor,
+): Promise<boolean> {
+  if (isVerifiedId(visitorId)) return false;
+  const { arrivalMark = null } = visitor;
+  // If nobody knows when the request arrived, its visitor may have been erased since.
+  if (arrivalMark !== null && (typeof arrivalMark !== "string" || !isArrivalMark(arrivalMark))) return false;
+  const anonymousId = visitorId ?? "";
+  return await engine.write(async (transaction) => {
+    // The order of locks is that of settled turns. Nothing is settled for either visitor, or erased, until this ends:
+    // so nobody makes the visitor's own conversation between the look for it and the change.
+    await transaction.run(shareCompanion, [companionId]);
+    await lockVisitorsAlone(transaction, companionId, [anonymousId, visitor.id]);
+    if (arrivalMark !== null) {
+      const erasure = await transaction.get(selectErasure, [companionId, sessionId, visitor.id, arrivalMark]);
+      if (erasure !== null) return false;
+    }
+    const parameters = [companionId, sessionId, anonymousId, visitor.id, visitor.sealed];
+    if ((await transaction.run(takeOver, parameters)) === 0) return false;
+    await transaction.run(takeCallsOver, parameters);
+    return true;
+  });
+}
+
+const messageColumns = mapColumns(tables.messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
+
+interface ConversationFields {
+  companionId: string;
+  sessionId: string;
+  visitorId: string;
+  sealedVisitor: string | null;
+  messageCount: number;
+  beganAt: number;
+  updatedAt: number;
+}
+
+/** All of the message is null if the page has none. */
+interface PageRow extends ConversationFields, Omit<Message, "id" | "parts"> {
+  id: string | null;
+  text: string;
+  /** Of the page, and one more if there are older ones. */
+  following: number;
+}
+
+// One statement, so that all of it is of one moment. Of a text that is left out, only the length is read. One more than
+// the page shows whether there are older ones; the first always fits, however long it is.
+const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId",
+    c.sealed_visitor AS "sealedVisitor", c.message_count::float8 AS "messageCount", c.created_at::float8 AS "beganAt", c.updated_at::float8 AS "updatedAt",
+    page.following::float8 AS following, ${messageColumns.select("page")}
+  FROM conversations c JOIN companions ON companions.id = c.companion_id
+    LEFT JOIN LATERAL (
+      SELECT m.*, count(*) OVER () AS following, row_number() OVER newest AS place,
+        sum(octet_length(m.text)) OVER newest - octet_length(m.text) AS newer_bytes
+      FROM (
+        SELECT * FROM messages WHERE conversation_number = c.number AND (created_at, number) < ($3, coalesce(
+          (SELECT number FROM messages WHERE conversation_number = c.number AND created_at = $3 AND id = $4), 0))
+        ORDER BY created_at DESC, number DESC LIMIT $5::int + 1
+      ) AS m
+      WINDOW newest AS (ORDER BY m.created_at DESC, m.number DESC ROWS UNBOUNDED PRECEDING)
+    ) AS page ON page.newer_bytes < ${messagePageBytes} AND page.place <= $5::int
+  WHERE c.id = $1 AND c.account_id = $2
+  ORDER BY page.created_at, page.number`;
+
+/** A conversation with a page of its messages. */
+function createMessagePages(engine: PostgresEngine) {
+  return {
+    /** Null if the account has no such conversation, or its companion is deleted. */
+    async find(accountId: string, id: string, { before, limit }: MessagePageRequest): Promise<ConversationPage | null> {
+      const position = [before?.createdAt ?? Number.MAX_SAFE_INTEGER, before?.id ?? ""];
+      const rows = await engine.quick.all<PageRow>(selectPage, [id, accountId, ...position, limit]);
+      const [oldest] = rows;
+      if (oldest === undefined) return null;
+      const { companionId, sessionId, visitorId, sealedVisitor, messageCount, beganAt: createdAt, updatedAt } = oldest;
+      const conversation = toConversation({
+        ...{ id, companionId, sessionId, visitorId, sealedVisitor },
+        ...{ messageCount, createdAt, updatedAt },
+      });
+      const found = rows.flatMap((row) => toMessage(row) ?? []);
+      const hasOlder = oldest.id !== null && oldest.following > rows.length;
+      const nextBefore = hasOlder ? { createdAt: oldest.createdAt, id: oldest.id ?? "" } : null;
+      return { conversation, messages: found, nextBefore };
+    },
+  };
+}
+
+function toMessage(row: PageRow): Message | null {
+  const { id, role, channel, complete, inputTokens, outputTokens, tokensEstimated, createdAt, text } = row;
+  const { finishReason, model, provider } = row;
+  if (id === null) return null;
+  const tokens = { inputTokens, outputTokens, tokensEstimated };
+  return { id, role, channel, complete, ...tokens, finishReason, model, provider, createdAt, parts: textParts(text) };
 }

@@ -1,10 +1,10 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
-import { createChangeOrder } from "./change-order.ts";
-import { causeOf, isCollision, isLostConnection, toStoreError } from "./failures.ts";
+import { createKeyedQueue } from "../../lib/keyed-queue.ts";
+import { Stop } from "../../lib/stop-signal.ts";
+import { causeOf, isCollision, isLostConnection, toStoreError, unavailable } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
-import { createSharedLookup, type SharedLookupOptions } from "./shared-lookup.ts";
 import { type Transaction, transact } from "./transaction.ts";
 
 export interface EngineOptions {
@@ -102,4 +102,96 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
       if (tries === mostTries || !isWorthIt) throw toStoreError(error);
     }
   }
+}
+
+const mostWaiting = 1_000;
+const longestWaitMs = 10_000;
+
+/**
+ * Changes of one account at this server, one after the other in the order in which they were asked for. They would
+ * wait for the account's lock anyway; here those that wait hold no connection, so that a burst on one account leaves
+ * the connections to the others. `run` rejects with `unavailable` where too many wait, or the turn does not come in
+ * time.
+ */
+export function createChangeOrder(waitMs = longestWaitMs) {
+  const queue = createKeyedQueue({ maxWaiting: mostWaiting });
+
+  return async function run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
+    const patience = new Stop();
+    const entering = queue.enter(accountId, patience);
+    if (entering === null) throw unavailable(new Error("too many changes of one account wait"));
+    const timer = setTimeout(
+      () => patience.abort(unavailable(new Error(`earlier changes of the account took longer than ${waitMs} ms`))),
+      waitMs,
+    );
+    const release = await entering.finally(() => clearTimeout(timer));
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  };
+}
+
+interface Waiting<Found> {
+  resolve(found: Found | null): void;
+  reject(error: unknown): void;
+}
+
+/** More keys than this go into several queries. */
+const mostKeys = 500;
+
+interface SharedLookupOptions<Row, Found> {
+  /** Makes what callers get of a row. */
+  read: (row: Row) => Found;
+  /** Called before each query is sent; the result is called with its rows. */
+  begin?: () => (rows: readonly Row[]) => void;
+}
+
+/**
+ * Lookups by a key that all requests of one turn of the event loop share: one query for all of them. So revocation
+ * works with the next request at any server, and a lookup costs little more than in memory. `text` has one parameter,
+ * `$1::text[]`, and selects the key as `lookupKey`. What is found may be shared by several callers, who must not
+ * change it.
+ */
+function createSharedLookup<Row extends { lookupKey: string }, Found>(
+  queries: Pick<Queries, "all">,
+  text: string | (() => string),
+  { read, begin }: SharedLookupOptions<Row, Found>,
+): (key: string) => Promise<Found | null> {
+  let gathered: Map<string, Waiting<Found>[]> | null = null;
+  let statement: string | null = typeof text === "string" ? text : null;
+
+  function flush(): void {
+    const waiting = gathered ?? new Map();
+    gathered = null;
+    const keys = [...waiting.keys()];
+    for (let at = 0; at < keys.length; at += mostKeys) void answer(keys.slice(at, at + mostKeys), waiting);
+  }
+
+  async function answer(keys: readonly string[], waiting: ReadonlyMap<string, Waiting<Found>[]>): Promise<void> {
+    try {
+      statement ??= typeof text === "string" ? text : text();
+      const answered = begin?.();
+      const rows = await queries.all<Row>(statement, [keys]);
+      answered?.(rows);
+      const found = new Map(rows.map((row) => [row.lookupKey, read(row)]));
+      for (const key of keys) for (const { resolve } of waiting.get(key) ?? []) resolve(found.get(key) ?? null);
+    } catch (error) {
+      for (const key of keys) for (const { reject } of waiting.get(key) ?? []) reject(error);
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      // PostgreSQL would refuse the query, and with it the keys of all others.
+      if (key.includes("\0")) return resolve(null);
+      if (gathered === null) {
+        gathered = new Map();
+        setImmediate(flush);
+      }
+      const others = gathered.get(key);
+      if (others === undefined) gathered.set(key, [{ resolve, reject }]);
+      else others.push({ resolve, reject });
+    });
 }

@@ -1,14 +1,12 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
-
 import type { DatabaseServerFacts, LiveInstance, StoredFacts } from "../../contracts/store/inspection.ts";
 import { isBeforeFirstRelease, schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
-import { explainConnectFailure, nameServer } from "./connect-failure.ts";
+import { explainConnectFailure, nameServer, readServerFacts } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
 import { type ClockSample, takeSample } from "./coordination/instance-clock.ts";
-import { readServerFacts } from "./fitness.ts";
 import { migrations } from "./migrations.ts";
 import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
 import { findDifferences } from "./schema-objects.ts";

@@ -1,10 +1,18 @@
 /** The queue of sources to be read: servers take them one at a time, accounts in turns, for as long as their lease. */
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import { toSource } from "../store-shared/rows/knowledge.ts";
+import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { detachBegunOf } from "./knowledge-removal.ts";
 import type { StoreParts } from "./parts.ts";
-import { type StoredSource, sourceColumns } from "./rows/source.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
+
+/** Sources as rows. */
+const sourceColumns = mapColumns(tables.knowledgeSources);
+
+/** A whole row, which makes a `Source` too. */
+type StoredSource = Row<typeof tables.knowledgeSources>;
 
 type QueueMethods = Pick<KnowledgeStore, "claim" | "findNextDue">;
 

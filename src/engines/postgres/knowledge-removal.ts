@@ -1,8 +1,12 @@
 /** Removes what is left of sources, their editions and their uploads in chunks; see `removals.ts`. */
 import type { SourceRemover } from "../store-shared/scripts/knowledge-sources.ts";
+import * as shared from "../store-shared/scripts/removals.ts";
 import { part, run } from "../store-shared/scripts/script.ts";
 import type { Queries } from "./queries.ts";
-import { addRemoval } from "./removal-rows.ts";
+import { bindScripts } from "./scripts.ts";
+
+/** What is to be removed later, as rows: see `removals.ts`. */
+export const { addRemoval } = bindScripts(shared);
 
 /** Rows per commit: some ten milliseconds of work. */
 const postingsPerChunk = 2_000;

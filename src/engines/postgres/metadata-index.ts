@@ -1,7 +1,6 @@
 /**
  * The metadata index: finds companions by any field, in any combination, without reading a companion. Labels of usage
  * have one of the same form.
- *
  * For each (account, path, value) and block of 4096 companion numbers, one row contains which of them have that value.
  * A filter on one field reads only the blocks that fill the page. Filters on several fields walk the blocks of the
  * rarest together with those of the others. Indexes of PostgreSQL's own (GIN, or a row per companion and value) take
@@ -10,8 +9,15 @@
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { addMembers, blockSize, intersect, removeMember } from "../store-shared/rows/member-sets.ts";
-import { diffEntries, groupByBlock, placeOf, readBlock } from "../store-shared/rows/metadata-blocks.ts";
-import { createIndexText, type MetadataEntry, toMetadataEntry } from "../store-shared/rows/metadata-entries.ts";
+import {
+  createIndexText,
+  diffEntries,
+  groupByBlock,
+  type MetadataEntry,
+  placeOf,
+  readBlock,
+  toMetadataEntry,
+} from "../store-shared/rows/metadata-blocks.ts";
 import type { Queries } from "./queries.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,9 +1,8 @@
 /** Migrates a database to this program's schema: completely or not at all, one process at a time. */
-
 import { migrationsIn, requireReleased, schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
+import { refusal } from "./connect-failure.ts";
 import { isCollision, sqlState } from "./failures.ts";
-import { refusal } from "./fitness.ts";
 import { migrations as allMigrations, type Migration, oldestReader } from "./migrations.ts";
 import type { OwnConnection, Pool } from "./pool.ts";
 import { Queries } from "./queries.ts";

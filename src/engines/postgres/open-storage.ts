@@ -1,10 +1,12 @@
 /** Opens the store for a server, with what it agrees on with others, or for a command. */
+
+import type { CertificateTexts } from "../../contracts/store/certificate-texts.ts";
 import type { OpenedStorage, OpenOptions } from "../../contracts/store/engine.ts";
 import type { Store } from "../../contracts/store/store.ts";
-import { createCertificateTexts } from "./certificate-texts.ts";
 import { explainStartFailure } from "./connect-failure.ts";
 import type { PostgresOptions } from "./connection.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
+import type { PostgresEngine } from "./engine.ts";
 import { openPostgresStore } from "./open.ts";
 
 /** Connections of each kind for a command: one for a transaction, and one beside it. */
@@ -68,5 +70,34 @@ function withCoordination(store: Store, shared: PostgresCoordination): Store {
       await shared.close();
       await store.close();
     },
+  };
+}
+
+interface TextRow {
+  name: string;
+  sealed: string;
+}
+
+const selectNamed = "SELECT name, sealed FROM certificate_texts WHERE name = ANY($1::text[])";
+const selectPrefixed = "SELECT name, sealed FROM certificate_texts WHERE starts_with(name, $1) LIMIT $2";
+const upsert = `INSERT INTO certificate_texts (name, sealed) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed`;
+const deleteNamed = "DELETE FROM certificate_texts WHERE name = $1";
+const deletePrefixed = "DELETE FROM certificate_texts WHERE starts_with(name, $1)";
+
+/** The certificate of all servers in PostgreSQL: sealed texts by name. */
+export function createCertificateTexts(engine: PostgresEngine): CertificateTexts {
+  const toMap = (rows: readonly TextRow[]) => new Map(rows.map(({ name, sealed }) => [name, sealed]));
+  const change = (statement: string, parameters: readonly string[]) =>
+    engine.write(async (transaction) => {
+      await transaction.run(statement, parameters);
+    });
+
+  return {
+    find: async (names) => toMap(await engine.quick.all<TextRow>(selectNamed, [names])),
+    list: async (prefix, limit) => toMap(await engine.quick.all<TextRow>(selectPrefixed, [prefix, limit])),
+    put: (name, sealed) => change(upsert, [name, sealed]),
+    remove: (name) => change(deleteNamed, [name]),
+    removeAll: (prefix) => change(deletePrefixed, [prefix]),
   };
 }

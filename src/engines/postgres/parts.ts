@@ -1,6 +1,6 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
-import type { RemovalKind } from "../store-shared/rows/removals.ts";
+import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import type { ScriptRunner } from "../store-shared/scripts/script.ts";
 import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";

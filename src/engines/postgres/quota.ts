@@ -1,6 +1,6 @@
 /** Counts messages and voice sessions of a companion's day. */
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/arrays.ts";
+import { places, toArrays } from "./rows/columns.ts";
 
 export type QuotaKind = "messages" | "voice_sessions";
 

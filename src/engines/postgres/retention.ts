@@ -1,8 +1,18 @@
-/** Finds conversations past their companion's retention and deletes them, in slices. */
+/** How conversations are deleted, and those past their companion's retention found, in slices. */
 import { dayMs } from "../../lib/instant.ts";
-import { deleteConversations } from "./conversation-removal.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Removals } from "./parts.ts";
+
+/**
+ * How conversations are deleted: at once from all lists, their messages in chunks behind it. `$1` is the time in
+ * milliseconds. The statement's count is that of the conversations.
+ */
+export const deleteConversations = (condition: string) =>
+  `WITH gone AS (DELETE FROM conversations WHERE ${condition} RETURNING id, number),
+     emptied AS (${emptyDeliveries("conversation_id IN (SELECT id FROM gone)")})
+   INSERT INTO removals (kind, target_id, target_number, created_at)
+   SELECT 'conversation', id, number, $1::bigint FROM gone ORDER BY number`;
 
 const companionsPerSlice = 500;
 

@@ -1,9 +1,12 @@
 /** Runs scripts on PostgreSQL. */
+import { getTableName } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
+import { toSnakeCase } from "../../lib/field-names.ts";
 import type { changes } from "../store-shared/scripts/changes.ts";
-import type { Script, ScriptRunner, Statement, Step } from "../store-shared/scripts/script.ts";
+import type { Insertion, Script, ScriptRunner, Statement, Step } from "../store-shared/scripts/script.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { toStatement } from "./insertion.ts";
 import type { Queries, Rows } from "./queries.ts";
+import { columnsOf, tables } from "./tables.ts";
 
 /** Parts of scripts, as functions that are called with a transaction, or with what runs reads. */
 export type Bound<Parts> = {
@@ -57,4 +60,33 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
     change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
     changeHeavy: (accountId, script) => engine.changeHeavy(accountId, (transaction) => finish(transaction, script())),
   };
+}
+
+/** Those that scripts insert many rows into. */
+const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
+const typesOf = new Map<string, ReadonlyMap<string, string>>(
+  [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments].map((table) => [
+    getTableName(table as unknown as PgTable),
+    new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
+  ]),
+);
+
+/**
+ * Inserts many rows by one array for each column: the statement is the same for any number of rows, and whatever is
+ * null. Of one with a parameter for each value, the driver prepares another for every pattern of nulls, and keeps
+ * them all.
+ */
+function toStatement({ table, rows, ending }: Insertion): Statement {
+  const types = typesOf.get(table);
+  if (types === undefined) throw new Error(`no types of ${table}`);
+  const fields = Object.keys(rows[0] ?? {});
+  const arrays = fields.map((field, at) => `$${at + 1}::${types.get(field)}`);
+  const into = `${table} (${fields.map(toSnakeCase).join(", ")})`;
+  const text = `INSERT INTO ${into} SELECT * FROM unnest(${arrays.join(", ")}) ${ending}`;
+  return { returns: "rows", text, parameters: fields.map((field) => rows.map((row) => row[field] ?? null)) };
+}
+
+/** Whole numbers go as `float8`, which holds them all. */
+function toArrayType(type: string): string {
+  return `${type.replace(/ COLLATE .*/, "").replace("bigint", "float8")}[]`;
 }

@@ -12,7 +12,7 @@ import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
 import { quotaTypes, toQuotaArrays } from "./quota.ts";
-import { places, toArrays } from "./rows/arrays.ts";
+import { places, toArrays } from "./rows/columns.ts";
 import type { Settlement } from "./settlement.ts";
 import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
 import { toUsageArrays, usageTypes } from "./usage-writer.ts";

@@ -4,8 +4,9 @@ import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import { latestPeriod } from "../store-shared/rows/budgets.ts";
 import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import { hasWebhooks } from "./events.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { toArrays } from "./rows/arrays.ts";
+import { toArrays } from "./rows/columns.ts";
 import type { Transaction } from "./transaction.ts";
 
 export const spendingQueries = {
@@ -97,3 +98,12 @@ export function createSpendingLedger(bell: Pick<DeliveryBell, "ring">) {
     },
   };
 }
+
+/**
+ * What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. `account`: an expression for the
+ * account's id.
+ */
+export const spendingState = (account: string) =>
+  `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', ${account})) AS "isStopped",
+   EXISTS (SELECT FROM budgets b WHERE b.account_id = ${account}) AS "hasBudgets",
+   ${hasWebhooks(account)} AS "hasWebhooks"`;

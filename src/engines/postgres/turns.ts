@@ -3,7 +3,7 @@ import type { ArrivalMark } from "../../contracts/coordination.ts";
 import type { SettledTurn, TurnStore, UnkeptTurn } from "../../contracts/store/turns.ts";
 import { type ConversationKey, type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import { costCounts } from "../../domain/usage.ts";
-import { type ExchangeRow, toExchange } from "../store-shared/rows/exchange.ts";
+import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";

@@ -1,7 +1,7 @@
 /** Finds labels of usage by metadata. What is new gets into the index when somebody asks, not while turns settle. */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
-import { cutSlice } from "../store-shared/rows/label-slices.ts";
+import { cutSlice } from "../store-shared/rows/usage-labels.ts";
 import type { UsageLabel } from "../store-shared/rows/usage-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";

@@ -2,7 +2,7 @@
 import type { UsageCounts } from "../../domain/usage.ts";
 import { counters, type UsagePlace } from "../store-shared/rows/usage-counters.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/arrays.ts";
+import { places, toArrays } from "./rows/columns.ts";
 
 export interface UsageAddition extends UsagePlace, Partial<UsageCounts> {}
 

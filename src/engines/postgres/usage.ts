@@ -3,14 +3,13 @@ import type { FailureRow, UsageStore } from "../../contracts/store/usage.ts";
 import { pause } from "../../lib/pause.ts";
 import { createUsageEvents } from "../store-shared/rows/usage-events.ts";
 import type { UsageDimension } from "../store-shared/rows/usage-groups.ts";
-import { listDays, type UsagePeriod } from "../store-shared/rows/usage-periods.ts";
 import {
   createUsageReader,
   labelsPerRead,
   type UsageScope,
   type UsageSource,
 } from "../store-shared/rows/usage-reader.ts";
-import { type SumRow, selectSums } from "../store-shared/rows/usage-sums.ts";
+import { listDays, type SumRow, selectSums, type UsagePeriod } from "../store-shared/rows/usage-sums.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Parameter } from "./queries.ts";
 import type { ChangeRecorder } from "./scripts.ts";

@@ -1,7 +1,6 @@
 /** Finds the keys with which websites sign tokens for their visitors, in PostgreSQL, without a cache. */
 import type { VisitorKey } from "../../contracts/store/visitor-keys.ts";
-import { indexFacts, mostCandidates, pickOnly } from "../store-shared/rows/visitor-keys.ts";
-import type { VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
+import { indexFacts, mostCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { tables } from "./tables.ts";

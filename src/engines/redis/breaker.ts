@@ -4,7 +4,11 @@ import type { Probe } from "../../lib/probe.ts";
 import { addressOf, nameOf } from "./address.ts";
 import { closedReason, RedisConnection, RedisFailure } from "./connection.ts";
 import type { Script } from "./script.ts";
-import { scripts } from "./scripts.ts";
+import { signInScripts } from "./sign-in-scripts.ts";
+import { windowScript } from "./window-script.ts";
+
+/** All scripts, which every new connection loads first. */
+export const scripts: readonly Script[] = [windowScript, ...Object.values(signInScripts)];
 
 export interface RedisTimes {
   /** How long a command may take. */
@@ -67,7 +71,6 @@ class Breaker implements SharedRedis {
     {
       name: "companiond_limits_local",
       help: "1 while Redis is away, so that this instance counts rates and failed sign-ins by itself.",
-      type: "gauge",
       read: () => (this.isLocal ? 1 : 0),
     },
   ];

@@ -3,7 +3,7 @@ import type { Limiter, Place, RateRule, Verdict } from "../../contracts/limiter/
 import { tighterOf } from "../../contracts/limiter/tightest.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SharedRedis } from "./breaker.ts";
-import { keyOf } from "./keys.ts";
+import { keyOf } from "./script.ts";
 import { windowScript } from "./window-script.ts";
 
 export interface RedisLimiterOptions {

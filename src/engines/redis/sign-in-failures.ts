@@ -2,8 +2,7 @@
 import type { SignInFailure, SignInFailureKind, SignInFailures } from "../../contracts/coordination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SharedRedis } from "./breaker.ts";
-import { keyOf } from "./keys.ts";
-import type { Script } from "./script.ts";
+import { keyOf, type Script } from "./script.ts";
 import { signInScripts } from "./sign-in-scripts.ts";
 
 export interface RedisSignInFailuresOptions {

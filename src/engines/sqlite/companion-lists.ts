@@ -1,16 +1,13 @@
 /** Lists of companions: all, by metadata, by name. */
-
 import type { CompanionQuery } from "../../contracts/store/companions.ts";
 import { type Page, type PageRequest, toPage } from "../../contracts/store/page.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { pause } from "../../lib/pause.ts";
 import { foldName } from "../store-shared/rows/companion.ts";
 import { walkCompanions } from "../store-shared/rows/companion-walk.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
-import { createCompanionReaders } from "./companion-reader.ts";
-import type { SqliteEngine } from "./engine.ts";
+import { type CompanionRow, companionColumns, createCompanionReaders, toCompanion } from "./companion-reader.ts";
+import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */
 const namesPerSlice = 2_000;

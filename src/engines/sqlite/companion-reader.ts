@@ -1,11 +1,18 @@
 /** What lists of companions read that no index serves alone; `rows/companion-walk.ts` decides what is read. */
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
+import { createCompanionReader } from "../store-shared/rows/companion.ts";
 import type { CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
-import type { SqliteEngine } from "./engine.ts";
+import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { mapColumns, type StoredRow } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
+
+export const companionColumns = mapColumns(tables.companions, ["number", "nameFolded"]);
+
+export type CompanionRow = Omit<StoredRow<typeof tables.companions>, "number" | "nameFolded">;
+
+export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.createReader(["metadata"]));
 
 const end = Number.MAX_SAFE_INTEGER;
 

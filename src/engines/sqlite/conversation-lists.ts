@@ -6,9 +6,8 @@ import { later } from "../../lib/later.ts";
 import { pause } from "../../lib/pause.ts";
 import { findPlace, mostBefore, toConversation } from "../store-shared/rows/conversation.ts";
 import { walkConversations } from "../store-shared/rows/conversation-walk.ts";
-import { createConversationReaders } from "./conversation-reader.ts";
+import { type ConversationRow, conversationColumns, createConversationReaders } from "./conversation-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
 
 interface ListedRow extends ConversationRow {
   /** 0 if the companion was deleted, and the conversation only waits for its own deletion. */

@@ -4,7 +4,13 @@ import { pause } from "../../lib/pause.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
 import type { ConversationFacts, ConversationReader } from "../store-shared/rows/conversation-walk.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
+import { mapColumns, type StoredRow } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
+
+/** Conversations as rows. */
+export const conversationColumns = mapColumns(tables.conversations);
+
+export type ConversationRow = StoredRow<typeof tables.conversations>;
 
 /** About two milliseconds, after which streams continue. */
 const textPerSlice = 1_000_000;

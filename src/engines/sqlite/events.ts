@@ -1,6 +1,7 @@
 /** Stores events for the webhooks that want them, in SQLite, inside the writes of what they tell of. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
+import { budgetEvent } from "../store-shared/rows/events.ts";
 import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -28,6 +29,7 @@ export function createEventWriter(engine: SqliteEngine, bell: DeliveryBell) {
     `SELECT 1 AS one FROM webhook_deliveries INDEXED BY webhook_deliveries_waiting
      WHERE webhook_id = ? AND conversation_id = ? AND state = 'waiting' LIMIT 1`,
   );
+  const selectSubject = engine.query<{ subject: string }, [string]>("SELECT subject FROM budgets WHERE id = ?");
   const insert = mapColumns(tables.webhookDeliveries).createInsert(engine, "ON CONFLICT DO NOTHING");
   const selectConversation = engine.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?",
@@ -62,6 +64,12 @@ export function createEventWriter(engine: SqliteEngine, bell: DeliveryBell) {
 
   return {
     tell,
+
+    /** That a budget has reached its limit. Call it inside a write. */
+    tellReached(budget: Omit<Parameters<typeof budgetEvent>[0], "subject">, accountId: string, atMs: number): void {
+      const row = selectSubject.get(budget.id);
+      if (row !== null) tell(budgetEvent({ ...budget, subject: JSON.parse(row.subject) }, accountId, atMs));
+    },
 
     /** The same for an event of a conversation; nothing if there is none. Call it inside a write. */
     tellOf(

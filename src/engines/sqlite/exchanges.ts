@@ -1,7 +1,7 @@
 /** Exchanges that a client has named: stored once however often they run, and found again by that name. */
 import type { SettledTurn, StoredExchange } from "../../contracts/store/turns.ts";
 import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
-import { type ExchangeRow, toExchange } from "../store-shared/rows/exchange.ts";
+import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";

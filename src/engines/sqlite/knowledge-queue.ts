@@ -1,10 +1,17 @@
 /** The queue of sources that are to be read: which one is next. */
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
-import { toSource } from "../store-shared/rows/knowledge.ts";
+import { type SourceRow, toSource } from "../store-shared/rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { Removals } from "./removals.ts";
-import { type StoredSource, sourceColumns } from "./rows/source.ts";
+import { mapColumns, type StoredRow } from "./rows/columns.ts";
+import { tables } from "./tables.ts";
+
+/** Sources as rows. */
+const sourceColumns = mapColumns(tables.knowledgeSources);
+
+/** A whole row, which makes a `Source` too. */
+type StoredSource = StoredRow<typeof tables.knowledgeSources> & SourceRow;
 
 type QueueMethods = Pick<KnowledgeStore, "claim" | "findNextDue">;
 

@@ -10,8 +10,15 @@
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { addMembers, blockSize, hasMember, intersect, removeMember } from "../store-shared/rows/member-sets.ts";
-import { diffEntries, groupByBlock, placeOf, readBlock } from "../store-shared/rows/metadata-blocks.ts";
-import { createIndexText, type MetadataEntry, toMetadataEntry } from "../store-shared/rows/metadata-entries.ts";
+import {
+  createIndexText,
+  diffEntries,
+  groupByBlock,
+  type MetadataEntry,
+  placeOf,
+  readBlock,
+  toMetadataEntry,
+} from "../store-shared/rows/metadata-blocks.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type MetadataTable = "companion_metadata" | "usage_label_metadata";

@@ -1,7 +1,7 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
-import type { RemovalKind } from "../store-shared/rows/removals.ts";
+import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";

@@ -4,10 +4,8 @@ import { type Budget, factsOfSubject, isReached, startDayOf } from "../../domain
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../store-shared/rows/budgets.ts";
-import { budgetEvent } from "../store-shared/rows/events.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { EventWriter } from "./events.ts";
-import { createKeyKin } from "./key-kin.ts";
+import { type EventWriter, hasWebhooks } from "./events.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -48,7 +46,6 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
   const setReached = engine.query<null, [number, string, string]>(
     "UPDATE budget_periods SET reached_at = ? WHERE budget_id = ? AND start_day = ?",
   );
-  const selectSubject = engine.query<{ subject: string }, [string]>("SELECT subject FROM budgets WHERE id = ?");
   const insertReservation = mapColumns(tables.spendingReservations).createInsert(engine);
   const takeReservation = engine.query<ReservationRow, [string]>(
     () => `DELETE FROM spending_reservations AS r WHERE r.id = ? RETURNING ${returned}`,
@@ -83,11 +80,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     atMs: number,
   ): ReachedBudget {
     setReached.run(atMs, id, startDay);
-    const budget = selectSubject.get(id);
-    if (budget !== null) {
-      const subject = JSON.parse(budget.subject);
-      events.tell(budgetEvent({ id, action, period, limitMicros, subject }, accountId, atMs));
-    }
+    events.tellReached({ id, action, period, limitMicros }, accountId, atMs);
     return { id, accountId, action, period };
   }
 
@@ -200,5 +193,54 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
       usage.add({ ...place, answeredBy: { model, provider } }, { costMicros: micros });
       return spend({ accountId, day, facts: JSON.parse(reservation.facts) }, { micros, picos: 0 }, nowMs);
     },
+  };
+}
+
+/** What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. */
+export interface SpendingStateRow {
+  isStopped: number;
+  hasBudgets: number;
+  hasWebhooks: number;
+}
+
+/** `account`: an expression for the account's id. Two lookups take half as long as one with a list. */
+export const spendingState = (account: string) =>
+  `EXISTS (SELECT 1 FROM spending_stops WHERE account_id = '')
+     OR EXISTS (SELECT 1 FROM spending_stops WHERE account_id = ${account}) AS isStopped,
+   EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets,
+   ${hasWebhooks(account)} AS hasWebhooks`;
+
+const places = `UNION SELECT k.id FROM kin JOIN api_keys k ON k.replaces_key_id = kin.id
+  UNION SELECT k.replaces_key_id FROM kin JOIN api_keys k ON k.id = kin.id WHERE k.replaces_key_id IS NOT NULL`;
+
+export const keyKinQueries = {
+  above: `WITH RECURSIVE kin (id) AS (
+      SELECT substr(value, 5) FROM json_each(?) WHERE value LIKE 'key:%' ${places}
+      UNION SELECT k.created_by_key_id FROM kin JOIN api_keys k ON k.id = kin.id WHERE k.created_by_key_id IS NOT NULL
+    ) SELECT id FROM kin`,
+  below: `WITH RECURSIVE kin (id) AS (
+      SELECT ? ${places}
+      UNION SELECT k.id FROM kin JOIN api_keys k ON k.created_by_key_id = kin.id
+    ) SELECT id FROM kin`,
+};
+
+/** Which keys count in budgets on which, in SQLite. Call it inside a read or a write. */
+function createKeyKin(engine: SqliteEngine) {
+  const selectAny = engine.query<{ one: number }, [string]>(
+    "SELECT 1 AS one FROM budgets WHERE account_id = ? AND fact >= 'key:' AND fact < 'key;' LIMIT 1",
+  );
+  const selectAbove = engine.query<{ id: string }, [string]>(keyKinQueries.above);
+  const selectBelow = engine.query<{ id: string }, [string]>(keyKinQueries.below);
+  return {
+    /** The facts of a call, with those of all keys whose budgets count it. */
+    expand(accountId: string, facts: readonly string[]): Set<string> {
+      const all = new Set(facts);
+      if (selectAny.get(accountId) === null) return all;
+      for (const { id } of selectAbove.all(JSON.stringify(facts))) all.add(`key:${id}`);
+      return all;
+    },
+
+    /** The keys whose calls a budget on this one counts, itself among them. */
+    listCounted: (keyId: string): string[] => selectBelow.all(keyId).map(({ id }) => id),
   };
 }

@@ -24,13 +24,12 @@ import { fileStamp } from "../../lib/clock.ts";
 import { backupSqlite } from "./backup.ts";
 import { databasePath, hasDatabase } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
-import { examineSqlite } from "./examine.ts";
 import { openSqliteStore } from "./open.ts";
 import { noDatabase } from "./open-failure.ts";
 import { requireReleasedFile } from "./released.ts";
 import { restoreSqlite } from "./restore.ts";
 import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
-import { inspectStored, verifyInPlace } from "./verify.ts";
+import { examineSqlite, inspectStored, verifyInPlace } from "./verify.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);

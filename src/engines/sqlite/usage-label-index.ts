@@ -2,10 +2,9 @@
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { pause } from "../../lib/pause.ts";
-import { cutSlice, mostLabelsPerSlice } from "../store-shared/rows/label-slices.ts";
+import { cutSlice, mostLabelsPerSlice } from "../store-shared/rows/usage-labels.ts";
 import type { UsageLabel } from "../store-shared/rows/usage-reader.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
-import type { SqliteEngine } from "./engine.ts";
+import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 
 export const labelQueries = {

@@ -5,7 +5,6 @@ import { dayMs } from "../../lib/instant.ts";
 import { pause } from "../../lib/pause.ts";
 import { createUsageEvents } from "../store-shared/rows/usage-events.ts";
 import type { UsageDimension } from "../store-shared/rows/usage-groups.ts";
-import { listDays, type UsagePeriod } from "../store-shared/rows/usage-periods.ts";
 import {
   behind,
   createUsageReader,
@@ -13,7 +12,7 @@ import {
   type UsageScope,
   type UsageSource,
 } from "../store-shared/rows/usage-reader.ts";
-import { type SumRow, selectSums } from "../store-shared/rows/usage-sums.ts";
+import { listDays, type SumRow, selectSums, type UsagePeriod } from "../store-shared/rows/usage-sums.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 

@@ -1,7 +1,7 @@
 /** Checks whether a database file can be trusted: a backup, a copy, or the data itself where it is. */
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import type { StorageFacts } from "../../contracts/store/engine.ts";
+import type { BackupFacts, StorageFacts } from "../../contracts/store/engine.ts";
 import type { StoredFacts } from "../../contracts/store/inspection.ts";
 import { requireReleased, schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -125,4 +125,30 @@ function readFirst(database: Database, sql: string): unknown {
 
 function refuse(file: string, reason: string, cause?: unknown): AppError {
   return new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
+}
+
+/** What a backup holds, for whoever wants to know that it is theirs, and whole. See `StorageEngine.examine`. */
+export function examineSqlite(file: string): BackupFacts {
+  const facts = verifySqlite(file, "full");
+  const database = new Database(file, { readonly: true });
+  try {
+    const count = (table: string) => {
+      const statement = database.prepare<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`);
+      const row = statement.get();
+      statement.finalize();
+      return row?.rows ?? 0;
+    };
+    // Every schema has had these tables.
+    return {
+      ...facts,
+      accounts: count("accounts"),
+      companions: count("companions"),
+      conversations: count("conversations"),
+      messages: count("messages"),
+    };
+  } catch (error) {
+    throw new AppError("invalid_request", `${file} lacks tables of companiond.`, { cause: error });
+  } finally {
+    database.close();
+  }
 }

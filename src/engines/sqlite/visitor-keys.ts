@@ -1,8 +1,7 @@
 /** Finds the keys with which websites sign tokens for their visitors, in SQLite. */
 import type { VisitorKey } from "../../contracts/store/visitor-keys.ts";
 import { pause } from "../../lib/pause.ts";
-import { indexFacts, mostCandidates, pickOnly } from "../store-shared/rows/visitor-keys.ts";
-import type { VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
+import { indexFacts, mostCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";

@@ -3,13 +3,12 @@
  * that ended at any moment goes on there; and all tables are read back from both ends before the target may be used.
  */
 import { AppError } from "../../domain/errors.ts";
-import { Checksum } from "./checksum.ts";
 import { type CopySource, type CopyTarget, type ReadableEnd, readPages } from "./pages.ts";
 import { openPostgresSource } from "./postgres-source.ts";
 import { openPostgresTarget } from "./postgres-target.ts";
 import { openSqliteSource } from "./sqlite-source.ts";
 import { openSqliteTarget } from "./sqlite-target.ts";
-import { type CopiedTable, copiedTables } from "./tables.ts";
+import { type CopiedTable, copiedTables, type Row } from "./tables.ts";
 
 /** A store of either engine. */
 export type Place = { engine: "sqlite"; dataDir: string } | { engine: "postgres"; url: string };
@@ -142,4 +141,20 @@ async function sumUp(end: ReadableEnd, table: CopiedTable, mostRows: number, onR
     onRows?.(rows.length);
   }
   return checksum;
+}
+
+/** A table's rows as one number, which does not depend on their order: the engines sort some keys differently. */
+class Checksum {
+  rows = 0;
+  #sum = 0n;
+
+  add(rows: readonly Row[]): void {
+    this.rows += rows.length;
+    for (const row of rows) this.#sum = BigInt.asUintN(64, this.#sum + Bun.hash.xxHash64(JSON.stringify(row)));
+  }
+
+  /** 16 hexadecimal digits. */
+  toString(): string {
+    return this.#sum.toString(16).padStart(16, "0");
+  }
 }

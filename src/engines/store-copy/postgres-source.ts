@@ -1,13 +1,11 @@
 /** A stopped PostgreSQL store to copy from: read in one transaction, which sees nothing that comes later. */
-
 import { schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
 import { migrations } from "../postgres/migrations.ts";
 import { requireReadable } from "../postgres/migrator.ts";
 import type { Queries } from "../postgres/queries.ts";
 import type { CopySource } from "./pages.ts";
-import { createPostgresReader } from "./postgres-pages.ts";
-import { openPostgresSession } from "./postgres-session.ts";
+import { createPostgresReader, openPostgresSession } from "./postgres-session.ts";
 
 /** Rejects with `unavailable` or `conflict`, and a sentence that says why it cannot be copied. */
 export async function openPostgresSource(url: string): Promise<CopySource> {

@@ -1,13 +1,11 @@
 /** An empty PostgreSQL database to copy into, marked as unfinished until everything is in it. */
-
 import { schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
 import { migrations } from "../postgres/migrations.ts";
 import { migratePostgres, requireReadable } from "../postgres/migrator.ts";
 import type { Parameter, Queries } from "../postgres/queries.ts";
 import type { CopyTarget, TableProgress } from "./pages.ts";
-import { createPostgresReader } from "./postgres-pages.ts";
-import { openPostgresSession } from "./postgres-session.ts";
+import { createPostgresReader, openPostgresSession } from "./postgres-session.ts";
 import { type CopiedTable, copiedTables, type Kind, type Row } from "./tables.ts";
 
 const howToEmpty = "drop the database and create it anew";

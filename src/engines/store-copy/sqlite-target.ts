@@ -1,5 +1,4 @@
 /** A new SQLite store to copy into: made in a directory of its own, and moved into place when it is whole. */
-
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -13,8 +12,7 @@ import { migrateDatabase } from "../sqlite/migrator.ts";
 import { applicationId, requireReleasedFile } from "../sqlite/released.ts";
 import { unfinishedCopyDir } from "../sqlite/unfinished-copy.ts";
 import type { CopyTarget, TableProgress } from "./pages.ts";
-import { createSqliteReader } from "./sqlite-pages.ts";
-import { toSqlite } from "./sqlite-values.ts";
+import { createSqliteReader, toSqlite } from "./sqlite-pages.ts";
 import type { CopiedTable, Row } from "./tables.ts";
 
 interface ProgressRow {

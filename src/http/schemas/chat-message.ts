@@ -1,5 +1,5 @@
 /** A message to a companion, as visitors and owners send it. */
-import { Nullable, Text, uuidPattern } from "./schema.ts";
+import { Nullish, Text, uuidPattern } from "./schema.ts";
 
 export function messageText() {
   return Text({
@@ -12,6 +12,6 @@ export function messageText() {
   });
 }
 
-export function nullableUuid(description: string) {
-  return Nullable(Text({ pattern: uuidPattern, problem: "Must be a UUID.", description }));
+export function nullishUuid(description: string) {
+  return Nullish(Text({ pattern: uuidPattern, problem: "Must be a UUID.", description }));
 }

@@ -6,10 +6,12 @@ import { findMetadataProblem } from "../../domain/metadata.ts";
 const mostValues = 5;
 
 export const metadataFilter = (description: string) =>
-  t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), {
-    description: `${description} Names are paths as in filters: \`tenant\`, \`user.id\`.`,
-    examples: [{ tenant: "acme" }],
-  });
+  t.Unsafe<JsonObject>(
+    t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), {
+      description: `${description} Names are paths as in filters: \`tenant\`, \`user.id\`.`,
+      examples: [{ tenant: "acme" }],
+    }),
+  );
 
 /** A public sentence on what its schema cannot state; null if there is none. */
 export function findFilterProblem(filter: JsonObject): string | null {

@@ -1,4 +1,4 @@
-/** Objects that the API document shows under their own name. */
+/** Objects of responses: schemas that the API document shows under their own name, and what clients send back of them. */
 import { type ObjectOptions, type TObject, type TProperties, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 
@@ -9,4 +9,25 @@ export function namedObject<Fields extends TProperties>(
   options: ObjectOptions = {},
 ): TObject<Fields> {
   return later(() => t.Object(makeFields(), { $id: name, ...options }));
+}
+
+/** The same without other fields. */
+export function closedObject<Fields extends TProperties>(name: string, makeFields: () => Fields): TObject<Fields> {
+  return namedObject(name, makeFields, { additionalProperties: false });
+}
+
+/** An instant of a response. */
+export function instant(description: string) {
+  return t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+}
+
+/**
+ * A body without the read-only fields, which clients may send back as they read them: those that the answer has and the
+ * body's model has not. Anything but an object is returned as it is.
+ */
+export function omitReadOnly(body: unknown, { schema }: { readonly schema: TObject }, answer: TObject): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const isReadOnly = (name: string) =>
+    Object.hasOwn(answer.properties, name) && !Object.hasOwn(schema.properties, name);
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !isReadOnly(name)));
 }

@@ -1,7 +1,16 @@
 /** TypeBox types that the routes share, and the check that reports all invalid fields in one response. */
-import { Kind, type Static, type TSchema, TypeRegistry, Type as t } from "@sinclair/typebox";
+import {
+  Kind,
+  type SchemaOptions,
+  type Static,
+  type TProperties,
+  type TSchema,
+  TypeRegistry,
+  Type as t,
+} from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
 
 interface TextOptions {
   minLength?: number;
@@ -69,6 +78,24 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return t.Union([schema, t.Null()]);
 }
 
+/** For a field that may be left out, or null. */
+export function Nullish<Schema extends TSchema>(schema: Schema) {
+  return t.Optional(Nullable(schema));
+}
+
+/** A JSON object of the caller's own. */
+export function AnyObject(options: SchemaOptions = {}) {
+  return t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, ...options }));
+}
+
+/** One of these texts. */
+export function OneOf<Value extends string>(values: readonly Value[], options: SchemaOptions = {}) {
+  return t.Union(
+    values.map((value) => t.Literal(value)),
+    options,
+  );
+}
+
 export const uuidPattern = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
 
 export interface Checker<Schema extends TSchema> {
@@ -119,6 +146,11 @@ export function compileChecker<Schema extends TSchema>(makeSchema: () => Schema)
       throw invalidFields(listErrors(value));
     },
   };
+}
+
+/** The checker of a body that has no other fields than these. */
+export function compileBody<Fields extends TProperties>(name: string, makeFields: () => Fields) {
+  return compileChecker(() => t.Object(makeFields(), { $id: name, additionalProperties: false }));
 }
 
 /** Within a nullable list or object, the entries at fault instead of the whole. */

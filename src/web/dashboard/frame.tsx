@@ -19,11 +19,10 @@ import {
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
-import { usePath } from "./lib/router.ts";
+import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
 import { budgetAlarm, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
-import { budgetsPath, visitorKeysPath } from "./paths.ts";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";

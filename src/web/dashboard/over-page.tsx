@@ -1,8 +1,7 @@
 /** The dialogs over a page that must not be lost: before unsaved work is left, and when the session has ended. */
-import { hasUnsavedWork, heldBack, releaseGuard } from "./lib/router.ts";
+import { hasUnsavedWork, heldBack, homePath, releaseGuard } from "./lib/router.ts";
 import { interruption, leave, resume, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
-import { homePath } from "./paths.ts";
 import { Button } from "./ui/button.tsx";
 import { Confirm, Dialog, DialogActions } from "./ui/dialog.tsx";
 import { lazy } from "./ui/lazy.tsx";

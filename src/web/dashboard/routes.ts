@@ -6,7 +6,7 @@ import {
   secondFactorPath,
   signInPath,
   visitorKeysPath,
-} from "./paths.ts";
+} from "./lib/router.ts";
 
 export interface Route {
   pattern: string;

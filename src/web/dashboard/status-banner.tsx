@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { formatDay, formatInstant, formatNumber } from "./lib/format.ts";
 import { useEvery, useLoad } from "./lib/load.ts";
 import type { Status } from "./lib/types.ts";
-import { countReplies } from "./usage/failure-words.ts";
+import { countReplies } from "./usage/failed-replies.tsx";
 
 const lookEveryMs = 20_000;
 

@@ -14,9 +14,8 @@ import {
 import { type ConversationPage, type ConversationWithMessages, checkList } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
-import { createConfigKeeper } from "./kept-config.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
-import { openStorage, type TextStorage } from "./storage.ts";
+import { createConfigKeeper, openStorage, type TextStorage } from "./storage.ts";
 import { takeTurn } from "./turn.ts";
 
 export {

@@ -1,7 +1,6 @@
 /** The companion's public configuration: cached for a minute by the browser, and requested until it arrives. */
 import type { CompanionConfig, Connection } from "../sdk/connection.ts";
-import { type ConfigKeeper, createConfigKeeper } from "../sdk/kept-config.ts";
-import { openStorage } from "../sdk/storage.ts";
+import { type ConfigKeeper, createConfigKeeper, openStorage } from "../sdk/storage.ts";
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
 /** As long as the interface allows a page to show a companion that may no longer exist. */

@@ -1,8 +1,8 @@
 /** Vectors as bytes: the nearest are those that exact numbers find, by either kernel, from a cache with a bound. */
 import { expect, test } from "bun:test";
 import type { VectorBlock } from "../../../src/contracts/store/store.ts";
+import { createVectorCache } from "../../../src/core/knowledge/retrieval/vectors/near-passages.ts";
 import { packVectors, quantise } from "../../../src/core/knowledge/retrieval/vectors/quantised.ts";
-import { createVectorCache } from "../../../src/core/knowledge/retrieval/vectors/vector-cache.ts";
 import { VectorScan } from "../../../src/core/knowledge/retrieval/vectors/vector-scan.ts";
 import { createRandom } from "../../support/random.ts";
 

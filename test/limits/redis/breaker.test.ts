@@ -4,10 +4,9 @@ import { RedisClient } from "bun";
 import type { Limiter, RateRule } from "../../../src/contracts/limiter/limiter.ts";
 import { createSignInFailures } from "../../../src/engines/memory/coordination/sign-in-failures.ts";
 import { createMemoryLimiter } from "../../../src/engines/memory/limiter/memory.ts";
-import type { SharedRedis } from "../../../src/engines/redis/breaker.ts";
+import { type SharedRedis, scripts } from "../../../src/engines/redis/breaker.ts";
 import { createRedisLimiter } from "../../../src/engines/redis/limiter.ts";
 import { openRedis, type RedisOptions } from "../../../src/engines/redis/open.ts";
-import { scripts } from "../../../src/engines/redis/scripts.ts";
 import { createRedisSignInFailures } from "../../../src/engines/redis/sign-in-failures.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
@@ -195,7 +194,7 @@ test("a key that something else has written is no error for the visitor", async 
 test("the gauge tells whether this instance counts by itself", async () => {
   const { redis } = await openInstance();
   const [gauge] = redis.probes;
-  expect(gauge).toMatchObject({ name: "companiond_limits_local", type: "gauge" });
+  expect(gauge).toMatchObject({ name: "companiond_limits_local" });
   expect(await gauge?.read()).toBe(0);
   await proxy.set("refuse");
   proxy.cut();

@@ -2,8 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { RedisClient } from "bun";
-import { checkRedis, openRedis } from "../../../src/engines/redis/open.ts";
-import { findUnfit, readServerInfo } from "../../../src/engines/redis/server-info.ts";
+import { checkRedis, findUnfit, openRedis, readServerInfo } from "../../../src/engines/redis/open.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { findFreePort } from "../../support/free-port.ts";

@@ -11,7 +11,7 @@ import { estimateTokens } from "../../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../../domain/knowledge.ts";
 import { Slices } from "../../../lib/pause.ts";
 import { cutIntoChunks } from "../passages/chunks.ts";
-import { BlockPostings } from "../retrieval/block-postings.ts";
+import { BlockPostings } from "../retrieval/postings.ts";
 import type { NumberTerm } from "../words/term-number.ts";
 import { termsOfPassage } from "../words/terms.ts";
 

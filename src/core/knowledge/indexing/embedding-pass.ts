@@ -1,12 +1,10 @@
 /** Gives passages their vectors, after they answer by their words already: a provider that is away delays nothing. */
-import type { Store, UnembeddedEdition } from "../../../contracts/store/store.ts";
+import type { EditionDocument, Store, StoredChunk, UnembeddedEdition } from "../../../contracts/store/store.ts";
 import type { Companion } from "../../../domain/companion.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { CountedEmbedder } from "../embedding/counted-embedder.ts";
-import { packVectors } from "../retrieval/vectors/quantised.ts";
-import { createLeftAlone } from "./left-alone.ts";
-import { findMissing } from "./missing-vectors.ts";
+import { packVectors, scaleBytes } from "../retrieval/vectors/quantised.ts";
 
 export interface EmbeddingPass {
   readonly model: string;
@@ -135,4 +133,108 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
       }
     },
   };
+}
+
+interface LeftAlone<Key> {
+  isLeft(key: Key, nowMs: number): boolean;
+  /** Returns for how long. */
+  leave(key: Key, nowMs: number): number;
+  forget(key: Key): void;
+  /** All that is due again. */
+  forgetDue(nowMs: number): void;
+  /** When the first is due again; infinite if none is left. */
+  nextDueMs(): number;
+}
+
+/** Beyond so many, those left first are tried again early. */
+const most = 10_000;
+
+/** What is left alone for a while after it has failed, and for twice as long each time. */
+function createLeftAlone<Key>({ firstMs, lastMs }: { firstMs: number; lastMs: number }): LeftAlone<Key> {
+  const left = new Map<Key, { times: number; untilMs: number }>();
+  return {
+    isLeft: (key, nowMs) => (left.get(key)?.untilMs ?? 0) > nowMs,
+    leave(key, nowMs) {
+      const times = (left.get(key)?.times ?? 0) + 1;
+      const delayMs = Math.min(firstMs * 2 ** (times - 1), lastMs);
+      left.delete(key);
+      left.set(key, { times, untilMs: nowMs + delayMs });
+      const [oldest] = left.keys();
+      if (left.size > most && oldest !== undefined) left.delete(oldest);
+      return delayMs;
+    },
+    forget: (key) => void left.delete(key),
+    forgetDue(nowMs) {
+      for (const [key, { untilMs }] of left) if (untilMs <= nowMs) left.delete(key);
+    },
+    nextDueMs() {
+      let nextMs = Number.POSITIVE_INFINITY;
+      for (const { untilMs } of left.values()) nextMs = Math.min(nextMs, untilMs);
+      return nextMs;
+    },
+  };
+}
+
+interface IncompleteEdition {
+  readonly edition: number;
+  readonly chunks: number;
+  readonly dimensions: number;
+  /** Whether the vectors that it has are of the model. */
+  readonly isCurrent: boolean;
+  readonly documents: readonly Pick<EditionDocument, "firstOrdinal">[];
+  readonly knowledge: Pick<Store["knowledge"], "readVectors" | "readEdition">;
+}
+
+/** Passages in a row, of one document. */
+interface MissingVectors {
+  readonly firstOrdinal: number;
+  readonly texts: readonly string[];
+}
+
+/** Finds the passages of an edition that have no vector, with their texts. At most a few dozen at a time. */
+async function* findMissing(of: IncompleteEdition): AsyncGenerator<MissingVectors> {
+  const isThere = await mark(of);
+  const begins = new Set(of.documents.map(({ firstOrdinal }) => firstOrdinal));
+  for (let next = isThere.indexOf(0); next !== -1; ) {
+    const parts = await of.knowledge.readEdition(of.edition, next);
+    if (parts.length === 0) return;
+    let end = next + 1;
+    for (const { firstOrdinal, chunks } of parts) {
+      let run: string[] = [];
+      for (const [index, chunk] of chunks.entries()) {
+        const ordinal = firstOrdinal + index;
+        end = Math.max(end, ordinal + 1);
+        const isMissing = ordinal >= next && isThere[ordinal] === 0;
+        if (run.length > 0 && (!isMissing || begins.has(ordinal))) {
+          yield { firstOrdinal: ordinal - run.length, texts: run };
+          run = [];
+        }
+        if (isMissing) run.push(textOf(chunk));
+      }
+      if (run.length > 0) yield { firstOrdinal: firstOrdinal + chunks.length - run.length, texts: run };
+    }
+    next = isThere.indexOf(0, end);
+  }
+}
+
+/** A byte for each passage: 1 where it has a vector. */
+async function mark({ edition, chunks, dimensions, isCurrent, knowledge }: IncompleteEdition): Promise<Uint8Array> {
+  const isThere = new Uint8Array(chunks);
+  const stride = dimensions + scaleBytes;
+  for (let next = 0; isCurrent && next < chunks; ) {
+    const blocks = await knowledge.readVectors(edition, next);
+    if (blocks.length === 0) break;
+    for (const { firstOrdinal, vectors } of blocks) {
+      const end = firstOrdinal + Math.floor(vectors.length / stride);
+      isThere.fill(1, firstOrdinal, end);
+      next = Math.max(next + 1, end);
+    }
+  }
+  return isThere;
+}
+
+/** With its headings, which say what it is about; never empty, since models refuse that. */
+function textOf({ heading, text }: StoredChunk): string {
+  const whole = heading === null ? text : `${heading}\n${text}`;
+  return whole.trim() === "" ? "-" : whole;
 }

@@ -6,9 +6,11 @@ import type {
   NewValidators,
   Store,
 } from "../../../contracts/store/store.ts";
-import type { SourceProgress } from "../../../domain/knowledge.ts";
+import type { ReadDocument, SourceProgress } from "../../../domain/knowledge.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import { Slices } from "../../../lib/pause.ts";
+import { sha256Hex } from "../../../lib/sha256.ts";
 import type { Fetcher } from "../fetching/fetcher.ts";
 import type { DocumentReader } from "../reading/reader.ts";
 import type { NumberTerm } from "../words/term-number.ts";
@@ -63,4 +65,44 @@ export interface IndexerParts {
   log: Pick<Log, "info" | "warn" | "error">;
   /** How long one reading may take; an hour unless tests say otherwise. */
   longestMs?: number;
+}
+
+/**
+ * Why a source cannot be read, where neither its fetching nor its parsing has failed. The message is a public
+ * sentence.
+ */
+export class SourceProblem extends Error {
+  /** Whether it may pass. */
+  readonly isTransient: boolean;
+
+  constructor(sentence: string, isTransient = false) {
+    super(sentence);
+    this.isTransient = isTransient;
+  }
+}
+
+/** A millisecond's work. */
+const sliceUnits = 256 * 1024;
+
+/** Of the text alone, its pages divided by a form feed. */
+export async function hashDocument({ pages }: ReadDocument): Promise<string> {
+  const hash = new Bun.SHA256();
+  const slices = new Slices();
+  for (const [index, { markdown }] of pages.entries()) {
+    if (index > 0) hash.update("\f");
+    for (let from = 0; from < markdown.length; ) {
+      let end = Math.min(markdown.length, from + sliceUnits);
+      // Each half of a pair would be hashed as a replacement character.
+      if (end < markdown.length && (markdown.codePointAt(end - 1) ?? 0) > 0xffff) end--;
+      hash.update(markdown.slice(from, end));
+      from = end;
+      if (slices.isOver) await slices.pause();
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Of many documents in order, each by its address and its hash. */
+export function hashDocuments(documents: readonly { url: string | null; contentHash: string }[]): string {
+  return sha256Hex(documents.map(({ url, contentHash }) => `${url ?? ""} ${contentHash}\n`).join(""));
 }

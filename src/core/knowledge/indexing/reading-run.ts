@@ -5,9 +5,8 @@ import type { SourceProgress } from "../../../domain/knowledge.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
 import { ReadingFailure } from "../reading/failure.ts";
 import { Outdated, TooManyPassages } from "./edition-builder.ts";
-import type { IndexerParts, ReadingParts, ReadingRun, ReadSource } from "./parts.ts";
+import { type IndexerParts, type ReadingParts, type ReadingRun, type ReadSource, SourceProblem } from "./parts.ts";
 import { readSitemap } from "./sitemap-reading.ts";
-import { SourceProblem } from "./source-problem.ts";
 import { readPage, readUploaded } from "./source-reading.ts";
 
 export interface RunParts extends IndexerParts {

@@ -4,9 +4,15 @@ import type { ReadDocument } from "../../../domain/knowledge.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
 import { ReadingFailure } from "../reading/failure.ts";
 import type { EditionBuilder } from "./edition-builder.ts";
-import { hashDocument, hashDocuments } from "./hashes.ts";
-import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
-import { SourceProblem } from "./source-problem.ts";
+import {
+  hashDocument,
+  hashDocuments,
+  type ReadingParts,
+  type ReadingRun,
+  type ReadSource,
+  SourceProblem,
+  type Validators,
+} from "./parts.ts";
 import { conditionsOf, isValidatedBy, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
 /** So many pages in a row that cannot be read for now: the website is down, and is left alone. */

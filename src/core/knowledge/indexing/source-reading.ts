@@ -5,9 +5,14 @@ import { Slices } from "../../../lib/pause.ts";
 import type { Fetched } from "../fetching/fetcher.ts";
 import { findKind } from "../reading/kind.ts";
 import { EditionBuilder, Outdated } from "./edition-builder.ts";
-import { hashDocument } from "./hashes.ts";
-import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
-import { SourceProblem } from "./source-problem.ts";
+import {
+  hashDocument,
+  type ReadingParts,
+  type ReadingRun,
+  type ReadSource,
+  SourceProblem,
+  type Validators,
+} from "./parts.ts";
 
 const unchanged: ReadSource = { built: null, notice: null, validators: [] };
 

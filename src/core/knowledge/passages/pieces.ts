@@ -1,6 +1,4 @@
 /** Divides a page's Markdown into pieces that are kept together: headings, paragraphs, list items, rows of tables, lines of code. */
-import { skipSpaces } from "./spaces.ts";
-import { splitLong } from "./split-long.ts";
 
 /** What a passage aims at: about 350 tokens, as history estimates them. */
 export const targetBytes = 1_400;
@@ -151,4 +149,72 @@ function* split(markdown: string, kind: "text" | "row", start: number, end: numb
 function pieceOf(markdown: string, kind: Piece["kind"], start: number, lineEnd: number): Piece {
   const text = markdown.slice(start, lineEnd).trimEnd();
   return { kind, start, end: start + text.length, bytes: Buffer.byteLength(text) };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Divides a long stretch of text: between sentences, else between words, else between characters. Each part has at
+ * most `maxBytes` as UTF-8. Spaces between parts belong to none.
+ */
+function* splitLong(text: string, start: number, end: number, maxBytes: number): Generator<Span> {
+  let from = skipSpaces(text, start, end);
+  while (from < end) {
+    const to = endOfPart(text, from, end, maxBytes);
+    yield { start: from, end: to };
+    from = skipSpaces(text, to, end);
+  }
+}
+
+/** Looks no farther than the part is long, so that all parts together are looked at about twice. */
+function endOfPart(text: string, start: number, end: number, maxBytes: number): number {
+  let bytes = 0;
+  let sentenceEnd = 0;
+  let wordEnd = 0;
+  let isAfterSentence = false;
+  for (let at = start; at < end; ) {
+    const unit = text.charCodeAt(at);
+    if (isSpace(unit)) {
+      wordEnd = at;
+      if (isAfterSentence || unit === 0x0a) sentenceEnd = at;
+      isAfterSentence = false;
+    } else if (closesSentence.has(unit)) isAfterSentence = true;
+    else if (!closers.has(unit)) isAfterSentence = false;
+    const isPair = unit >= 0xd800 && unit <= 0xdbff && at + 1 < end;
+    bytes += isPair ? 4 : utf8Bytes(unit);
+    if (bytes > maxBytes) return sentenceEnd || wordEnd || Math.max(at, start + 1);
+    at += isPair ? 2 : 1;
+    // Chinese and Japanese put no space behind a sentence.
+    if (isAfterSentence && unit > 0x3000) sentenceEnd = at;
+  }
+  return end;
+}
+
+const unitsOf = (characters: string) => new Set(Array.from(characters, (character) => character.charCodeAt(0)));
+const closesSentence = unitsOf(".!?…。！？｡؟۔।");
+const closers = unitsOf("\"'”’»)]」』）*_");
+
+function utf8Bytes(unit: number): number {
+  if (unit < 0x80) return 1;
+  return unit < 0x800 ? 2 : 3;
+}
+
+function isSpace(unit: number): boolean {
+  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit < 0xa0) return false;
+  return (
+    unit === 0xa0 ||
+    unit === 0x3000 ||
+    unit === 0xfeff ||
+    (unit >= 0x1680 && unit <= 0x205f && /\s/.test(String.fromCharCode(unit)))
+  );
+}
+
+function skipSpaces(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && isSpace(text.charCodeAt(at))) at++;
+  return at;
 }

@@ -1,9 +1,9 @@
 /** The reading process from its inside: takes one document from standard input and reports what it says. */
+import { readdirSync, writeFileSync } from "node:fs";
 import { confineProcess } from "./confinement.ts";
 import { ReadingFailure } from "./failure.ts";
 import type { DocumentKind } from "./kind.ts";
 import { loadParser } from "./parse.ts";
-import { letOthersGoFirst } from "./precedence.ts";
 import { pieceLength, type Report } from "./report.ts";
 
 export async function readInChild(kind: DocumentKind, charset: string | null): Promise<void> {
@@ -29,5 +29,35 @@ export async function readInChild(kind: DocumentKind, charset: string | null): P
   } catch (error) {
     if (!(error instanceof ReadingFailure)) throw error;
     await say({ is: "failed", reason: error.reason });
+  }
+}
+
+/** Of -20 to 19. */
+const niceness = 10;
+/** The kernel ends it first. */
+const oomScore = "1000";
+
+/**
+ * Puts this process behind all others: where processor time or memory is short, a document waits or is lost, no
+ * reply. As far as the system lets it; on Linux anybody may do both to himself.
+ */
+function letOthersGoFirst(): void {
+  if (process.platform !== "linux") return;
+  attempt(() => writeFileSync("/proc/self/oom_score_adj", oomScore));
+  const { setPriority } = process.getBuiltinModule("node:os");
+  // Each thread has a niceness of its own; those to come take over that of the one which starts them. Twice, since one may
+  // have been started meanwhile by another that had not been set yet.
+  for (let round = 0; round < 2; round++) {
+    attempt(() => {
+      for (const thread of readdirSync("/proc/self/task")) attempt(() => setPriority(Number(thread), niceness));
+    });
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // A sandbox refuses it, or a thread has ended: documents are read all the same.
   }
 }

@@ -1,5 +1,5 @@
 /** Ranks passages by the words that they share with a question: Okapi BM25 over the lists of the index. */
-import type { Parts } from "../words/compounds.ts";
+import type { Parts } from "../words/query-terms.ts";
 import { brokenList, lengthsByClass, PostingsReader } from "./postings.ts";
 
 /** What is searched: all that answers for one companion. What is called an edition here may be a block of one. */

@@ -1,13 +1,20 @@
 /** Finds the passages of a companion's knowledge that go to the model, and whether they speak of what was asked. */
 import type { LiveEdition, Store } from "../../../contracts/store/store.ts";
 import { type PassageRef, passagesPerTurn, wholeKnowledgeTokens } from "../../../domain/knowledge.ts";
+import type { Log } from "../../../lib/log.ts";
 import type { Measurements } from "../../metrics/measurements.ts";
 import { type QueryTerms, queryTermsOf } from "../words/query-terms.ts";
 import { openTermNumbers } from "../words/term-number.ts";
 import { isFound as isFoundByWords, type Ranked } from "./bm25.ts";
-import type { Found, FoundPassage, KnowledgeFinder, KnowledgeQuestion, NearPassages } from "./found.ts";
-import { fuseRankings } from "./fusion.ts";
-import { type NearLimits, nearWithin } from "./near.ts";
+import type {
+  Found,
+  FoundPassage,
+  KnowledgeFinder,
+  KnowledgeQuestion,
+  NearFound,
+  NearPassages,
+  NearQuestion,
+} from "./found.ts";
 import { rankWords } from "./word-index.ts";
 
 /** At once, as the store has it. */
@@ -134,4 +141,69 @@ function countPassages(editions: readonly LiveEdition[]): number {
 
 function nameOf({ edition, ordinal }: PassageRef): string {
   return `${edition}/${ordinal}`;
+}
+
+/** The usual constant: how little the first place is above the second. */
+const smoothing = 60;
+
+/**
+ * Joins rankings that were made in different ways: by reciprocal rank, since their scores do not compare. The scores
+ * are of the fusion; equal ones by edition and ordinal.
+ */
+export function fuseRankings(
+  rankings: readonly (readonly Pick<Ranked, "edition" | "ordinal">[])[],
+  limit: number,
+): Ranked[] {
+  const fused = new Map<string, { edition: number; ordinal: number; score: number }>();
+  for (const ranking of rankings) {
+    ranking.forEach(({ edition, ordinal }, place) => {
+      const key = `${edition}/${ordinal}`;
+      const entry = fused.get(key) ?? { edition, ordinal, score: 0 };
+      entry.score += 1 / (smoothing + place + 1);
+      fused.set(key, entry);
+    });
+  }
+  return [...fused.values()]
+    .sort((a, b) => b.score - a.score || a.edition - b.edition || a.ordinal - b.ordinal)
+    .slice(0, limit);
+}
+
+/** After this long words have to do. */
+const defaultNearMs = 2_000;
+
+interface NearLimits {
+  readonly log: Log;
+  readonly measurements: Pick<Measurements, "knowledgeFallbacks">;
+  /** Shortened in tests. */
+  readonly nearMs?: number;
+}
+
+/**
+ * Asks for passages by meaning, within the time that a visitor waits for it. Null if words have to do. Never rejects.
+ */
+async function nearWithin(
+  near: NearPassages,
+  question: NearQuestion,
+  { log, measurements, nearMs = defaultNearMs }: NearLimits,
+): Promise<NearFound | null> {
+  const waiting = new AbortController();
+  const stop = { handleEvent: () => waiting.abort() };
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error("no answer in time"));
+    waiting.abort();
+  }, nearMs);
+  question.signal?.addEventListener("abort", stop);
+  try {
+    return await Promise.race([near.find(question, waiting.signal), late.promise]);
+  } catch (error) {
+    // The visitor has left: nobody waits for words either.
+    if (question.signal?.aborted) return null;
+    measurements.knowledgeFallbacks++;
+    log.warn("passages are found by words alone", { companionId: question.companion.id, error });
+    return null;
+  } finally {
+    clearTimeout(timer);
+    question.signal?.removeEventListener("abort", stop);
+  }
 }

@@ -5,6 +5,9 @@
  * A list is a number of entries, then for each passage in order: the distance from the passage before it (from -1) less
  * one, how often the term stands in it, and the class of its length. Numbers are of seven bits a byte, the low ones first.
  */
+import type { NumberTerm } from "../words/term-number.ts";
+import type { Terms } from "../words/terms.ts";
+
 /** Ordinals are below this: far above what a block has, and low enough that a broken list allocates nothing. */
 const maxOrdinal = 1 << 24;
 
@@ -67,3 +70,127 @@ export const lengthsByClass: Float64Array = Float64Array.from(
   { length: 256 },
   (_, lengthClass) => 2 ** (lengthClass / classesPerDoubling) - 1,
 );
+
+/** More often says no more about a passage. */
+const maxCount = 127;
+/** A list's head has at most three bytes, and each entry at most five. */
+const maxHeadBytes = 3;
+const maxEntryBytes = 5;
+
+/**
+ * Gathers the lists of one block of passages, a passage at a time, and gives them out a list at a time: neither takes
+ * long. One list for each term would be tens of thousands of small arrays. All entries stand in one, in the order in
+ * which they came, and each knows which of its term is next. Terms that share a number share a list: a passage is
+ * then found by a word that it does not have.
+ */
+export class BlockPostings {
+  /** By term, and by the number of a term. */
+  readonly #places = new Map<string, number>();
+  readonly #numbers = new Map<number, number>();
+  /** By term: its first entry, its last one, and how many it has. */
+  #first = new Int32Array(16_384);
+  #last = new Int32Array(16_384);
+  #counts = new Int32Array(16_384);
+  /** By entry. */
+  #next = new Int32Array(65_536);
+  #passages = new Int32Array(65_536);
+  #times = new Uint8Array(65_536);
+  readonly #lengthClasses: number[] = [];
+  #entries = 0;
+
+  constructor(private readonly numberTerm: NumberTerm) {}
+
+  /** Of the passages that were added. */
+  get size(): number {
+    return this.#lengthClasses.length;
+  }
+
+  /** The next passage of the block. */
+  add({ counts, length }: Terms): void {
+    const passage = this.#lengthClasses.length;
+    this.#lengthClasses.push(toLengthClass(length));
+    for (const [term, count] of counts) {
+      const place = this.#places.get(term) ?? this.#addTerm(term);
+      const last = this.#last[place] as number;
+      if (this.#counts[place] === 0) this.#first[place] = this.#addEntry(passage, count);
+      else if (this.#passages[last] === passage) {
+        this.#times[last] = Math.min((this.#times[last] as number) + count, maxCount);
+        continue;
+      } else this.#next[last] = this.#addEntry(passage, count);
+      this.#last[place] = this.#entries - 1;
+      this.#counts[place] = (this.#counts[place] as number) + 1;
+    }
+  }
+
+  /** The number of each term with its list, as `PostingsReader` reads it. */
+  *lists(): Generator<readonly [number: number, list: Uint8Array]> {
+    for (const [number, place] of this.#numbers) yield [number, this.#encode(place)];
+  }
+
+  #addEntry(passage: number, count: number): number {
+    const entry = this.#entries++;
+    if (entry === this.#next.length) {
+      this.#next = doubled(this.#next);
+      this.#passages = doubled(this.#passages);
+      this.#times = doubled(this.#times);
+    }
+    this.#passages[entry] = passage;
+    this.#times[entry] = Math.min(count, maxCount);
+    return entry;
+  }
+
+  #addTerm(term: string): number {
+    const number = this.numberTerm(term);
+    const known = this.#numbers.get(number);
+    const place = known ?? this.#addPlace(number);
+    this.#places.set(term, place);
+    return place;
+  }
+
+  /** For a list without entries. */
+  #addPlace(number: number): number {
+    const place = this.#numbers.size;
+    if (place === this.#first.length) {
+      this.#first = doubled(this.#first);
+      this.#last = doubled(this.#last);
+      this.#counts = doubled(this.#counts);
+    }
+    this.#numbers.set(number, place);
+    return place;
+  }
+
+  #encode(place: number): Uint8Array {
+    const entries = this.#counts[place] as number;
+    const list = new Uint8Array(maxHeadBytes + entries * maxEntryBytes);
+    let at = writeNumber(list, 0, entries);
+    let entry = this.#first[place] as number;
+    let before = -1;
+    for (let left = entries; left > 0; left--) {
+      const passage = this.#passages[entry] as number;
+      at = writeNumber(list, at, passage - before - 1);
+      list[at++] = this.#times[entry] as number;
+      list[at++] = this.#lengthClasses[passage] as number;
+      before = passage;
+      entry = this.#next[entry] as number;
+    }
+    return list.slice(0, at);
+  }
+}
+
+function doubled<List extends Int32Array | Uint8Array>(list: List): List {
+  const longer = new (list.constructor as new (length: number) => List)(list.length * 2);
+  longer.set(list);
+  return longer;
+}
+
+/** Returns where the next one goes. */
+function writeNumber(bytes: Uint8Array, at: number, number: number): number {
+  let rest = number;
+  let end = at;
+  while (rest > 127) {
+    bytes[end++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
+}

@@ -1,6 +1,6 @@
 /** Guesses the language of a message: by its script, and by stop words where languages share one. */
 import { foldWidthAndCase, foldWord } from "./fold.ts";
-import { type Language, languages, stopWords } from "./stop-words/stop-words.ts";
+import { type Language, languages, stopWords } from "./stop-words.ts";
 
 /** Scripts that tell a language, the most telling first: Japanese has the characters of Chinese, Persian those of Arabic. */
 const scripts: readonly { readonly pattern: RegExp; readonly language: Language }[] = [

@@ -1,6 +1,6 @@
 /** What is answered where nothing was found and the companion's owner has written no sentence of their own. */
 import { guessLanguage } from "./language.ts";
-import type { Language } from "./stop-words/stop-words.ts";
+import type { Language } from "./stop-words.ts";
 
 const texts: Readonly<Record<Language, string>> = {
   ar: "عذرًا، لم أجد إجابة عن ذلك في المعلومات المتاحة لدي.",

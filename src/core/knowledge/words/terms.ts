@@ -1,7 +1,7 @@
 /** The terms of a passage, as the index keeps them. */
 import { guessLanguages } from "./language.ts";
 import { scan } from "./scan.ts";
-import { stopWords } from "./stop-words/stop-words.ts";
+import { stopWords } from "./stop-words.ts";
 
 export interface Terms {
   /** How often each stands in the text. */

@@ -10,10 +10,9 @@ import {
 } from "../../../contracts/coordination.ts";
 import { type Clock, toUtcDay } from "../../../lib/clock.ts";
 import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
-import { type CountDay, MemoryDailyQuota } from "./daily-quota.ts";
+import { type CountDay, type CountVisitorDay, createVisitorQuota, MemoryDailyQuota } from "./daily-quota.ts";
 import { createErasureMarks } from "./erasure-marks.ts";
 import { createSignInFailures } from "./sign-in-failures.ts";
-import { type CountVisitorDay, createVisitorQuota } from "./visitor-quota.ts";
 
 export interface MemoryCoordinationOptions {
   clock: Pick<Clock, "nowMs" | "monotonicMs">;

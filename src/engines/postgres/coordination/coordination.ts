@@ -4,17 +4,16 @@
  * a lock of a session that it is alive, and the others delete the tickets of one that is not.
  */
 import type { SQL } from "bun";
+import type { DailyQuota } from "../../../contracts/coordination.ts";
 import type { SharedCoordination } from "../../../contracts/store/engine.ts";
-import { type Clock, createSharedClock, systemClock } from "../../../lib/clock.ts";
+import { type Clock, createSharedClock, secondsToMidnight, systemClock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { connect } from "../connection.ts";
 import { requireNoCopy } from "../copy-guard.ts";
 import type { OpenedPostgres } from "../open.ts";
-import { ClockWatch } from "./clock-watch.ts";
-import { createDailyReservations } from "./daily-reservations.ts";
 import { createDuties } from "./duties.ts";
 import { Instance } from "./instance.ts";
-import { InstanceClock } from "./instance-clock.ts";
+import { ClockWatch, InstanceClock } from "./instance-clock.ts";
 import { Notifications } from "./notifications.ts";
 import { requireDirect } from "./pooler-check.ts";
 import { createProbes } from "./probes.ts";
@@ -137,6 +136,34 @@ export async function openCoordination(
       waiting.close();
       await tickets.close();
       await Promise.all([notifications.close(), instance.close()]);
+    },
+  };
+}
+
+/**
+ * The daily quota of voice sessions, at any server of the database: a reservation is a ticket that does not queue.
+ */
+function createDailyReservations(clock: Pick<Clock, "nowMs">, tickets: Tickets): DailyQuota {
+  return {
+    async reserve(companionId, limit) {
+      const { ticket, verdict, day } = await tickets.enter({
+        companionId,
+        kind: "voice_session",
+        queueKey: null,
+        perDay: limit,
+        visitor: null,
+        messageId: null,
+      });
+      if (verdict !== "run") {
+        return { isAdmitted: false, reason: "day_used_up", retryAfterSeconds: secondsToMidnight(clock.nowMs()) };
+      }
+      let isOpen = true;
+      const close = () => {
+        if (isOpen) tickets.end(ticket);
+        isOpen = false;
+      };
+      // What is durable is counted without its ticket.
+      return { isAdmitted: true, id: ticket.id, day, settle: close, release: close };
     },
   };
 }

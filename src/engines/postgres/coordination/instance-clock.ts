@@ -1,4 +1,6 @@
 /** How far the database's clock is from this machine's, so that all servers tell the same time. */
+
+import type { Log } from "../../../lib/log.ts";
 import type { Session } from "./session.ts";
 
 export interface ClockSample {
@@ -68,4 +70,31 @@ export async function takeSample(ask: (text: string) => Promise<{ nowMs: number 
   const roundTripMs = performance.now() - startedMs;
   if (row === undefined) throw new Error("PostgreSQL does not tell the time");
   return { offsetMs: row.nowMs - (askedMs + roundTripMs / 2), roundTripMs };
+}
+
+/** Nothing depends on less. `doctor` and the alert in `deploy/` have the same bound. */
+const apartMs = 1000;
+
+/** Tells the operator when this machine's clock and the database's are apart, and when they agree again. */
+export class ClockWatch {
+  readonly #log: Log;
+  #isApart = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `offsetMs` is what is added to this machine's time to get the database's. */
+  look(offsetMs: number): void {
+    const isApart = Math.abs(offsetMs) > apartMs;
+    if (isApart === this.#isApart) return;
+    this.#isApart = isApart;
+    if (isApart) {
+      this.#log.warn("this machine's clock and the database's are apart: the database's is used, set both with NTP", {
+        offsetMs: Math.round(offsetMs),
+      });
+    } else {
+      this.#log.info("this machine's clock and the database's agree again");
+    }
+  }
 }

@@ -6,7 +6,7 @@
  * transaction, our session either is the very one that it was lent (then both see the same process), or has been replaced
  * by another (then it is not the process that we had). With a session of our own it is neither, however often we look.
  */
-import { refusal } from "../fitness.ts";
+import { refusal } from "../connect-failure.ts";
 import type { OwnConnection, Pool } from "../pool.ts";
 import type { Session } from "./session.ts";
 

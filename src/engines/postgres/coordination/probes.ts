@@ -20,7 +20,6 @@ export function createProbes({ engine, settling, reaper, clock }: ProbedParts): 
     {
       name: "companiond_database_bytes",
       help: "Size of the database's files.",
-      type: "gauge",
       // On the disk of PostgreSQL, not on ours.
       labels: { file: "postgres" },
       read: () => readSize(engine),
@@ -28,31 +27,26 @@ export function createProbes({ engine, settling, reaper, clock }: ProbedParts): 
     {
       name: "companiond_turn_batches_total",
       help: "Commits that settled turns, each of one turn or several.",
-      type: "counter",
       read: () => settling.counts.batches,
     },
     {
       name: "companiond_turns_batched_total",
       help: "Turns that were settled in these commits.",
-      type: "counter",
       read: () => settling.counts.turns,
     },
     {
       name: "companiond_tickets_reaped_total",
       help: "Places in queues and daily quotas that dead servers had left, and this one deleted.",
-      type: "counter",
       read: () => reaper.reapedCount,
     },
     {
       name: "companiond_instances",
       help: "Servers that run on this database, this one included.",
-      type: "gauge",
       read: () => reaper.liveCount,
     },
     {
       name: "companiond_database_clock_offset_seconds",
       help: "What is added to this machine's time to get the database's.",
-      type: "gauge",
       read: () => clock.offsetMs / 1000,
     },
   ];
@@ -72,14 +66,12 @@ function probesOfPool(name: string, pool: Pool): Probe[] {
     {
       name: "companiond_database_pool_open",
       help: "Queries and transactions under way, those that wait for a connection included.",
-      type: "gauge",
       labels: { pool: name },
       read: () => pool.openCount,
     },
     {
       name: "companiond_database_timeouts_total",
       help: "How often the database did not answer in time.",
-      type: "counter",
       labels: { pool: name },
       read: () => pool.timeoutCount,
     },

@@ -1,7 +1,8 @@
-/** SQL text of a table, derived from its drizzle columns: the select list, and how rows are read. */
+/** Rows as SQL: the select list of a table, how rows are read, and many of them as one array for each column. */
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { FieldOf, Row, Table } from "../../store-shared/tables/dialect.ts";
-import { columnsOf } from "../dialect.ts";
+import type { Parameter } from "../queries.ts";
+import { columnsOf } from "../tables.ts";
 
 /** Fields whose column holds JSON, which arrive as text: `createReader` reads them. */
 const isJson = (column: PgColumn) => column.dataType === "custom" && column.mapToDriverValue([]) === "[]";
@@ -38,4 +39,16 @@ export function mapColumns<Described extends Table, Hidden extends FieldOf<Descr
 /** The driver gives a `bigint` as text. */
 function readAs(column: PgColumn): string {
   return column.getSQLType() === "bigint" ? "::float8" : "";
+}
+
+type Value = string | number | boolean | null;
+
+/** For each of `fields` the values of all rows, in order. */
+export function toArrays<Row>(rows: readonly Row[], fields: readonly ((row: Row) => Value)[]): Parameter[] {
+  return fields.map((field) => rows.map(field));
+}
+
+/** `$first::type, …`: the places of parameters of these types. */
+export function places(types: readonly string[], first = 1): string {
+  return types.map((type, at) => `$${first + at}::${type}`).join(", ");
 }

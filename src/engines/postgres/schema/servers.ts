@@ -1,7 +1,7 @@
 /** Tables of what the servers of one database agree on: who runs, whose turn it is, what was erased meanwhile. */
 import { sql } from "drizzle-orm";
 import { customType } from "drizzle-orm/pg-core";
-import { postgres } from "../dialect.ts";
+import { postgres } from "../tables.ts";
 
 const { table, lastingNumber, text, whole, boolean, index } = postgres;
 

@@ -1,6 +1,5 @@
 /** Tables of conversations, for the generator of migrations. */
-import { sqlite } from "../dialect.ts";
-import { tables } from "../tables.ts";
+import { sqlite, tables } from "../tables.ts";
 
 export const { conversations, messages, removals } = tables;
 

@@ -11,7 +11,7 @@ import {
 } from "../../../domain/budget.ts";
 import type { JsonObject } from "../../../domain/json.ts";
 import { toUtcDay } from "../../../lib/clock.ts";
-import { matchesMetadata } from "./metadata-entries.ts";
+import { matchesMetadata } from "./metadata-blocks.ts";
 
 /** What a budget has seen in a period, as it is stored. */
 export interface PeriodRow {

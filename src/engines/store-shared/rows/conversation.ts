@@ -1,5 +1,7 @@
-/** Conversations as both engines store them, and as the domain knows them. */
-import type { Conversation } from "../../../domain/conversation.ts";
+/** Conversations, and exchanges that clients have named, as both engines store them and as the domain knows them. */
+import type { StoredExchange } from "../../../contracts/store/turns.ts";
+import type { Conversation, MessageRole } from "../../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 
 /** Without what only the store knows of it. */
 export function toConversation({
@@ -34,4 +36,37 @@ export function findPlace<Row extends { id: string; createdAt: number }>(rows: r
   const [before = null] = rows;
   if (before === null || before.id === id) return before;
   return rows.reduce((newest, row) => (row.createdAt > newest.createdAt ? row : newest), before);
+}
+
+export interface ExchangeRow {
+  id: string;
+  conversationId: string;
+  role: MessageRole;
+  text: string;
+  complete: boolean | number;
+  endCode: StreamErrorCode | null;
+  createdAt: number;
+  repeats: number | null;
+}
+
+/**
+ * Exchanges that clients have named, as both engines store them. `rows` in order of time; null if the question is not
+ * among them.
+ */
+export function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null {
+  const question = rows.find(({ role }) => role === "user");
+  if (question === undefined) return null;
+  const reply = rows.findLast(({ role }) => role === "assistant");
+  const { endCode, createdAt } = reply ?? question;
+  return {
+    conversationId: question.conversationId,
+    questionId: question.id,
+    replyId: reply?.id ?? null,
+    question: question.text,
+    reply: reply?.text ?? null,
+    isComplete: Boolean(reply?.complete),
+    endCode,
+    endedAtMs: createdAt,
+    repeats: question.repeats ?? 0,
+  };
 }

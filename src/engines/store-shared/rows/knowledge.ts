@@ -32,25 +32,11 @@ export function extendPieces(last: Uint8Array | null, bytes: Uint8Array): Uint8A
 }
 
 /** The columns of a source that make a `Source`. */
-export interface SourceRow {
-  id: string;
-  companionId: string;
-  type: SourceType;
-  title: string;
-  url: string | null;
-  refreshHours: number | null;
-  status: SourceStatus;
-  error: string | null;
-  chunks: number;
-  bytes: number;
-  contentHash: string | null;
+export type SourceRow = Omit<Source, "refreshAt" | "progress"> & {
   dueAt: number | null;
   pagesDone: number | null;
   pagesTotal: number | null;
-  indexedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
-}
+};
 
 export function toSource(row: SourceRow): Source {
   const { id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash } = row;

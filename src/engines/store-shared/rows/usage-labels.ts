@@ -1,8 +1,8 @@
-/** Joins sums of usage with the metadata that they were recorded under. */
+/** Labels of usage: joined with sums of it, and cut into slices for the metadata index. */
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { UsageGroup } from "../../../contracts/store/usage.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
-import { matchesMetadata } from "./metadata-entries.ts";
+import { matchesMetadata } from "./metadata-blocks.ts";
 import { isMetadata, readFields } from "./usage-groups.ts";
 import type { SumRow } from "./usage-sums.ts";
 
@@ -58,4 +58,29 @@ export function createLabelJoin(source: { readLabels(numbers: readonly number[])
       yield labelled.flatMap(([row, { fields, isMatch }]) => (isMatch ? [[row, fields] as const] : []));
     }
   };
+}
+
+interface UnindexedLabel {
+  number: number;
+  /** Characters of its metadata. */
+  size: number;
+}
+
+export const mostLabelsPerSlice = 250;
+/** A value takes eight characters at least: some hundred rows of the index. */
+const mostCharacters = 16_384;
+
+/**
+ * How many labels of usage get into the metadata index with one commit. The first of them, at least one, as many as
+ * are some milliseconds of work.
+ */
+export function cutSlice(labels: readonly UnindexedLabel[]): number[] {
+  const numbers: number[] = [];
+  let characters = 0;
+  for (const { number, size } of labels) {
+    characters += size;
+    if (numbers.length > 0 && characters > mostCharacters) break;
+    numbers.push(number);
+  }
+  return numbers;
 }

@@ -2,11 +2,10 @@
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../../../contracts/store/usage.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
-import { matchesMetadata } from "./metadata-entries.ts";
+import { matchesMetadata } from "./metadata-blocks.ts";
 import { dimensionsOf, isMetadata, orderGroups, type UsageDimension } from "./usage-groups.ts";
 import { createLabelJoin, type LabelText, type Summed } from "./usage-labels.ts";
-import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
-import { createTotal, type SumRow } from "./usage-sums.ts";
+import { createTotal, type SumRow, splitPeriod, type UsagePeriod } from "./usage-sums.ts";
 
 export interface UsageLabel {
   number: number;

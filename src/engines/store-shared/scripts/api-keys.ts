@@ -1,10 +1,9 @@
 /** API keys: made, replaced, listed and revoked. Each engine finds them in its own way. */
 import { type ApiKeyStore, type NewApiKey, toMadeKey } from "../../../contracts/store/api-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import type { ApiKey } from "../../../domain/account.ts";
+import { type ApiKey, type Scope, scopes } from "../../../domain/account.ts";
 import { invalidFields } from "../../../domain/errors.ts";
 import { toSubjectColumns } from "../rows/budgets.ts";
-import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
 import {
@@ -99,4 +98,34 @@ export function createApiKeyStore(scripts: ScriptRunner, { encodeHash, ...lookup
         return yield* revokeLine({ accountId, accountNumber, context, makeAuditId }, keyId, ending);
       }),
   };
+}
+
+/** Stored in databases: a letter never gets a different meaning. */
+const letters: Record<Scope, string> = {
+  "companions:read": "c",
+  "companions:write": "C",
+  "conversations:read": "v",
+  "conversations:write": "V",
+  "usage:read": "u",
+  "keys:read": "k",
+  "keys:write": "K",
+  "audit:read": "a",
+  "chat:write": "H",
+  "budgets:write": "B",
+  "knowledge:read": "n",
+  "knowledge:write": "N",
+  "webhooks:read": "w",
+  "webhooks:write": "W",
+};
+
+const scopeOf = new Map(scopes.map((scope) => [letters[scope], scope]));
+
+/** Scopes as stored with API keys: one letter each, since every check reads them. In the order given. */
+function encodeScopes(granted: readonly Scope[]): string {
+  return granted.map((scope) => letters[scope]).join("");
+}
+
+/** Letters of a newer program are ignored: they grant nothing here. */
+export function decodeScopes(text: string): Scope[] {
+  return [...text].flatMap((letter) => scopeOf.get(letter) ?? []);
 }

@@ -1,11 +1,15 @@
-/** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
-import type { AuditEntry } from "../../../contracts/store/audit.ts";
-import type { IdempotentWrite } from "../../../contracts/store/idempotency.ts";
+/**
+ * What every change made by people also writes in its commit, the audit entry and the idempotent response, and how
+ * both are read.
+ */
+import type { AuditActor, AuditEntry, AuditStore } from "../../../contracts/store/audit.ts";
+import type { IdempotencyStore, IdempotentResponse, IdempotentWrite } from "../../../contracts/store/idempotency.ts";
+import { type ListOrder, toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { idempotencyLifetimeMs } from "../rows/bounds.ts";
 import { holdings } from "./holdings.ts";
-import { get, insertAll, run, type Script } from "./script.ts";
+import { all, columns, get, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
 /** What a change made by people is called in the audit log. */
 interface Change {
@@ -62,3 +66,80 @@ export const changes = {
     return number;
   },
 };
+
+const selectResponse = `SELECT body_hash AS "bodyHash", status, body FROM idempotency
+  WHERE account_id = $1 AND method = $2 AND path = $3 AND key = $4 AND created_at > $5`;
+const selectAccounts = `SELECT DISTINCT account_id AS id FROM
+  (SELECT account_id FROM idempotency WHERE created_at <= $1 ORDER BY created_at LIMIT $2) AS expired`;
+const lockHoldings = `SELECT 1 FROM account_holdings WHERE account_id = ANY ($1::text[])
+  ORDER BY account_id FOR NO KEY UPDATE`;
+const deleteExpired = `DELETE FROM idempotency WHERE (account_id, method, path, key) IN
+  (SELECT account_id, method, path, key FROM idempotency WHERE created_at <= $2 AND account_id = ANY ($1::text[])
+   ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)`;
+
+/** Recorded responses of retried calls; `changes.ts` writes them. */
+export function createIdempotencyStore(scripts: ScriptRunner): IdempotencyStore {
+  return {
+    find: ({ accountId, method, path, key }, nowMs) =>
+      scripts.read(() =>
+        get<IdempotentResponse>(selectResponse, accountId, method, path, key, nowMs - idempotencyLifetimeMs),
+      ),
+
+    purge: (nowMs, limit) =>
+      scripts.writeHeavy(function* () {
+        const expiredAt = nowMs - idempotencyLifetimeMs;
+        const ids = (yield* all<{ id: string }>(selectAccounts, expiredAt, limit)).map(({ id }) => id);
+        if (ids.length === 0) return 0;
+        // The trigger that counts responses would lock the accounts' rows in the order of the responses, and a purge
+        // at another server in another: a deadlock.
+        yield* lockRows(lockHoldings, ids);
+        return yield* run(deleteExpired, ids, expiredAt, limit);
+      }),
+  };
+}
+
+interface Row extends Omit<AuditEntry, "actor" | "details"> {
+  actorKind: AuditActor["kind"];
+  actorId: string | null;
+  ipPrefix: string | null;
+  requestId: string | null;
+  details: string;
+}
+
+const shown = columns<Row>("e", [
+  ...(["id", "accountId", "actorKind", "actorId", "ipPrefix", "requestId"] as const),
+  ...(["action", "targetId", "details", "createdAt"] as const),
+]);
+
+function select(order: ListOrder, isFollowing = ""): string {
+  const direction = order === "asc" ? "ASC" : "DESC";
+  return `SELECT ${shown} FROM audit e
+    WHERE e.account_id = $1 AND e.created_at >= $2 AND e.created_at < $3 ${isFollowing}
+    ORDER BY e.created_at ${direction}, e.number ${direction} LIMIT $4`;
+}
+
+// A cursor that is no entry of the account gives no row to compare with, and so nothing: starting over would never end,
+// and would reveal which ids belong to another account.
+const cursor = "(SELECT created_at, number FROM audit WHERE id = $5 AND account_id = $1)";
+const selectFirst = { desc: select("desc"), asc: select("asc") };
+const selectFollowing = {
+  desc: select("desc", `AND (e.created_at, e.number) < ${cursor}`),
+  asc: select("asc", `AND (e.created_at, e.number) > ${cursor}`),
+};
+
+function toEntry({ actorKind: kind, actorId: id, ipPrefix, requestId, details, ...entry }: Row): AuditEntry {
+  return { ...entry, actor: { kind, id, ipPrefix, requestId }, details: JSON.parse(details) };
+}
+
+/** The audit log; changes write their entries through `changes.ts`. */
+export function createAuditStore(scripts: ScriptRunner): AuditStore {
+  return {
+    record: (entry) => scripts.write(() => changes.audit(entry)),
+
+    async list(accountId, { fromMs, toMs }, { limit, afterId, order = "desc" }) {
+      const [text, after] = afterId === null ? [selectFirst[order], []] : [selectFollowing[order], [afterId]];
+      const rows = await scripts.read(() => all<Row>(text, accountId, fromMs, toMs, limit + 1, ...after));
+      return toPage(rows.map(toEntry), limit);
+    },
+  };
+}

@@ -4,8 +4,8 @@ import type { EmbedToken } from "../../../domain/companion.ts";
 import { changes } from "./changes.ts";
 import { ownsCompanion } from "./companions.ts";
 import { holdings } from "./holdings.ts";
-import type { RecordLastUses } from "./last-use.ts";
 import { all, columns, get, insert, run, type ScriptRunner } from "./script.ts";
+import type { RecordLastUses } from "./sessions.ts";
 
 // The companion row contains its oldest valid token, for lists.
 const refreshOldest = `UPDATE companions SET embed_token =

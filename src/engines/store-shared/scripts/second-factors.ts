@@ -1,6 +1,6 @@
 /** Second factors, their recovery codes, and the server's sealed values. */
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../../../contracts/store/second-factors.ts";
-import { endSessions } from "./account-changes.ts";
+import { endSessions } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { all, get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
 

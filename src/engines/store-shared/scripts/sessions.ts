@@ -1,10 +1,18 @@
 /** Dashboard sessions and one-time links. */
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../../../contracts/store/sessions.ts";
 import type { Account } from "../../../domain/account.ts";
-import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./account-changes.ts";
+import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./accounts.ts";
 import { changes } from "./changes.ts";
-import type { RecordLastUses } from "./last-use.ts";
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
+
+/**
+ * When sessions and embed tokens were last used: a later use replaces an earlier one. Sets many in one commit, in
+ * each engine's own way. Unknown ids are ignored.
+ */
+export type RecordLastUses = (
+  table: "sessions" | "embed_tokens",
+  uses: readonly { id: string; lastUsedAt: number }[],
+) => Promise<void>;
 
 const shown = columns<Session>("s", [
   "id",

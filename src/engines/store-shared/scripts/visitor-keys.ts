@@ -1,11 +1,11 @@
 /** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
 import { toPage } from "../../../contracts/store/page.ts";
-import type { VisitorKey, VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
+import { mostCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { mostKeysOfFilter, mostVisitorKeys } from "../../../domain/visitor.ts";
+import { coversFacts, factsOfFilter, mostKeysOfFilter, mostVisitorKeys } from "../../../domain/visitor.ts";
+import { sha256Hex } from "../../../lib/sha256.ts";
 import { beforeAll } from "../rows/budgets.ts";
-import { describeVisitorKey, indexFilter, type VisitorKeyFacts } from "../rows/visitor-keys.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -121,4 +121,31 @@ export function createVisitorKeyStore(
       });
     },
   };
+}
+
+type VisitorKeyFacts = Pick<VisitorKey, "id" | "name" | "algorithm" | "metadata">;
+
+/** One more is read, so that more are noticed. */
+export const mostCandidates = mostCompared + 1;
+
+/** As they are indexed: with the account, so that each query has one index to go by. */
+export function indexFacts(accountId: string, facts: readonly string[]): string[] {
+  return facts.map((fact) => `${accountId} ${fact}`);
+}
+
+function indexFilter(accountId: string, { metadata }: Pick<VisitorKey, "metadata">) {
+  const facts = indexFacts(accountId, factsOfFilter(metadata));
+  return { facts, filterHash: sha256Hex(JSON.stringify(facts)) };
+}
+
+/** `candidates`: the live keys that are found under any of the facts. */
+export function pickOnly(candidates: readonly VisitorKey[], facts: readonly string[]): VisitorKey | null {
+  if (candidates.length > mostCompared) return null;
+  const has = new Set(facts);
+  const [only = null, ...others] = candidates.filter(({ metadata }) => coversFacts(metadata, has));
+  return others.length === 0 ? only : null;
+}
+
+function describeVisitorKey({ name, algorithm, metadata }: VisitorKeyFacts): Record<string, string> {
+  return { name, algorithm, ...(metadata === null ? {} : { metadata: JSON.stringify(metadata) }) };
 }

@@ -141,7 +141,7 @@ export function accountTables(dialect: Dialect) {
       accountNumber: whole("account_number")
         .notNull()
         .references(() => accounts.number, { onDelete: "cascade" }),
-      /** See `rows/scope-letters.ts`. */
+      /** See `scripts/api-keys.ts`. */
       scopes: text("scopes").notNull(),
       expiresAt: whole("expires_at"),
       revokedAt: whole("revoked_at"),

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import type { FinishReason, MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
-import type { RemovalKind } from "../rows/removals.ts";
+import type { RemovalKind } from "../scripts/removals.ts";
 import type { Dialect } from "./dialect.ts";
 
 export function conversationTables(dialect: Dialect) {

@@ -7,8 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm, Dialog } from "../ui/dialog.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { LinkShown } from "./new-account.tsx";
-import { PlanAndRole } from "./plan-and-role.tsx";
+import { LinkShown, PlanAndRole } from "./new-account.tsx";
 import { AccountSpending, type LoadedStops, StopAccount, stopOf } from "./spending-stops.tsx";
 import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 

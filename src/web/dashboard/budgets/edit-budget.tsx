@@ -1,12 +1,25 @@
-/** Makes a budget, or changes one over the version that was read. */
-import { call, tagOf } from "../lib/api.ts";
-import { changedFields } from "../lib/changed-fields.ts";
-import { type Loaded, useLoad } from "../lib/load.ts";
-import type { Budget } from "../lib/types.ts";
+/** The dialog in which a budget is made, or changed over the version that was read. */
+import { useLayoutEffect, useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { ApiError, call, changedFields, fieldProblem, tagOf } from "../lib/api.ts";
+import { type Loaded, useAction, useLoad, useSettled } from "../lib/load.ts";
+import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
 import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
+import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { type BudgetDraft, findBudgetChanges, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
-import { BudgetForm } from "./budget-form.tsx";
+import {
+  type BudgetDraft,
+  findBudgetChanges,
+  findBudgetProblems,
+  findStop,
+  previewBody,
+  type SubjectKind,
+  toBudgetBody,
+  toBudgetDraft,
+} from "./budget-draft.ts";
+import { MetadataPairs } from "./metadata-pairs.tsx";
 
 interface MakeProps {
   onSaved(): Promise<void>;
@@ -60,5 +73,141 @@ function EditLoaded({ path, budget, set, onSaved, onClose }: LoadedProps) {
       <BudgetForm budget={budget} onSave={save} onClose={onClose} />
       {question}
     </>
+  );
+}
+
+interface BudgetFormProps {
+  /** Null for a new one. */
+  budget: Budget | null;
+  /** Takes a draft without problems. */
+  onSave(draft: BudgetDraft): Promise<void>;
+  onClose(): void;
+}
+
+const subjects: readonly { value: SubjectKind; label: string }[] = [
+  { value: "account", label: "The whole account" },
+  { value: "companion_id", label: "One companion" },
+  { value: "key_id", label: "One API key" },
+  { value: "metadata", label: "Companions with certain metadata" },
+];
+
+const periods: readonly { value: Budget["period"]; label: string }[] = [
+  { value: "month", label: "Each month" },
+  { value: "day", label: "Each day" },
+];
+
+const actions: readonly { value: Budget["action"]; label: string }[] = [
+  { value: "stop", label: "Stop: no more replies" },
+  { value: "notify", label: "Only notify: replies go on" },
+];
+
+const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
+
+const readPreview = (body: string, signal: AbortSignal) =>
+  call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(body), signal });
+
+/** Of the draft as it is now; null until it has arrived. */
+function usePreview(draft: BudgetDraft): BudgetPreview | null {
+  const wanted = JSON.stringify(previewBody(draft));
+  const settled = useSettled(wanted);
+  const { data } = useLoad(settled === "null" ? null : settled, readPreview);
+  return settled === wanted ? data : null;
+}
+
+/** The dialog in which a budget is made or changed. */
+function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
+  const [draft, setDraft] = useState(() => toBudgetDraft(budget));
+  useLayoutEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
+  const [isTold, setIsTold] = useState(false);
+  const own = isTold ? findBudgetProblems(draft) : {};
+  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
+  const stop = findStop(draft, usePreview(draft));
+  const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const submit = useAction(async () => {
+    setIsTold(true);
+    if (Object.keys(findBudgetProblems(draft)).length > 0) {
+      requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
+      return;
+    }
+    await onSave(draft);
+  });
+  const problemOf = (field: keyof typeof own) => own[field] ?? fieldProblem(submit.error, field);
+  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
+  return (
+    <FormDialog
+      title={budget === null ? "New budget" : "Edit the budget"}
+      action={stop !== null ? "Save and stop replies" : budget === null ? "Create budget" : "Save"}
+      submit={submit}
+      kept={budget}
+      isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
+      class="space-y-5"
+      onClose={onClose}
+    >
+      <SelectField
+        label="Whose spending counts"
+        value={draft.kind}
+        options={subjects}
+        onValue={(kind) => change({ kind: kind as SubjectKind })}
+        error={problemOf("account")}
+      />
+      {draft.kind === "companion_id" && (
+        <CompanionPicker
+          value={draft.companion_id}
+          everyone={null}
+          onValue={(id) => change({ companion_id: id ?? "" })}
+          error={problemOf("companion_id")}
+        />
+      )}
+      {draft.kind === "key_id" && (
+        <SelectField
+          label="API key"
+          value={draft.key_id}
+          options={[
+            { value: "", label: keys?.length === 0 ? "There are no keys" : "Choose one" },
+            ...(keys ?? []).map(({ id, name, last_four }) => ({ value: id, label: `${name} …${last_four}` })),
+          ]}
+          onValue={(key_id) => change({ key_id })}
+          hint="What it relays, and what the companions that it made answer on websites; the same of keys that it made or that replace it."
+          error={problemOf("key_id")}
+        />
+      )}
+      {draft.kind === "metadata" && (
+        <MetadataPairs pairs={draft.pairs} onPairs={(pairs) => change({ pairs })} error={problemOf("metadata")} />
+      )}
+      <div class="grid items-start gap-5 sm:grid-cols-2">
+        <TextField
+          label="US dollars"
+          inputMode="decimal"
+          autofocus={budget !== null}
+          value={draft.amount}
+          onValue={(amount) => change({ amount })}
+          placeholder="50.00"
+          error={problemOf("limit_micros")}
+        />
+        <SelectField
+          label="Period"
+          value={draft.period}
+          options={periods}
+          onValue={(period) => change({ period: period as Budget["period"] })}
+          hint="In UTC. What was spent since it began counts, too."
+          error={fieldProblem(submit.error, "period")}
+        />
+      </div>
+      <SelectField
+        label="When it is reached"
+        value={draft.action}
+        options={actions}
+        onValue={(action) => change({ action: action as Budget["action"] })}
+        hint={
+          draft.action === "stop"
+            ? "A reply that could cost more than is left is refused, and so is every reply of a model without a price. Visitors read that the chat is out of service."
+            : "The dashboard shows it, and so do the operator's log and metrics."
+        }
+        error={fieldProblem(submit.error, "action")}
+      />
+      <div role="status" class="empty:hidden">
+        {stop !== null && <Notice tone="bad">{stop}</Notice>}
+      </div>
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 /** The fields and values that companions' metadata must have, for a budget or a visitor key. */
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
-import { useRowFocus } from "../companion/row-focus.ts";
 import { type MetadataPair, mostPairs } from "../lib/metadata-pairs.ts";
 import { Button, IconButton } from "../ui/button.tsx";
+import { useRowFocus } from "../ui/focus.ts";
 
 interface MetadataPairsProps {
   pairs: readonly MetadataPair[];

@@ -1,8 +1,8 @@
 /** Who the playground's visitor is: nobody known, or somebody whose token is pasted, or signed here. */
 import { useState } from "preact/hooks";
 import { useAction, useLoad } from "../lib/load.ts";
+import { visitorKeysPath } from "../lib/router.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
-import { visitorKeysPath } from "../paths.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/states.tsx";

@@ -1,5 +1,5 @@
 /** Chooses one companion of however many, by typing a part of its name. */
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { toSearch } from "../lib/api.ts";
 import { noteName, useCompanionNames } from "../lib/companion-names.ts";
 import { useLoad, useSettled } from "../lib/load.ts";
@@ -26,6 +26,12 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     ...(everyone === null ? [] : [{ id: "", name: everyone }]),
     ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
   ];
+  /** Of what has been typed; before, Enter would choose what the text no longer names. */
+  const isCurrent = q === (typed ?? "") && (found.data !== null || found.error !== null);
+  const [isEntered, setIsEntered] = useState(false);
+  useEffect(() => {
+    if (isEntered && isCurrent) choose(options[Math.min(at, options.length - 1)]);
+  }, [isEntered, isCurrent]);
   const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
 
   function choose(option: { id: string; name: string } | undefined): void {
@@ -35,10 +41,18 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     close();
   }
 
+  function open({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void {
+    if (isOpen) return;
+    setTyped("");
+    setIsOpen(true);
+    currentTarget.select();
+  }
+
   function close(): void {
     setIsOpen(false);
     setTyped(null);
     setAt(0);
+    setIsEntered(false);
   }
 
   return (
@@ -60,15 +74,14 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         class="control"
         value={typed ?? shown}
         placeholder="Type a name"
-        onFocus={(event) => {
-          setTyped("");
-          setIsOpen(true);
-          event.currentTarget.select();
-        }}
+        onFocus={open}
+        // After a choice it has the focus still.
+        onClick={open}
         onBlur={close}
         onInput={(event) => {
           setTyped(event.currentTarget.value);
           setIsOpen(true);
+          setIsEntered(false);
           setAt(event.currentTarget.value === "" || everyone === null ? 0 : 1);
         }}
         onKeyDown={(event) => {
@@ -78,7 +91,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
             setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
           } else if (event.key === "Enter" && isOpen) {
             event.preventDefault();
-            choose(options[Math.min(at, options.length - 1)]);
+            setIsEntered(true);
           } else if (event.key === "Escape" && isOpen) {
             event.stopPropagation();
             close();

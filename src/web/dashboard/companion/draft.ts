@@ -1,11 +1,9 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
-
-import { changedFields } from "../lib/changed-fields.ts";
+import { changedFields } from "../lib/api.ts";
 import { defaultThemeColor, isColor } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
-import { originProblem } from "./origin.ts";
 
 /** Fields that are a text, or not set. */
 const textFields = [
@@ -187,4 +185,22 @@ export interface SectionProps {
 export function tie({ draft, problems, change }: SectionProps, field: TextDraftField) {
   const onValue = (value: string) => change({ [field]: value });
   return { value: draft[field], onValue, error: problems[field] };
+}
+
+/**
+ * Allowed origins as owners write them: checked before they are sent. A sentence, or null for an origin that the
+ * server takes.
+ */
+export function originProblem(text: string): string | null {
+  if (text.length > 270) return `“${text.slice(0, 40)}…” is longer than 270 characters.`;
+  const match = /^(https?):\/\/(\*\.)?([^/?#@*\\\s]+)(\/.*)?$/i.exec(text);
+  if (!match) {
+    if (!/^https?:\/\//i.test(text)) return `“${text}” must begin with https:// or http://.`;
+    return `“${text}” is no origin: write https://shop.example, or https://*.shop.example for its subdomains.`;
+  }
+  const [, scheme = "", wildcard = "", host = "", rest = ""] = match;
+  if (rest !== "" && rest !== "/") return `“${text}” has a path: write ${scheme}://${host} alone.`;
+  const { hostname = "" } = URL.parse(`${scheme}://${host}`) ?? {};
+  const isHost = /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) && wildcard.length + hostname.length <= 253;
+  return isHost ? null : `“${host}” is no host name.`;
 }

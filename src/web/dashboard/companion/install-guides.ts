@@ -1,4 +1,4 @@
-/** Where the snippet goes, for each website builder. */
+/** Where the snippet goes, for each website builder, and whether visitors there can use this server's address. */
 
 interface Guide {
   name: string;
@@ -74,3 +74,13 @@ export const guides: readonly Guide[] = [
     snippet: element,
   },
 ];
+
+/**
+ * Whether visitors of websites can use this server's address. `loopback`: only this machine reaches it. `plain`:
+ * pages with https load nothing from it. Null: nothing is wrong.
+ */
+export function judgeAddress(baseUrl: string): "loopback" | "plain" | null {
+  const { hostname, protocol } = new URL(baseUrl);
+  if (/^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return "loopback";
+  return protocol === "https:" ? null : "plain";
+}

@@ -2,9 +2,9 @@
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
+import { useRowFocus } from "../ui/focus.ts";
 import type { SectionProps } from "./draft.ts";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
-import { useRowFocus } from "./row-focus.ts";
 
 export function MetadataEditor({ draft: { metadata }, problems, change }: SectionProps) {
   const isReadable = "value" in readMetadata(metadata);

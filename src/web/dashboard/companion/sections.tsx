@@ -1,14 +1,16 @@
 /** The parts of a companion's form. */
+import { Plus, X } from "lucide-preact";
 import { estimateTokens, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
+import { Button, IconButton } from "../ui/button.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
+import { useRowFocus } from "../ui/focus.ts";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
-import { type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
+import { maxStarters, type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
-import { StartersEditor } from "./starters-editor.tsx";
-import { PlaceholderGuide } from "./visitors-section.tsx";
+import { PlaceholderGuide } from "./visitors-sections.tsx";
 
 export function IdentitySection(props: SectionProps) {
   const { draft } = props;
@@ -184,5 +186,49 @@ export function MetadataSection(props: SectionProps) {
     <Section title="Metadata" hint="Your own data about it. Lists and usage can be filtered by any field.">
       <MetadataEditor {...props} />
     </Section>
+  );
+}
+
+/** Suggested first questions. */
+function StartersEditor({ draft: { starters }, problems, change }: SectionProps) {
+  const { list, focusRow } = useRowFocus();
+
+  /** An empty field is filled before there is another one. */
+  function add(): void {
+    const empty = starters.findIndex((starter) => starter.trim() === "");
+    if (empty === -1) change({ starters: [...starters, ""] });
+    focusRow(empty === -1 ? starters.length : empty);
+  }
+
+  return (
+    <fieldset>
+      <legend class="mb-1.5 font-medium">Suggested questions</legend>
+      <ul ref={list} class="space-y-2">
+        {starters.map((starter, index) => (
+          // By place: they have no other name, and move only by removal.
+          <li key={index} class="flex gap-1.5">
+            <input
+              aria-label={`Question ${index + 1}`}
+              dir="auto"
+              class="control"
+              value={starter}
+              onInput={({ currentTarget: { value } }) => change({ starters: starters.with(index, value) })}
+            />
+            <IconButton
+              label={`Remove question ${index + 1}`}
+              onClick={() => change({ starters: starters.toSpliced(index, 1) })}
+            >
+              <X size={17} aria-hidden="true" />
+            </IconButton>
+          </li>
+        ))}
+      </ul>
+      {problems.starters && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.starters}</p>}
+      {starters.length < maxStarters && (
+        <Button icon={Plus} kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
+          Add a question
+        </Button>
+      )}
+    </fieldset>
   );
 }

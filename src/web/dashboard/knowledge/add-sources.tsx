@@ -1,16 +1,18 @@
 /** Adds to what a companion reads: files, the address of a page or a sitemap, or a text. */
-import { FileText } from "lucide-preact";
-import { useState } from "preact/hooks";
+import { FileText, Plus } from "lucide-preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { CheckField, Form, SelectField, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
-import { AddAddress } from "./add-address.tsx";
-import { useDroppedFiles } from "./drop-files.ts";
+import { Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
 import { WriteText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
-import { kindsSentence } from "./file-kinds.ts";
-import { UploadList } from "./upload-list.tsx";
-import type { Uploads } from "./use-uploads.ts";
+import { kindsSentence, looksLikeSitemap, refreshChoices, toAddress } from "./source-words.ts";
+import { UploadList, type Uploads } from "./uploads.tsx";
 
 interface AddSourcesProps {
   /** Of the companion's sources. */
@@ -44,4 +46,104 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
       {isWriting && <WriteText path={path} onSaved={onAdded} onClose={() => setIsWriting(false)} />}
     </Section>
   );
+}
+
+/** Adds the address of a page, or of a sitemap with all its pages. */
+function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): void }) {
+  const [typed, setTyped] = useState("");
+  // Null: as the address looks.
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const [hours, setHours] = useState("");
+  const form = useRef<HTMLDivElement>(null);
+  const isSitemap = chosen ?? looksLikeSitemap(typed);
+  const add = useAction(async () => {
+    const body = {
+      type: isSitemap ? "sitemap" : "url",
+      url: toAddress(typed),
+      refresh_hours: hours === "" ? null : Number(hours),
+    };
+    onAdded(await call<Source>("POST", path, { body }));
+    // The next one may have been typed meanwhile.
+    setTyped((now) => (now === typed ? "" : now));
+    setChosen((now) => (now === chosen ? null : now));
+    say(isSitemap ? "Added: its pages are being read." : "Added: it is being read.");
+    form.current?.querySelector("input")?.focus();
+  });
+  const problem = fieldProblem(add.error, "url");
+  return (
+    <div ref={form}>
+      <Form noValidate class="space-y-3" onSubmit={() => typed.trim() !== "" && void add.run()}>
+        <div class="flex flex-wrap items-end gap-2">
+          <TextField
+            label="Address of a page or sitemap"
+            type="url"
+            isCode
+            class="flex-1 basis-56"
+            value={typed}
+            onValue={(value) => {
+              setTyped(value);
+              add.clear();
+            }}
+            placeholder="https://www.example.com/sitemap.xml"
+          />
+          <Button type="submit" kind="primary" icon={Plus} disabled={typed.trim() === ""} isBusy={add.isBusy}>
+            Add
+          </Button>
+        </div>
+        {add.error !== null && <Problem>{problem ?? toSentence(add.error)}</Problem>}
+        {typed.trim() !== "" && (
+          <div class="grid gap-5 sm:grid-cols-2">
+            <CheckField
+              label="It is a sitemap"
+              hint="Reads all pages that it names, up to 500, each under its own address."
+              checked={isSitemap}
+              onChecked={setChosen}
+            />
+            <SelectField label="Read it again" options={refreshChoices} value={hours} onValue={setHours} />
+          </div>
+        )}
+      </Form>
+    </div>
+  );
+}
+
+/** Files that are dropped anywhere on the page. Whether files are held over the page now. */
+function useDroppedFiles(onFiles: (files: readonly File[]) => void): boolean {
+  const [isOver, setIsOver] = useState(false);
+  const act = useRef(onFiles);
+  act.current = onFiles;
+  useEffect(() => {
+    const holdsFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") ?? false;
+    // A dialog has fields of its own for files.
+    const isElsewhere = () => document.querySelector("dialog[open]") !== null;
+    const onDragOver = (event: DragEvent) => {
+      if (!holdsFiles(event) || isElsewhere()) return;
+      // Otherwise the browser would open the file in place of the page.
+      event.preventDefault();
+      setIsOver(true);
+    };
+    const onDragLeave = ({ relatedTarget }: DragEvent) => {
+      if (relatedTarget === null) setIsOver(false);
+    };
+    const onDrop = (event: DragEvent) => {
+      setIsOver(false);
+      if (!holdsFiles(event) || isElsewhere()) return;
+      event.preventDefault();
+      act.current(filesOf(event));
+    };
+    const listeners = { dragover: onDragOver, dragleave: onDragLeave, drop: onDrop };
+    const all = Object.entries(listeners) as [string, EventListener][];
+    for (const [name, listener] of all) window.addEventListener(name, listener);
+    return () => {
+      for (const [name, listener] of all) window.removeEventListener(name, listener);
+    };
+  }, []);
+  return isOver;
+}
+
+/** Without folders, which browsers hand over as files that cannot be read. */
+function filesOf({ dataTransfer }: DragEvent): File[] {
+  const items = [...(dataTransfer?.items ?? [])].filter(({ kind }) => kind === "file");
+  const files = items.filter((item) => !item.webkitGetAsEntry?.()?.isDirectory).map((item) => item.getAsFile());
+  return files.filter((file) => file !== null);
 }

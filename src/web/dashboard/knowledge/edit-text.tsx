@@ -1,13 +1,16 @@
-/** Writes a text source, or edits one: as its owner wrote it, and over the version that was read. */
-import { useMemo } from "preact/hooks";
-import { call, tagOf } from "../lib/api.ts";
-import { changedFields } from "../lib/changed-fields.ts";
-import { type Loaded, useLoad } from "../lib/load.ts";
+/**
+ * Writes a text source, or edits one: as its owner wrote it, and over the version that was read. The editor knows one
+ * line end; what nobody touched stays byte for byte.
+ */
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { ApiError, call, changedFields, fieldProblem, send, tagOf } from "../lib/api.ts";
+import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
 import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
-import { type KeptText, readKeptText, toWritten, type WrittenText } from "./kept-text.ts";
-import { TextForm } from "./text-form.tsx";
+import { toAddress } from "./source-words.ts";
 
 const words: Record<keyof WrittenText, string> = { title: "title", text: "text", url: "address" };
 
@@ -66,4 +69,124 @@ function EditLoaded({ path, kept, set, onSaved, onClose }: LoadedProps) {
       {question}
     </>
   );
+}
+
+interface TextFormProps {
+  /** Of the source; null for a new one. */
+  path: string | null;
+  /** What its owner wrote last; null for a new one. */
+  kept: WrittenText | null;
+  onSave(written: WrittenText): Promise<void>;
+  onClose(): void;
+}
+
+type Fields = Record<keyof WrittenText, string>;
+
+const shown = ["title", "text", "url"];
+
+function toFields(kept: WrittenText | null): Fields {
+  return { title: kept?.title ?? "", text: toEdited(kept?.text ?? ""), url: kept?.url ?? "" };
+}
+
+/** The dialog in which a text is written, or edited. */
+function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
+  const [{ title, text, url }, setFields] = useState(() => toFields(kept));
+  useLayoutEffect(() => setFields(toFields(kept)), [kept]);
+  const change = (part: Partial<Fields>) => setFields((before) => ({ ...before, ...part }));
+  const save = useAction(() =>
+    onSave({ title: title.trim(), text: fromEdited(text, kept?.text ?? ""), url: toAddress(url) || null }),
+  );
+  const sent = save.error instanceof ApiError ? save.error.fields : [];
+  return (
+    <FormDialog
+      title={path === null ? "Write a text" : "Edit the text"}
+      action={path === null ? "Add" : "Save"}
+      kept={kept}
+      submit={save}
+      isReady={title.trim() !== "" && text.trim() !== ""}
+      isTold={sent.length > 0 && sent.every(({ param }) => shown.includes(param))}
+      isWide
+      class="space-y-5"
+      onClose={onClose}
+    >
+      <TextField
+        label="Title"
+        autofocus
+        value={title}
+        onValue={(title) => change({ title })}
+        maxLength={200}
+        placeholder="Shipping and returns"
+        hint="Replies name it as their source."
+        error={fieldProblem(save.error, "title")}
+      />
+      <TextField
+        label="Text"
+        rows={12}
+        value={text}
+        onValue={(text) => change({ text })}
+        placeholder={"# Returns\n\nYou may return what you bought within 30 days."}
+        hint={
+          path === null ? (
+            "Plain text or Markdown. With headings, passages are found and named better."
+          ) : (
+            <>
+              As it was written. What was read of it before answers until this is ready.{" "}
+              <a href={`${path}/text`} download class="text-accent underline">
+                Download what is saved
+              </a>
+            </>
+          )
+        }
+        error={fieldProblem(save.error, "text")}
+      />
+      <TextField
+        label="Where visitors find it"
+        type="url"
+        isCode
+        value={url}
+        onValue={(url) => change({ url })}
+        placeholder="https://"
+        hint="Optional: replies link to it. It is not read."
+        error={fieldProblem(save.error, "url")}
+      />
+    </FormDialog>
+  );
+}
+
+interface KeptText {
+  source: Source;
+  text: string;
+}
+
+/** As the API takes it. */
+interface WrittenText {
+  title: string;
+  text: string;
+  url: string | null;
+}
+
+function toWritten({ source: { title, url }, text }: KeptText): WrittenText {
+  return { title, text, url };
+}
+
+/** In this order: the tag of the source is then never newer than the text. */
+async function readKeptText(path: string, signal?: AbortSignal): Promise<KeptText> {
+  const options = signal === undefined ? {} : { signal };
+  const source = await call<Source>("GET", path, options);
+  const response = await send("GET", `${path}/text`, options);
+  // `text()` would leave out a byte order mark.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return { source, text: decoder.decode(await response.arrayBuffer()) };
+}
+
+/** As a text area has it. */
+function toEdited(text: string): string {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+/** What is saved of `edited`: the text itself while it says the same, and otherwise with the line ends that all of it had. */
+function fromEdited(edited: string, before: string): string {
+  if (edited === toEdited(before)) return before;
+  const hasOthers = /\r(?!\n)|(?<!\r)\n/.test(before);
+  return before.includes("\n") && !hasOthers ? edited.replaceAll("\n", "\r\n") : edited;
 }

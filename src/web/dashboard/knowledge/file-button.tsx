@@ -2,7 +2,7 @@
 import { Upload } from "lucide-preact";
 import { useRef } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
-import { acceptedFiles } from "./file-kinds.ts";
+import { acceptedFiles } from "./source-words.ts";
 
 interface FileButtonProps {
   label: string;

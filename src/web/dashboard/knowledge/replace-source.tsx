@@ -3,15 +3,13 @@ import { useState } from "preact/hooks";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
-import { upload } from "../lib/upload.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 import { EditText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
-import { findFileProblem, kindsSentence } from "./file-kinds.ts";
-import { ProgressBar } from "./progress-bar.tsx";
-import { refreshChoicesWith, toAddress } from "./source-words.ts";
+import { findFileProblem, kindsSentence, refreshChoicesWith, toAddress } from "./source-words.ts";
+import { ProgressBar, upload } from "./uploads.tsx";
 
 interface ReplaceProps {
   /** Of the companion's sources. */

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { PassagesDialog } from "./passages-dialog.tsx";
+import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
 import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";

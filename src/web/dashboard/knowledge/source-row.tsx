@@ -8,8 +8,8 @@ import { Time } from "../ui/page.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { WebLink } from "../ui/web-link.tsx";
-import { ProgressBar } from "./progress-bar.tsx";
 import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+import { ProgressBar } from "./uploads.tsx";
 
 const changeWords = { text: "Edit", file: "Replace", url: "Change", sitemap: "Change" };
 const icons = { text: FileText, file: File, url: Globe, sitemap: Network };

@@ -1,6 +1,19 @@
 /** The address bar: the current page, navigation, and the question before unsaved work is left. */
+import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { State, use } from "./state.ts";
+
+/** What a page is given of its own. */
+export type Params = Record<string, string>;
+
+export type PageComponent = ComponentType<{ params: Params }>;
+
+/** Addresses that other files lead to. */
+export const homePath = "/app/companions";
+export const signInPath = "/app/sign-in";
+export const secondFactorPath = "/app/account/second-factor";
+export const budgetsPath = "/app/budgets";
+export const visitorKeysPath = "/app/visitor-keys";
 
 const address = new State(location.pathname + location.search);
 

@@ -1,17 +1,15 @@
 /** `/app/account`: the own account, its password, and where it is signed in. */
-
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
 import { useAction, useList, useLoad } from "../lib/load.ts";
+import { secondFactorPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Session, SignedIn } from "../lib/types.ts";
-import { secondFactorPath } from "../paths.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form } from "../ui/field.tsx";
+import { Form, PasswordField } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
-import { PasswordField } from "../ui/password.tsx";
 import { Badge, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 

@@ -2,11 +2,11 @@
 import { Plus, Search, X } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Query } from "../lib/api.ts";
+import { avatarImage, defaultThemeColor } from "../lib/color.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Json } from "../lib/types.ts";
-import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
@@ -181,5 +181,24 @@ function FilterForm() {
         Filter
       </Button>
     </form>
+  );
+}
+
+/** A companion's avatar. */
+function Avatar({ companion }: { companion: Companion }) {
+  const [broken, setBroken] = useState<string | null>(null);
+  const made = avatarImage(companion.name, companion.theme_color ?? defaultThemeColor);
+  const own = companion.avatar_url === broken ? null : companion.avatar_url;
+  return (
+    <img
+      src={own ?? made}
+      alt=""
+      width={36}
+      height={36}
+      loading="lazy"
+      referrerpolicy="no-referrer"
+      onError={() => own && setBroken(own)}
+      class="size-[36px] shrink-0 rounded-full bg-sunken object-cover"
+    />
   );
 }

@@ -1,9 +1,9 @@
 /** The frame of the sign-in pages: one card, one form. */
-
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
-import { Button } from "../ui/button.tsx";
+import { signInPath } from "../lib/router.ts";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { Wordmark } from "../ui/wordmark.tsx";
@@ -49,5 +49,20 @@ export function DoorForm({ action, isBusy, error, onSubmit, children }: DoorForm
         {action}
       </Button>
     </Form>
+  );
+}
+
+/** The secret of a one-time link: in the fragment, which browsers do not send. */
+export function readLinkSecret(): string {
+  return location.hash.slice(1);
+}
+
+export function LinkIncomplete() {
+  return (
+    <Door title="The link is incomplete" lead="Copy the whole link, with what follows the # sign, and open it again.">
+      <ButtonLink href={signInPath} class="w-full">
+        To the sign-in
+      </ButtonLink>
+    </Door>
   );
 }

@@ -2,12 +2,11 @@
 import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { EmbedTokens } from "../companion/embed-tokens.tsx";
-import { AddressNotice } from "../companion/install-address.tsx";
-import { guides } from "../companion/install-guides.ts";
+import { guides, judgeAddress } from "../companion/install-guides.ts";
 import { useList } from "../lib/load.ts";
+import { type Params, visitorKeysPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
-import { type Params, visitorKeysPath } from "../paths.ts";
 import { CopyButton, Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
@@ -104,5 +103,30 @@ function Install({ companion }: { companion: Companion }) {
       )}
       <EmbedTokens companion={companion} tokens={tokens} />
     </div>
+  );
+}
+
+/** Says beside a snippet why it would not work on a website yet, and what to do about that. */
+function AddressNotice() {
+  const { server, account } = useSession();
+  const problem = judgeAddress(server.base_url);
+  if (problem === null) return null;
+  return (
+    <Notice class="mb-4">
+      {problem === "loopback"
+        ? "This snippet works on this machine alone: its address leads each visitor to their own computer. "
+        : "Websites with https refuse this snippet, since its address has none. "}
+      {account.role === "operator" ? (
+        <>
+          Let the server be reached over https, with <code class="font-mono">--domain</code> or a proxy in front of it,
+          start it with <code class="font-mono">COMPANIOND_PUBLIC_URL</code> set to that address, then copy the snippet.
+        </>
+      ) : (
+        <>
+          Ask the operator of this server to set <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to an address with
+          https that visitors reach, then copy the snippet.
+        </>
+      )}
+    </Notice>
   );
 }

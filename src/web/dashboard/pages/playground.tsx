@@ -3,9 +3,8 @@ import { ChatCard } from "../chat/chat-card.tsx";
 import { runTestChat } from "../chat/test-chat.ts";
 import { type Ask, useChat } from "../chat/use-chat.ts";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { replaceSearch, useSearch } from "../lib/router.ts";
+import { type Params, replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
-import type { Params } from "../paths.ts";
 import { lazy } from "../ui/lazy.tsx";
 
 const VisitorChat = lazy(async () => (await import("../chat/visitor-chat.tsx")).VisitorChat);

@@ -1,15 +1,13 @@
 /** `/app/reset#secret`: a one-time link lets an account's owner choose a password. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
-import { navigate } from "../lib/router.ts";
+import { homePath, navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
-import { homePath } from "../paths.ts";
 import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
-import { PasswordField } from "../ui/password.tsx";
-import { Door, DoorForm } from "./door.tsx";
-import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+import { PasswordField } from "../ui/field.tsx";
+import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 
 export default function ResetPage() {
   const [secret] = useState(readLinkSecret);

@@ -1,13 +1,18 @@
 /** `/app/account/second-factor`: a code of an app beside the password. */
+import { Download } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { navigate, releaseGuard, useLeaveGuard } from "../lib/router.ts";
+import { call, fieldProblem } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { homePath, navigate, releaseGuard, useLeaveGuard } from "../lib/router.ts";
 import { loadSession, mustSetUpTotp, useSession } from "../lib/session.ts";
-import { homePath } from "../paths.ts";
-import { RecoveryCodes } from "../second-factor/recovery-codes.tsx";
 import { SetUp } from "../second-factor/set-up.tsx";
-import { TurnedOn } from "../second-factor/turned-on.tsx";
+import { Button } from "../ui/button.tsx";
+import { CopyButton, saveFile } from "../ui/copy.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { CheckField, PasswordField } from "../ui/field.tsx";
 import { focusPage } from "../ui/focus.ts";
-import { PageHead } from "../ui/page.tsx";
+import { PageHead, Section } from "../ui/page.tsx";
+import { Badge, Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 export default function SecondFactorPage() {
@@ -35,5 +40,100 @@ export default function SecondFactorPage() {
       {codes !== null && <RecoveryCodes codes={codes} onDone={() => void finish()} />}
       {codes === null && (signedIn.totp.is_on ? <TurnedOn /> : <SetUp onConfirmed={setCodes} />)}
     </>
+  );
+}
+
+/** Recovery codes, shown once: to be copied, saved or written down before going on. */
+function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): void }) {
+  const { account, server } = useSession();
+  const [isKept, setIsKept] = useState(false);
+  const text = `Recovery codes of ${account.email} at ${server.base_url}/app. Each signs in once.\n\n${codes.join("\n")}\n`;
+  return (
+    <Section title="Keep your recovery codes" hint="Each of them signs you in once, if you cannot use the app.">
+      <div class="space-y-5">
+        <Notice>They are shown only now. Keep them away from the phone: in a password manager, or on paper.</Notice>
+        <ol
+          dir="ltr"
+          aria-label="Recovery codes"
+          class="grid gap-x-8 gap-y-1.5 rounded-xl border border-line bg-sunken p-4 font-mono text-[0.94rem] sm:grid-cols-2"
+        >
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ol>
+        <div class="flex flex-wrap gap-2">
+          <CopyButton text={text} label="Copy the codes" />
+          <Button icon={Download} onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
+            Save as a file
+          </Button>
+        </div>
+        <div class="space-y-4 border-t border-line pt-5">
+          <CheckField label="I have kept the codes." checked={isKept} onChecked={setIsKept} />
+          <Button kind="primary" disabled={!isKept} onClick={onDone}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+const fewCodes = 3;
+
+/** A second factor that is on: how many recovery codes are left, and how to turn it off. */
+function TurnedOn() {
+  const { totp } = useSession();
+  const [isAsking, setIsAsking] = useState(false);
+  const left = totp.recovery_codes_left;
+  return (
+    <Section
+      title="It is on"
+      hint="Signing in takes your password and a code from your app."
+      actions={<Badge tone="good">On</Badge>}
+    >
+      <div class="space-y-5">
+        <p>
+          {left === 0
+            ? "No recovery code is left."
+            : `${left} recovery ${left === 1 ? "code is" : "codes are"} left; each signs in once.`}
+        </p>
+        {left < fewCodes && (
+          <Notice>For ten new recovery codes, or another phone: turn it off, then set it up again.</Notice>
+        )}
+        <Button kind="risk" onClick={() => setIsAsking(true)}>
+          Turn off…
+        </Button>
+      </div>
+      {isAsking && <TurnOff isRequired={totp.is_required} onClose={() => setIsAsking(false)} />}
+    </Section>
+  );
+}
+
+function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void }) {
+  const [password, setPassword] = useState("");
+  const submit = useAction(async () => {
+    await call("DELETE", "/api/session/totp", { body: { password } });
+    say("The second factor is off.");
+    onClose();
+    await loadSession();
+  });
+  const passwordError = fieldProblem(submit.error, "password");
+  return (
+    <FormDialog
+      title="Turn the second factor off?"
+      action="Turn off"
+      kind="danger"
+      isReady={password !== ""}
+      submit={submit}
+      isTold={passwordError !== undefined}
+      onClose={onClose}
+    >
+      <p class="text-muted">
+        {isRequired
+          ? "The operator of this server asks for one: you will be led to set up a new one at once."
+          : "The password alone will sign you in. The recovery codes are deleted."}
+      </p>
+      <PasswordField label="Password" value={password} onValue={setPassword} error={passwordError} />
+    </FormDialog>
   );
 }

@@ -2,14 +2,11 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { navigate } from "../lib/router.ts";
+import { homePath, navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
-import { homePath } from "../paths.ts";
-import { TextField } from "../ui/field.tsx";
-import { PasswordField } from "../ui/password.tsx";
-import { Door, DoorForm } from "./door.tsx";
-import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+import { PasswordField, TextField } from "../ui/field.tsx";
+import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 
 export default function SetUpPage() {
   const [secret] = useState(readLinkSecret);

@@ -5,9 +5,8 @@ import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { useSecondStep } from "../second-factor/second-step.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { PasswordField, TextField } from "../ui/field.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { PasswordField } from "../ui/password.tsx";
 import { Door, DoorForm } from "./door.tsx";
 
 const SignInStep = lazy(async () => (await import("../second-factor/sign-in-step.tsx")).SignInStep);

@@ -1,25 +1,22 @@
 /** `/app/usage`: what was used, by day, companion and key; what is left today. */
 import { Download } from "lucide-preact";
-import { useMemo } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
 import { send, toSearch, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
-import { saveFile } from "../lib/save-file.ts";
 import { useSession } from "../lib/session.ts";
-import type { UsageRow } from "../lib/types.ts";
+import type { Companion, Json, Page, UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { SelectField } from "../ui/field.tsx";
+import { saveFile } from "../ui/copy.tsx";
+import { Field, Form, SelectField } from "../ui/field.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Failure, Pending, Problem } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
 import { FailureTable } from "../usage/failed-replies.tsx";
-import { FieldChoice } from "../usage/field-choice.tsx";
-import { groupingOf } from "../usage/groups.ts";
 import { AtLeast, MoneySummary } from "../usage/money-summary.tsx";
-import { NoPricesHint } from "../usage/no-price.tsx";
 import { Plot } from "../usage/plot.tsx";
-import { costMeasure, listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
-import { UsageTable } from "../usage/usage-table.tsx";
+import { costMeasure, groupingOf, listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
+import { NoPricesHint, UsageTable } from "../usage/usage-table.tsx";
 
 type Rows = { data: UsageRow[] };
 
@@ -144,4 +141,52 @@ export default function UsagePage() {
       {!server.has_prices && <NoPricesHint />}
     </>
   );
+}
+
+/** Chooses the metadata field to group usage by: typed, or one of those that companions have. */
+function FieldChoice({ value, onValue }: { value: string; onValue(field: string): void }) {
+  const id = useId();
+  const [typed, setTyped] = useState(value);
+  const companions = useLoad<Page<Pick<Companion, "metadata">>>("/api/companions?limit=1000&fields=metadata").data
+    ?.data;
+  const known = [...new Set(companions?.flatMap(({ metadata }) => listFields(metadata)))].toSorted();
+  return (
+    <Form class="mb-5 flex items-end gap-2" onSubmit={() => onValue(typed.trim())}>
+      <Field label="Metadata field" class="flex-1 sm:max-w-80">
+        {(wiring) => (
+          <input
+            {...wiring}
+            list={`${id}-known`}
+            dir="ltr"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={known[0] ?? "tenant"}
+            class="control font-mono text-[0.92em]"
+            value={typed}
+            onInput={({ currentTarget: { value: next } }) => {
+              setTyped(next);
+              // Chosen from the list: there is nothing left to confirm.
+              if (known.includes(next)) onValue(next);
+            }}
+          />
+        )}
+      </Field>
+      <datalist id={`${id}-known`}>
+        {known.map((field) => (
+          <option key={field} value={field} />
+        ))}
+      </datalist>
+      <Button type="submit" disabled={typed.trim() === "" || typed.trim() === value}>
+        Show
+      </Button>
+    </Form>
+  );
+}
+
+/** Fields with a single value, nested ones by their path. */
+function listFields(metadata: { [key: string]: Json }, path = ""): string[] {
+  return Object.entries(metadata).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return [];
+    return typeof value === "object" && value !== null ? listFields(value, `${path}${name}.`) : [`${path}${name}`];
+  });
 }

@@ -10,8 +10,7 @@ import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
-import { describeReach } from "../visitor-keys/reach.ts";
-import { SignGuide } from "../visitor-keys/sign-guide.tsx";
+import { describeReach, SignGuide } from "../visitor-keys/sign-guide.tsx";
 
 const NewVisitorKeyDialog = lazy(async () => (await import("../visitor-keys/new-visitor-key.tsx")).NewVisitorKeyDialog);
 const RevokeVisitorKey = lazy(async () => (await import("../visitor-keys/revoke-visitor-key.tsx")).RevokeVisitorKey);

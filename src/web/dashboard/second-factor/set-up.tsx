@@ -1,6 +1,6 @@
 /** Sets up the second factor: the secret goes into an app, and a code from the app confirms it. */
-
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { encode } from "uqr";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { RecoveryCodes, TotpSecret } from "../lib/types.ts";
@@ -10,7 +10,6 @@ import { Form } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { CodeField } from "./code-field.tsx";
-import { QrCode } from "./qr-code.tsx";
 
 export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
   const [secret, setSecret] = useState<TotpSecret | null>(null);
@@ -67,4 +66,31 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
       </Section>
     </div>
   );
+}
+
+/** Modules of white around it, which scanners need. */
+const quietZone = 4;
+
+/** A QR code, drawn by the browser: the secret in it goes nowhere. */
+function QrCode({ text, label }: { text: string; label: string }) {
+  const { size, path } = useMemo(() => draw(text), [text]);
+  return (
+    // White in dark mode too: many scanners cannot read an inverted code.
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${size} ${size}`}
+      shape-rendering="crispEdges"
+      class="size-52 shrink-0 rounded-xl border border-line"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+}
+
+function draw(text: string): { size: number; path: string } {
+  const { size, data } = encode(text, { ecc: "M", border: quietZone });
+  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return { size, path: dark.join("") };
 }

@@ -3,10 +3,9 @@ import { useEffect } from "preact/hooks";
 import { describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { useEvery, useLoad } from "../lib/load.ts";
-import { usePath } from "../lib/router.ts";
+import { budgetsPath, homePath, usePath } from "../lib/router.ts";
 import { alarmingBudgets, budgetAlarm, refreshSession, useSession } from "../lib/session.ts";
 import type { Budget, Page } from "../lib/types.ts";
-import { budgetsPath, homePath } from "../paths.ts";
 import { Notice } from "../ui/states.tsx";
 
 const lookEveryMs = 60_000;

@@ -1,4 +1,4 @@
-/** Text to copy: snippets, keys, links. */
+/** Text to take along: snippets, keys and links to copy, and files to save. */
 import { Check, Copy } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
@@ -47,4 +47,15 @@ export function Snippet({ text, copyLabel }: { text: string; copyLabel?: string 
       </div>
     </div>
   );
+}
+
+/** Offers a file created in this browser as a download. */
+export function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Some browsers read the URL a moment later.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

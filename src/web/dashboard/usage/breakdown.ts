@@ -4,8 +4,7 @@ import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { shortId } from "../lib/format.ts";
 import type { UsageRow } from "../lib/types.ts";
-import { type Grouping, groupKey, groupName } from "./groups.ts";
-import { type Measure, type Series, toSeries } from "./series.ts";
+import { type Grouping, groupKey, groupName, type Measure, type Series, toSeries } from "./series.ts";
 import { useKeyNames } from "./usage-table.tsx";
 
 const most = 5;

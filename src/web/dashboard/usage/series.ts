@@ -1,7 +1,7 @@
-/** Usage over days: the days, the measures, and the sums. */
-import { formatCompact, formatNumber } from "../lib/format.ts";
+/** Usage over days (the measures and the sums), and what it can be grouped by. */
+import { formatCompact, formatNumber, shortId } from "../lib/format.ts";
 import { formatCompactMoney, formatMoney } from "../lib/money.ts";
-import type { UsageRow } from "../lib/types.ts";
+import type { Json, UsageRow } from "../lib/types.ts";
 
 export interface Measure {
   name: string;
@@ -68,4 +68,55 @@ export function sumOf(rows: readonly UsageRow[], measure: Measure): number {
 /** Whether a part of it has no price. */
 export function isPartPriced(rows: readonly UsageRow[]): boolean {
   return rows.some(({ cost_micros }) => cost_micros === null);
+}
+
+type GroupKind = "companion" | "key" | "model" | "metadata";
+
+export interface Grouping {
+  kind: GroupKind;
+  /** Of `group_by`; null while the field of the metadata has not been chosen. */
+  api: string | null;
+  /** The field of the metadata; otherwise empty. */
+  field: string;
+  /** The column's title. */
+  title: string;
+  /** "Usage by …". */
+  words: string;
+  /** As the choice of what to plot. */
+  most: string;
+}
+
+const kinds: Record<Exclude<GroupKind, "metadata">, Omit<Grouping, "kind" | "field">> = {
+  companion: { api: "companion", title: "Companion", words: "companion", most: "The companions used most" },
+  key: { api: "key", title: "API key", words: "API key", most: "The keys used most" },
+  model: { api: "model,provider", title: "Model", words: "model", most: "The models used most" },
+};
+
+export function groupingOf(kind: string | null, field: string): Grouping {
+  if (kind === "metadata") {
+    const api = field === "" ? null : `metadata.${field}`;
+    return { kind, field, api, title: field, words: `metadata ${field}`, most: "The values used most" };
+  }
+  const known = kind === "key" || kind === "model" ? kind : "companion";
+  return { kind: known, field: "", ...kinds[known] };
+}
+
+/** Of the row within its grouping. */
+export function groupKey({ kind, field }: Grouping, row: UsageRow): string {
+  if (kind === "companion") return row.companion_id ?? "";
+  if (kind === "key") return row.key_id ?? "";
+  if (kind === "model") return JSON.stringify([row.model, row.provider]);
+  return JSON.stringify(metadataOf(row, field));
+}
+
+/** For groups whose name stands in the row itself, and keys, whose names are given. */
+export function groupName({ kind, field }: Grouping, row: UsageRow, keyNames: Record<string, string>): string {
+  if (kind === "key") return row.key_id ? (keyNames[row.key_id] ?? `revoked …${shortId(row.key_id)}`) : "Dashboard";
+  if (kind === "model") return row.model ?? "Not recorded";
+  const value = metadataOf(row, field);
+  return value === null ? `Without ${field}` : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function metadataOf(row: UsageRow, field: string): Json {
+  return (row as { [name: string]: Json })[`metadata.${field}`] ?? null;
 }

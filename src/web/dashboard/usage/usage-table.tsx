@@ -5,12 +5,12 @@ import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatNumber, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
+import { useSession } from "../lib/session.ts";
 import type { ApiKey, Page, Quota, UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, Table } from "../ui/list.tsx";
-import { Empty } from "../ui/states.tsx";
-import { type Grouping, groupKey, groupName } from "./groups.ts";
-import { NoPriceNotice } from "./no-price.tsx";
+import { Empty, Notice } from "../ui/states.tsx";
+import { type Grouping, groupKey, groupName } from "./series.ts";
 
 const step = 20;
 
@@ -129,4 +129,33 @@ function useQuotas(ids: readonly string[]): Record<string, Quota> {
 export function useKeyNames(isWanted: boolean): Record<string, string> {
   const keys = useLoad<Page<ApiKey>>(isWanted ? "/api/keys?limit=1000" : null);
   return Object.fromEntries((keys.data?.data ?? []).map(({ id, name }) => [id, name]));
+}
+
+const setting = <code class="font-mono">COMPANIOND_PRICES</code>;
+
+/** Under amounts of which some are unknown. */
+function NoPriceNotice() {
+  const { account } = useSession();
+  return (
+    <Notice class="mt-4">
+      <strong class="font-semibold">No price:</strong> some of these replies came from a model that had none, so what
+      they cost together is not known.{" "}
+      {account.role === "operator" ? (
+        <>Add the model to {setting} and restart the server; from then on its replies are priced.</>
+      ) : (
+        <>The operator of this server sets prices, with {setting}.</>
+      )}
+    </Notice>
+  );
+}
+
+/** Where no model has a price: for those who can change that. */
+export function NoPricesHint() {
+  const { account } = useSession();
+  if (account.role !== "operator") return null;
+  return (
+    <p class="mt-6 text-[0.88rem] text-muted">
+      With prices for your models in {setting}, this page also shows what they cost, and accounts can have budgets.
+    </p>
+  );
 }

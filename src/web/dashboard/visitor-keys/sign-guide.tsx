@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { useLoad } from "../lib/load.ts";
+import { describeMetadata } from "../lib/metadata-pairs.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
@@ -9,7 +10,6 @@ import { Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
-import { describeReach } from "./reach.ts";
 import { languages, pageSnippet, pairSnippet, privateKeyVariable, secretVariable } from "./snippets.ts";
 
 /** `keys`: newest first. */
@@ -107,4 +107,9 @@ function useChosenCompanion(): Companion | null {
   const named = useLoad<Companion>(id === null ? null : `/api/companions/${encodeURIComponent(id)}`);
   const newest = useLoad<Page<Companion>>(id === null ? "/api/companions?limit=1" : null);
   return named.data ?? newest.data?.data[0] ?? null;
+}
+
+/** Which companions a visitor key vouches for, in words. */
+export function describeReach({ metadata }: VisitorKey): string {
+  return metadata === null ? "All companions" : `Companions with ${describeMetadata(metadata)}`;
 }

@@ -1,0 +1,33 @@
+/** Keeps nothing of a turn but what it cost, for callers who keep the conversation themselves. */
+import type { ReachedBudget, Store } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { HistoryMessage } from "../../domain/conversation.ts";
+import type { TurnKeeper, TurnResult } from "./turn-start.ts";
+
+export class UnkeptKeeper implements TurnKeeper {
+  readonly queueKey = null;
+  /** Null until what it cost is stored. */
+  result: TurnResult | null = null;
+
+  /** `history`: newest first. `noteStored` is called before the readers learn of the end. */
+  constructor(
+    private readonly store: Pick<Store, "turns">,
+    private readonly companion: Companion,
+    private readonly history: readonly HistoryMessage[] = [],
+    private readonly noteStored: (result: TurnResult) => void = () => {},
+  ) {}
+
+  async begin(): Promise<readonly HistoryMessage[]> {
+    return this.history;
+  }
+
+  async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
+    const { accountId, id: companionId } = this.companion;
+    // Not what was said, which the store must never see.
+    const { reply: _, request: __, ...counted } = result;
+    const reached = await this.store.turns.settleUnkept({ ...counted, accountId, companionId });
+    this.result = result;
+    this.noteStored(result);
+    return reached;
+  }
+}

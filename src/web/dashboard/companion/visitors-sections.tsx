@@ -1,0 +1,146 @@
+/**
+ * The parts of a companion's form that are about its visitors: whether it knows them, answers others too, and has
+ * their browsers work first.
+ */
+import { useId } from "preact/hooks";
+import { useLoad } from "../lib/load.ts";
+import { visitorKeysPath } from "../lib/router.ts";
+import type { Companion, Page, VisitorKey } from "../lib/types.ts";
+import { CheckField, TextField } from "../ui/field.tsx";
+import { Section } from "../ui/page.tsx";
+import { Notice } from "../ui/states.tsx";
+import { type SectionProps, tie } from "./draft.ts";
+
+export function VisitorsSection(props: SectionProps) {
+  const { draft, problems, change } = props;
+  const isOn = draft.visitor_auth !== "off";
+  return (
+    <Section
+      title="Who its visitors are"
+      hint="Your website can vouch for those who are signed in there, with a token that your server signs."
+    >
+      <div class="space-y-3">
+        <CheckField
+          label="Verify visitors"
+          hint="A verified visitor's conversations follow them to every device, and nobody else can read or continue them."
+          checked={isOn}
+          onChecked={(isChecked) => change({ visitor_auth: isChecked ? "optional" : "off" })}
+        />
+        {isOn && (
+          <CheckField
+            label="Only verified visitors"
+            hint="Everybody else is refused, also on the companion's own page."
+            checked={draft.visitor_auth === "required"}
+            onChecked={(isChecked) => change({ visitor_auth: isChecked ? "required" : "optional" })}
+          />
+        )}
+      </div>
+      {problems.visitor_auth && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.visitor_auth}</p>}
+      {isOn && (
+        <>
+          <KeyHint />
+          <TextField
+            class="mt-5"
+            label="Messages a day, for each visitor"
+            type="number"
+            min={1}
+            max={10_000}
+            {...tie(props, "daily_per_visitor")}
+            placeholder="no limit of their own"
+            hint="For verified visitors, whichever device they use."
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function KeyHint() {
+  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys").data?.data;
+  if (keys === undefined) return null;
+  if (keys.length > 0) {
+    return (
+      <p class="mt-4 text-[0.94rem] text-muted">
+        The code for your website is under{" "}
+        <a href={visitorKeysPath} class="text-accent underline">
+          Visitor keys
+        </a>
+        .
+      </p>
+    );
+  }
+  return (
+    <Notice class="mt-4">
+      There is no visitor key yet, so nobody can be verified.{" "}
+      <a href={visitorKeysPath} class="font-medium underline">
+        Make one
+      </a>
+    </Notice>
+  );
+}
+
+/** What a prompt may say of its visitor, beside the field of the prompt. */
+export function PlaceholderGuide() {
+  return (
+    <div class="rounded-[0.6rem] bg-sunken px-3.5 py-2.5 text-[0.88rem] text-pretty text-muted">
+      <p>
+        The prompt may name the visitor: <Code>{"{{visitor.name}}"}</Code>, <Code>{"{{visitor.email}}"}</Code>, and
+        whatever your website adds, such as <Code>{"{{visitor.attributes.plan}}"}</Code>. What is not known of a visitor
+        is left empty.
+      </p>
+    </div>
+  );
+}
+
+function Code({ children }: { children: string }) {
+  return <code class="font-mono text-[0.92em] text-ink wrap-anywhere">{children}</code>;
+}
+
+const modes: readonly { value: Companion["challenge"]; label: string; hint: string }[] = [
+  { value: "off", label: "Never", hint: "Visitors chat at once. Rate limits alone hold back those who flood it." },
+  {
+    value: "auto",
+    label: "While it is busy",
+    hint: "As long as an embed token has used more than half of its messages a minute, a message is sent a moment later. Otherwise visitors notice nothing.",
+  },
+  {
+    value: "always",
+    label: "For every message",
+    hint: "Each message is sent a moment later, on old phones a second or two. There is nothing to click.",
+  },
+];
+
+/** The part of a companion's form that says when visitors' browsers must work before they chat. */
+export function ChallengeSection({ draft, problems, change }: SectionProps) {
+  const id = useId();
+  return (
+    <Section
+      title="Proof of work"
+      hint="A visitor's browser has to compute something first, which makes flooding expensive. Verified visitors are exempt."
+    >
+      <fieldset class="space-y-3">
+        <legend class="sr-only">Ask for a proof of work</legend>
+        {modes.map(({ value, label, hint }) => (
+          <div key={value} class="flex items-start gap-2.5">
+            <input
+              id={`${id}-${value}`}
+              type="radio"
+              name={id}
+              checked={draft.challenge === value}
+              aria-describedby={`${id}-${value}-hint`}
+              onChange={() => change({ challenge: value })}
+              class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
+            />
+            <div class="min-w-0 flex-1">
+              <label for={`${id}-${value}`}>{label}</label>
+              <p id={`${id}-${value}-hint`} class="mt-0.5 text-[0.88rem] text-pretty text-muted">
+                {hint}
+              </p>
+            </div>
+          </div>
+        ))}
+      </fieldset>
+      {problems.challenge && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.challenge}</p>}
+    </Section>
+  );
+}
