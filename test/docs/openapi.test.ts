@@ -87,6 +87,9 @@ const objectNames = `
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
   DecisionRequest KeyDecisionRequest
+  BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
+  MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
 `;
 
 test("keeps the names of its objects", () => {
@@ -172,6 +175,8 @@ test("gives examples of bodies that the server takes", async () => {
     const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
+    const webhook = { url: "https://shop.example/events", events: ["*"], enabled: false };
+    const webhookId = (await platform.call("POST", "/api/webhooks", webhook)).json.id;
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
@@ -183,7 +188,7 @@ test("gives examples of bodies that the server takes", async () => {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const id = path.startsWith("/api/budgets/") ? budgetId : owner;
+      const id = path.startsWith("/api/budgets/") ? budgetId : path.startsWith("/api/webhooks/") ? webhookId : owner;
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";

@@ -14,7 +14,7 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
-import { describeCall, streamDecision } from "./confirmation-routes.ts";
+import { describeCall, readCallId, streamDecision } from "./confirmation-routes.ts";
 import { nameSession, streamReply } from "./index.ts";
 import {
   checkKeyDecision,
@@ -184,6 +184,7 @@ export const keyChatRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, request, params, set, readBody }) {
       const companion = await getAnswering(services, principal, params.id);
+      const callId = readCallId(params.callId);
       requireJsonContentType(request);
       const body = await readBody();
       const deciding = {
@@ -193,7 +194,7 @@ export const keyChatRoutes: readonly Route[] = [
         address: null,
         right: rightOfKey(services, principal, companion.id),
       };
-      return await streamDecision(services, deciding, params.callId, body).catch((error: unknown) => {
+      return await streamDecision(services, deciding, callId, body).catch((error: unknown) => {
         throw toExplainedError(error);
       });
     },
