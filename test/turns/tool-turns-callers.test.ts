@@ -121,7 +121,10 @@ test("the tokens of all rounds are counted, as one message; over a stop budget t
   const { companion, server } = world;
   await world.addTool();
   const { api } = await openOwner(world);
-  const usage = async () => (await api.call("GET", "/api/usage?group_by=companion")).json.data[0];
+  const usage = async () => {
+    const { json } = await api.call("GET", "/api/usage?group_by=companion");
+    return json.data.find(({ companion_id }) => companion_id === companion.id);
+  };
   expect((await world.say("[[call:look_up {}]][[rounds:3]]")).isDone).toBe(true);
   // By the mock's count, 11 and 7 for each of four answers.
   expect(await usage()).toMatchObject({ messages: 1, input_tokens: 44, output_tokens: 28, cost_micros: 72, errors: 0 });
