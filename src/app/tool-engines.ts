@@ -1,6 +1,7 @@
 /** What calls tools, loaded with the first companion that has any. */
 import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { ToolEngines } from "../core/tools/toolbox.ts";
+import { withDemoTools } from "../engines/demo/shop.ts";
 import { createMcpTools } from "../engines/mcp/mcp.ts";
 import { createHttpTools } from "../engines/tool-http/tool-http.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -9,7 +10,7 @@ import type { Log } from "../lib/log.ts";
 
 export function openToolEngines(outgoing: OutgoingHttp, { clock, log }: { clock: Clock; log: Log }): ToolEngines {
   return {
-    http: createHttpTools({ outgoing, clock }),
+    http: withDemoTools(createHttpTools({ outgoing, clock })),
     mcp: createMcpTools({ outgoing, clock, log }),
     async findFault(schema, given) {
       // Servers that speak MCP may have schemas that we refuse: they check for themselves.
