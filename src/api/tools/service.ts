@@ -77,11 +77,11 @@ export async function updateTool(
   if (errors.some(({ param }) => param === "")) toolPatchBody.check(settable);
   const kind = current.target.type;
   const [own, other] = kind === "http" ? (["url", "mcp_url"] as const) : (["mcp_url", "url"] as const);
-  const { url: builtIn } = current.target;
-  const isBuiltIn = builtIn.startsWith(builtInPrefix);
-  const { url: sentUrl, ...others } = settable as ToolPatchBody;
+  const { url: currentUrl } = current.target;
+  const isBuiltIn = currentUrl.startsWith(builtInPrefix);
+  const { url, ...others } = settable as ToolPatchBody;
   // What is read can be sent back.
-  const unchecked = isBuiltIn && sentUrl === builtIn ? others : (settable as ToolPatchBody);
+  const unchecked: ToolPatchBody = isBuiltIn && url === currentUrl ? others : (settable as ToolPatchBody);
   if (unchecked[own] === null || unchecked[other] != null || (isBuiltIn && unchecked.url !== undefined)) {
     const param = unchecked[other] != null ? other : own;
     errors.push({ param, detail: "A tool stays what it is: add another one, and delete this." });
