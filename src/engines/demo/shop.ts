@@ -2,6 +2,7 @@
 import type { CallAnswer, HttpTools } from "../../contracts/tool-servers.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { builtInPrefix } from "../../domain/tool.ts";
+import { waitFor } from "../../lib/deadline.ts";
 
 export interface DemoTool {
   readonly name: string;
@@ -70,12 +71,18 @@ A bicycle that was not ridden in the street is taken back within 30 days.
 `,
 };
 
+/** Long enough for a visitor to see that a tool is at work. */
+const workMs = 900;
+
 /** Answers what the shop is called for, and leaves the rest to the engine. */
 export function withDemoTools(http: HttpTools): HttpTools {
   return {
     ...http,
-    call: async (server, call, signal) =>
-      server.url.startsWith(builtInPrefix) ? answer(server.url, call) : await http.call(server, call, signal),
+    async call(server, call, signal) {
+      if (!server.url.startsWith(builtInPrefix)) return await http.call(server, call, signal);
+      await waitFor(workMs, signal);
+      return answer(server.url, call);
+    },
   };
 }
 
