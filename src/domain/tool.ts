@@ -13,6 +13,9 @@ export const reservedToolNames: readonly string[] = ["ask_for_a_person"];
 /** Of `parameters`, as JSON in UTF-8. */
 export const maxParametersBytes = 8 * 1024;
 
+/** Of a call's arguments: to write JSON takes time by the square of its depth, a second for 30 000 levels. */
+export const maxArgumentDepth = 32;
+
 /** Of what a tool answers, in UTF-8 bytes. */
 export const maxResultBytes = 16 * 1024;
 
