@@ -1,12 +1,12 @@
 /** `/app/companions/:id/tools`: what a companion's model may call, tried and watched. */
-import { KeyRound, Pencil, Plus, Trash2 } from "lucide-preact";
+import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { useList } from "../lib/load.ts";
 import type { Params } from "../lib/router.ts";
 import type { Tool } from "../lib/types.ts";
 import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
@@ -33,27 +33,19 @@ function Tools({ companionId }: { companionId: string }) {
       title: "",
       class: "text-right",
       cell: (tool) => {
-        const ask = (what: ToolAct) => () => setAsked({ what, tool });
-        const { title, mcp_url } = tool;
+        const button = (what: ToolAct, label: string, kind: "secondary" | "risk" = "secondary") => (
+          <Button kind={kind} onClick={() => setAsked({ what, tool })}>
+            {label}
+            <span class="sr-only"> {tool.title}</span>
+          </Button>
+        );
         return (
-          <span class="flex flex-wrap justify-end gap-2 max-md:w-full lg:flex-nowrap">
-            <Button onClick={ask("try")}>
-              Try…<span class="sr-only"> {title}</span>
-            </Button>
-            <Button kind="ghost" onClick={ask("calls")}>
-              Calls<span class="sr-only"> of {title}</span>
-            </Button>
-            <IconButton label={`Edit: ${title}`} onClick={ask("edit")}>
-              <Pencil size={17} aria-hidden="true" />
-            </IconButton>
-            {mcp_url === null && (
-              <IconButton label={`New secret: ${title}`} onClick={ask("rotate")}>
-                <KeyRound size={17} aria-hidden="true" />
-              </IconButton>
-            )}
-            <IconButton label={`Delete: ${title}`} onClick={ask("delete")}>
-              <Trash2 size={17} aria-hidden="true" />
-            </IconButton>
+          <span class="flex flex-wrap justify-end gap-2 max-md:w-full">
+            {button("try", "Try…")}
+            {button("calls", "Last calls")}
+            {button("edit", "Edit…")}
+            {tool.mcp_url === null && button("rotate", "New secret…")}
+            {button("delete", "Delete…", "risk")}
           </span>
         );
       },
