@@ -1,6 +1,7 @@
 /** The theme colour: picked or typed, with a note on whether it is visible. */
-import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.ts";
+import { defaultThemeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
+import { judgeColor } from "./draft.ts";
 
 interface ColorFieldProps {
   value: string;
@@ -39,19 +40,4 @@ export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
       )}
     </Field>
   );
-}
-
-/** A sentence for owners, and whether it is a warning. */
-function judgeColor(color: string): { text: string; isWarning: boolean } | null {
-  if (!isColor(color)) return null;
-  const textColor = textColorOn(color);
-  const ratio = contrast(color, textColor).toFixed(1);
-  if (contrast(color, "#ffffff") < 1.6) {
-    return { text: "Hardly visible on a white page: choose something darker.", isWarning: true };
-  }
-  if (contrast(color, "#000000") < 1.6) {
-    return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
-  }
-  const name = textColor === "#ffffff" ? "White" : "Black";
-  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }

@@ -8,7 +8,7 @@ import type { Tool } from "../lib/types.ts";
 import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { type Column, List } from "../ui/list.tsx";
+import { ListFrame } from "../ui/list.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 const ToolDialog = lazy(async () => (await import("../tools/tool-dialog.tsx")).ToolDialog);
@@ -26,31 +26,6 @@ function Tools({ companionId }: { companionId: string }) {
       Add a tool
     </Button>
   );
-  const columns: readonly Column<Tool>[] = [
-    { title: "Tool", class: "title", cell: (tool) => <ToolName tool={tool} /> },
-    { title: "For", cell: (tool) => <ToolRules tool={tool} /> },
-    {
-      title: "",
-      class: "text-right",
-      cell: (tool) => {
-        const button = (what: ToolAct, label: string, kind: "secondary" | "risk" = "secondary") => (
-          <Button kind={kind} onClick={() => setAsked({ what, tool })}>
-            {label}
-            <span class="sr-only"> {tool.title}</span>
-          </Button>
-        );
-        return (
-          <span class="flex flex-wrap justify-end gap-2 max-md:w-full">
-            {button("try", "Try…")}
-            {button("calls", "Last calls")}
-            {button("edit", "Edit…")}
-            {tool.mcp_url === null && button("rotate", "New secret…")}
-            {button("delete", "Delete…", "risk")}
-          </span>
-        );
-      },
-    },
-  ];
   return (
     <>
       <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
@@ -62,9 +37,7 @@ function Tools({ companionId }: { companionId: string }) {
         </p>
         {list.items.length > 0 && create}
       </div>
-      <List
-        label="Tools"
-        columns={columns}
+      <ListFrame
         list={list}
         empty={
           <Empty title="No tools yet" action={create}>
@@ -72,36 +45,58 @@ function Tools({ companionId }: { companionId: string }) {
             server.
           </Empty>
         }
-      />
+      >
+        {() => (
+          <ul class="card" aria-label="Tools">
+            {list.items.map((tool) => (
+              <ToolRow key={tool.id} tool={tool} onAct={(what) => setAsked({ what, tool })} />
+            ))}
+          </ul>
+        )}
+      </ListFrame>
       {asked && <ToolDialog path={path} asked={asked} onSaved={list.reload} onClose={() => setAsked(null)} />}
     </>
   );
 }
 
-function ToolName({ tool: { title, name, url, mcp_url, tools } }: { tool: Tool }) {
-  return (
-    <span class="block min-w-0">
-      <span class="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <span dir="auto" class="font-medium wrap-anywhere">
-          {title}
-        </span>
-        <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
-      </span>
-      <span class="block text-[0.86rem] text-muted wrap-anywhere">{url ?? mcp_url}</span>
-      {mcp_url !== null && (
-        <span class="block text-[0.86rem] text-muted wrap-anywhere">
-          MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
-        </span>
-      )}
-    </span>
-  );
-}
+const acts: readonly { what: ToolAct; label: string }[] = [
+  { what: "try", label: "Try…" },
+  { what: "calls", label: "Last calls" },
+  { what: "edit", label: "Edit…" },
+  { what: "rotate", label: "New secret…" },
+  { what: "delete", label: "Delete…" },
+];
 
-function ToolRules({ tool: { requires_visitor, confirm } }: { tool: Tool }) {
+/** One tool: what it is called, where it is, whom it is for, and what can be done with it. */
+function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
+  const { title, name, url, mcp_url, tools, confirm, requires_visitor } = tool;
   return (
-    <span class="flex flex-wrap gap-1">
-      {requires_visitor ? <Badge tone="good">verified visitors</Badge> : <span>Everyone</span>}
-      {confirm && <Badge tone="warn">asks before each call</Badge>}
-    </span>
+    <li class="border-line px-4 py-3 not-last:border-b">
+      <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
+          {title}
+        </h2>
+        <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+        {requires_visitor && <Badge tone="good">verified visitors only</Badge>}
+        {confirm && <Badge tone="warn">asks before each call</Badge>}
+      </div>
+      <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">{url ?? mcp_url}</p>
+      {mcp_url !== null && (
+        <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">
+          MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
+        </p>
+      )}
+      <div class="mt-2 flex flex-wrap gap-2">
+        {acts
+          // The requests of MCP are not signed.
+          .filter(({ what }) => what !== "rotate" || mcp_url === null)
+          .map(({ what, label }) => (
+            <Button key={what} kind={what === "delete" ? "risk" : "secondary"} onClick={() => onAct(what)}>
+              {label}
+              <span class="sr-only"> {title}</span>
+            </Button>
+          ))}
+      </div>
+    </li>
   );
 }

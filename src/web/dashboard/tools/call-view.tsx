@@ -17,8 +17,8 @@ export function CalledTools({ calls }: { calls: readonly ToolCall[] }) {
   return (
     <details class="w-full">
       <summary class="text-accent underline">
-        {calls.length === 1 ? "Called a tool" : `Called ${calls.length} tools`}
-        {failed > 0 && `, ${failed === calls.length && failed === 1 ? "which" : failed} failed`}
+        Tools: {calls.length} {calls.length === 1 ? "call" : "calls"}
+        {failed > 0 && `, ${failed} failed`}
       </summary>
       <CallList calls={calls} />
     </details>
@@ -29,9 +29,11 @@ interface CallListProps<Call extends ToolCall> {
   calls: readonly Call[];
   /** Beside the state. */
   aside?(call: Call): ComponentChildren;
+  /** Below what came back. */
+  foot?(call: Call): ComponentChildren;
 }
 
-export function CallList<Call extends ToolCall>({ calls, aside }: CallListProps<Call>) {
+export function CallList<Call extends ToolCall>({ calls, aside, foot }: CallListProps<Call>) {
   return (
     <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Calls of tools">
       {calls.map((call) => {
@@ -39,13 +41,14 @@ export function CallList<Call extends ToolCall>({ calls, aside }: CallListProps<
         return (
           <li key={call.call_id} class="border-line px-3.5 py-1.5 not-last:border-b">
             <details>
-              <summary class="wrap-anywhere">
+              <summary class="py-0.5 wrap-anywhere">
                 <code class="font-mono text-[0.92em] text-ink">{call.tool}</code> <Badge tone={tone}>{label}</Badge>{" "}
                 {aside?.(call)}
               </summary>
               <div class="space-y-2 py-1.5">
                 <JsonText label="Arguments" text={JSON.stringify(call.arguments)} />
                 {call.result !== null && <JsonText label="What the model was told" text={call.result} />}
+                {foot?.(call)}
               </div>
             </details>
           </li>

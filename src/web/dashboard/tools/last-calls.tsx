@@ -38,17 +38,19 @@ export function LastCalls({ path, tool, onClose }: LastCallsProps) {
       {calls !== null && calls.length > 0 && (
         <CallList
           calls={calls}
-          aside={({ created_at, duration_ms, conversation_id }) => (
+          aside={({ created_at, duration_ms }) => (
             <span class="text-[0.86rem] text-muted">
               <Time at={created_at} />
-              {duration_ms !== null && `, ${formatDuration(duration_ms)}`}{" "}
-              {conversation_id !== null && (
-                <a href={`/app/conversations/${conversation_id}`} class="text-accent underline">
-                  Conversation
-                </a>
-              )}
+              {duration_ms !== null && `, ${formatDuration(duration_ms)}`}
             </span>
           )}
+          foot={({ conversation_id }) =>
+            conversation_id !== null && (
+              <a href={`/app/conversations/${conversation_id}`} class="text-accent underline">
+                The conversation
+              </a>
+            )
+          }
         />
       )}
       {(calls === null || load.error !== null) && <Pending of={{ error: load.error, reload: load.run }} />}
