@@ -165,6 +165,17 @@ test("what is being written keeps the focus when a card comes, and is sent while
   );
 });
 
+test("a page from before an upgrade gets the card of the server's version", async () => {
+  const { page, widget } = await openWidget();
+  const names: string[] = [];
+  page.on("response", (response) => names.push(new URL(response.url()).pathname));
+  await page.route("**/assets/confirm.*", (route) => route.fulfill({ status: 404 }));
+  await widget.ask(cancelling);
+  await widget.confirm.click();
+  await widget.outcome.getByText("Confirmed", { exact: true }).waitFor();
+  expect(names).toContain("/confirm.js");
+});
+
 test("what another tab decided is to be seen, and what was decided elsewhere is said", async () => {
   const { page, widget } = await openWidget();
   await widget.ask(cancelling);
