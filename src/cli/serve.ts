@@ -1,4 +1,5 @@
 /** `companiond serve`: runs the server from start to shutdown. */
+import { ensureDemo } from "../app/demo.ts";
 import { type OpenedServices, openServices, storageOf } from "../app/services.ts";
 import { type Config, readNetworkVariables } from "../config/config.ts";
 import { buildInfo } from "../lib/build-info.ts";
@@ -12,7 +13,6 @@ import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
-import { ensureDemo } from "./demo.ts";
 import type { Domains, DomainsOptions } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";

@@ -1,5 +1,6 @@
 /** What is kept of calls of tools, for clients that come back and for servers that stop (contract-2, sections 1 and 5). */
 import { expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { openToolWorld, readEvents, type ToolWorld } from "../support/tool-world.ts";
 
 function follow({ server, companion }: ToolWorld, messageId: string, query: Record<string, string>) {
@@ -38,8 +39,6 @@ test("a client that comes back while a tool runs gets what it missed, in its pla
   const fromStart = follow(world, messageId, { session_id: sessionId, events: "true" });
   const fromText = follow(world, messageId, { session_id: sessionId, events: "true", offset: "9" });
   const plain = follow(world, messageId, { session_id: sessionId, offset: "2" });
-  // All of them are there before the tool answers.
-  await Bun.sleep(0);
   release.resolve();
   const first = await sent;
   expect(first.text).toBe("A moment.\n\nHere.");
@@ -80,6 +79,8 @@ test("what a server had begun to call when it stopped is not called again: the m
   const read = await world.say("[[call:look_up {}]]", named);
   expect([read.status, read.isDone]).toEqual([503, false]);
   expect([world.calls.length, server.mockLlm.requests.length]).toEqual([0, 0]);
+  // The refusal does not wait for it.
+  await eventually(async () => (await store.turns.findExchange(key, messageId)) !== null);
   const exchange = await store.turns.findExchange(key, messageId);
   expect(exchange).toMatchObject({ question: "[[call:look_up {}]]", reply: "", isComplete: false });
   expect((await store.toolCalls.listOfReplies([exchange?.replyId ?? ""])).size).toBe(1);
