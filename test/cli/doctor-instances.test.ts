@@ -25,7 +25,7 @@ test("asks every instance at its address", async () => {
   const found = await examineInstanceUrls(config, [at(one), at(other), at(null)], find);
   expect(asked).toEqual([one, other]);
   expect(found).toMatchObject({ status: "ok", advice: null });
-  expect(found.detail).toEndWith("2 of 3 that run have told theirs, and answer.");
+  expect(found.detail).toEndWith("2 of 3 that run have announced theirs, and answer.");
 });
 
 test("warns of an instance that does not answer", async () => {

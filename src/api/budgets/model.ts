@@ -35,14 +35,14 @@ const makeRuleFields = () => ({
     examples: [50_000_000],
   }),
   period: OneOf(budgetPeriods, {
-    description: "When it begins anew: each UTC day, or with each month's first.",
+    description: "When it starts over: each UTC day, or with each month's first.",
     examples: ["month"],
   }),
   action: OneOf(budgetActions, {
     description:
       "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
       "`rate_limited` while only what calls under way have reserved is in the way. " +
-      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
+      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics report it.",
     examples: ["stop"],
   }),
 });

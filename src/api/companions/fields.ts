@@ -207,7 +207,7 @@ function makeFields() {
     citations: Text({
       enum: citationModes,
       description:
-        "How replies tell their sources: `footer` (numbers in the text, and a line for each source below it), `markers` " +
+        "How replies cite their sources: `footer` (numbers in the text, and a line for each source below it), `markers` " +
         "(numbers only) or `none`.",
       examples: ["footer"],
     }),

@@ -19,7 +19,7 @@ const instant = (description: string) => t.String({ format: "date-time", descrip
 const SeenPassage = namedObject("SeenPassage", () => ({
   n: t.Integer({ description: "Its number in that request to the model, and in the reply's markers." }),
   cited: t.Boolean({ description: "Whether the reply cites it." }),
-  source_id: Nullable(t.String({ format: "uuid", description: "Null once the source was deleted or read anew." })),
+  source_id: Nullable(t.String({ format: "uuid", description: "Null once the source was deleted or read again." })),
   title: Nullable(t.String()),
   url: Nullable(t.String()),
   page: Nullable(t.Integer()),

@@ -21,7 +21,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   voice_not_configured: {
     meaning:
-      "The companion has no voice, the server has no key of the voice provider, or the operator has taken the agent that " +
+      "The companion has no voice, the server has no key of the voice provider, or the operator has revoked the agent that " +
       "the companion names from its account.",
     remedy:
       "Set `voice_id` or `voice_agent_id` on the companion; the operator sets `ELEVENLABS_API_KEY`. Widgets show voice only where `has_voice` is true.",
@@ -48,13 +48,13 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The website is not among the companion's `allowed_origins`, or another site's page tried to use the dashboard's session.",
     remedy:
-      "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` tells the server its own origin.",
+      "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` gives the server its own origin.",
   },
   challenge_required: {
     meaning:
       "The companion asks visitors for a proof of work, and the request has none, or one that is wrong, has ended, or was used for another message. `challenge` in the body is a new one, which has five minutes.",
     remedy:
-      "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it by themselves. Visitors with a token of the website need none.",
+      "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it automatically. Visitors with a token of the website need none.",
   },
   https_required: {
     meaning:
@@ -90,7 +90,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   precondition_failed: {
     meaning:
-      "The object is no longer the one that `If-Match` names: somebody changed it meanwhile. Nothing was changed.",
+      "The object is no longer the one that `If-Match` names: someone changed it meanwhile. Nothing was changed.",
     remedy: "Read it again, make the change to what it is now, and send that with the new `ETag`.",
   },
   payload_too_large: {
@@ -116,7 +116,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
     remedy:
-      "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
+      "It is available again after midnight UTC (`Retry-After` has the seconds), or immediately on a plan with more of them.",
   },
   budget_exceeded: {
     meaning:
@@ -137,7 +137,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   unavailable: {
     meaning: "The server is shutting down, is overloaded, or its storage is full or out of reach.",
     remedy:
-      "Try again in a moment, after `Retry-After` where it is sent. Operators: look at `/readyz`, the disk and the log.",
+      "Try again in a moment, after `Retry-After` where it is sent. Operators: check `/readyz`, the disk and the log.",
   },
 };
 

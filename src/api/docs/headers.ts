@@ -30,7 +30,7 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     "Where the next page is, if there is one and `limit` or `cursor` was sent.",
     '<?limit=100&cursor=…>; rel="next"',
   ),
-  ETag: text("The version: for `If-Match` and `If-None-Match`, where these are taken.", '"2k8vq0x1c7hb3"'),
+  ETag: text("The version: for `If-Match` and `If-None-Match`, where these are accepted.", '"2k8vq0x1c7hb3"'),
   "Cache-Control": text("How long it may be cached, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };

@@ -49,7 +49,7 @@ const RefusedConfigObject = namedObject("RefusedConfig", () => ({
 export const StatusObject = namedObject("Status", () => ({
   silent_models: t.Array(SilentModelObject, {
     description:
-      "Models whose last reply failed for a reason that does not pass by itself, or whose last three replies failed. A " +
+      "Models whose last reply failed for a reason that does not pass without a change, or whose last three replies failed. A " +
       "complete reply removes a model from the list, and so does a restart.",
   }),
   retiring_models: t.Array(RetiringModelObject, {

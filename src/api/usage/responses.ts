@@ -41,7 +41,9 @@ const makeCounts = () => ({
 
 const makeAnswerer = () => ({
   model: Nullable(
-    t.String({ description: "Who replied, as the provider calls it. Null: nobody, or from before it was recorded." }),
+    t.String({
+      description: "Who replied, as the provider calls it. Null: no provider, or from before it was recorded.",
+    }),
   ),
   provider: Nullable(t.String({ description: "The provider's name here. Null: as for `model`." })),
 });

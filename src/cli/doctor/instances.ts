@@ -30,7 +30,7 @@ export async function examineInstanceUrls(
     return warn(name, detail, `${advice} Replies cannot be resumed through another instance otherwise.`);
   }
   if (urls.length === 0) return ok(name, own);
-  return ok(name, `${own} ${urls.length} of ${instances.length} that run have told theirs, and answer.`);
+  return ok(name, `${own} ${urls.length} of ${instances.length} that run have announced theirs, and answer.`);
 }
 
 function describeOwn({ server, instanceUrl }: Pick<Config, "server" | "instanceUrl">): string {

@@ -14,7 +14,7 @@ const sentences = {
   late: "The host took longer than 20 seconds.",
   busy: "Too many pages of the host are waiting.",
   large: "The page is larger than 5 MiB.",
-  coding: "The page is compressed in a way that cannot be read.",
+  coding: "The page has a compression that is not supported.",
   redirects: "The address redirects more than three times.",
   redirect: "The address redirects to no other.",
   elsewhere: "The address redirects to another site.",
