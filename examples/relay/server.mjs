@@ -10,7 +10,7 @@ if (!BASE_URL || !API_KEY || !COMPANION_ID) {
 }
 const companiond = new Companiond({ baseUrl: BASE_URL, apiKey: API_KEY });
 
-// This map stands for your own sessions. The visitor is whoever is signed in, never a name that the page sends.
+// This map stands for your own sessions. The visitor is the user who is signed in, never a name that the page sends.
 const users = new Map([["session-of-ada", { id: 42, name: "Ada", plan: "pro" }]]);
 
 async function readJson(request) {

@@ -12,7 +12,7 @@ await customElements.whenDefined("companion-chat");
 
 async function fetchVisitorToken() {
   const response = await fetch("/visitor-token", { cache: "no-store" });
-  if (response.status === 401) return null; // Nobody is signed in: an anonymous visitor.
+  if (response.status === 401) return null; // No one is signed in: an anonymous visitor.
   if (!response.ok) throw new Error("There is no visitor token.");
   return await response.text();
 }
