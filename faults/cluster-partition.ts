@@ -22,7 +22,7 @@ export const partitionCase: ClusterCase = {
   title: "one instance cut off from PostgreSQL and Redis",
   story:
     "What one instance and the two servers send each other is swallowed, while it is in the middle of replies. It soon " +
-    "says that it is not ready and refuses messages with 503; once the servers' side has given the lines up, its " +
+    "reports that it is not ready and refuses messages with 503; once the servers' side has given the lines up, its " +
     "conversations go on elsewhere. When the lines are back it is ready again without a restart, and what is stored is " +
     "what visitors received.",
   never: [

@@ -55,7 +55,7 @@ function fail(response, error) {
   if (response.destroyed) return;
   const isKnown = error instanceof CompaniondError;
   if (!isKnown) console.error(error);
-  // Once the reply has begun, its last line says that it is not whole.
+  // Once the reply has begun, its last line shows that it is not whole.
   const { code, message } = isKnown ? error : { code: "internal", message: "Something went wrong." };
   if (!response.headersSent) response.writeHead(error.status || 502, { "content-type": "application/json" });
   response.end(`${JSON.stringify({ error: { code, message } })}\n`);

@@ -56,7 +56,7 @@ const verify: Action = {
   name: "verify",
   about:
     "Fetch a backup from the storage (the newest, or <name> as backups list shows it), check and open it as a restore " +
-    "would, and say what is in it. Without a storage, and for the name of a local one, check that.",
+    "would, and report what is in it. Without a storage, and for the name of a local one, check that.",
   data: "reads",
   opensAsCaller: true,
   operands: [{ value: free("name"), isOptional: true }],

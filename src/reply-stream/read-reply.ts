@@ -8,7 +8,7 @@ const endMs = 1000;
 
 export type OnSources = ((sources: CitedSource[]) => void) | undefined;
 
-/** Yields what this response has of the reply. Returns once that is whole; throws an error that says why not. */
+/** Yields what this response has of the reply. Returns once that is whole; throws an error with the reason if it is not. */
 export async function* readReply(
   opened: OpenedResponse,
   onSources?: OnSources,

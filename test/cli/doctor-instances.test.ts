@@ -40,5 +40,5 @@ test("warns of an instance that does not answer", async () => {
 test("two instances with one address cannot work, even if it answers", async () => {
   const found = await examineInstanceUrls(config, [at(one), at(one)], everywhere);
   expect(found).toMatchObject({ status: "fail" });
-  expect(found.detail).toContain(`Several instances say that they are reached at ${one}.`);
+  expect(found.detail).toContain(`Several instances announce the address ${one}.`);
 });

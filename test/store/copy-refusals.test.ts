@@ -140,7 +140,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   // As if the last step, the move, had been all that was left to do.
   mkdirSync(`${dataDir}/unfinished-copy`);
   renameSync(`${dataDir}/companiond.db`, `${dataDir}/unfinished-copy/companiond.db`);
-  expect(await refusalOf(postgres, back)).toEndWith(`Now it is: ${dataDir} is ready.`);
+  expect(await refusalOf(postgres, back)).toEndWith(`That is done now: ${dataDir} is ready.`);
   expect(readStore(dataDir)).toEqual(readStore(source));
 });
 

@@ -53,7 +53,7 @@ export const newBudgetBody = compileChecker(() =>
     {
       $id: "NewBudget",
       additionalProperties: false,
-      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` selects whose spending counts.",
     },
   ),
 );
@@ -73,7 +73,7 @@ export const budgetPreviewBody = compileChecker(() =>
     {
       $id: "BudgetSubject",
       additionalProperties: false,
-      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` selects whose spending counts.",
     },
   ),
 );

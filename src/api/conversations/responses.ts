@@ -40,7 +40,7 @@ const MessageObject = namedObject("Message", () => ({
       enum: finishReasons,
       description:
         "For replies: why the model stopped. `length`: its limit cut it off; `content_filter`: the provider's filter did; " +
-        "null: it did not say.",
+        "null: it gave none.",
     }),
   ),
   model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),

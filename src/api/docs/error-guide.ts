@@ -17,7 +17,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   invalid_request: {
     meaning: "The body, a query parameter or a header is not as documented. Nothing was changed.",
     remedy:
-      "Fix every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry the same request.",
+      "Fix every entry of `errors`: `param` names the field, `detail` describes what it must be. Do not retry the same request.",
   },
   voice_not_configured: {
     meaning:
@@ -110,7 +110,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; too many failed sign-ins; or calls under way hold what is left of a budget.",
     remedy:
-      "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
+      "Wait as long as `Retry-After` asks. `RateLimit` shows what is left before that happens; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
     meaning:
@@ -122,7 +122,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "What is spent leaves too little of a budget of the account for what this call may cost, or its model has no price while a budget stops spending. No provider was asked, and nothing was counted.",
     remedy:
-      "Wait until the budget's period ends, as `Retry-After` says, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
+      "Wait until the budget's period ends, as `Retry-After` asks, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
   },
   internal: {
     meaning: "An unexpected failure of the server.",
@@ -130,7 +130,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   upstream_error: {
     meaning:
-      "The provider of the language model or of the voice failed to respond. Where the caller may manage the companion (test chats, and chats by key), `kind` says why: of replies, it is one of the kinds of `/api/usage/failures`.",
+      "The provider of the language model or of the voice failed to respond. Where the caller may manage the companion (test chats, and chats by key), `kind` has the reason: of replies, it is one of the kinds of `/api/usage/failures`.",
     remedy:
       "Try again in a moment, or change what the sentence names: at `no_room` the model thought through its whole bound, so raise `max_output_tokens` or lower `reasoning_effort`; at `filtered` the provider's filter left nothing. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
   },

@@ -41,7 +41,7 @@ export const visitorTokenHeader: JsonSchema = {
   maxLength: 4096,
   examples: ["eyJhbGciOiJIUzI1NiJ9.…"],
   description:
-    "A JSON Web Token of the website that says who the visitor is, signed with one of the account's visitor keys. Ignored " +
+    "A JSON Web Token of the website that identifies the visitor, signed with one of the account's visitor keys. Ignored " +
     "unless the companion's `visitor_auth` is `optional` or `required`.",
 };
 

@@ -8,7 +8,7 @@ const SilentModelObject = namedObject("SilentModel", () => ({
   model: t.String({ examples: ["gpt-6-luna"] }),
   kind: OneOf(failureKinds, { description: "Why the last reply failed." }),
   detail: t.String({
-    description: "What the provider said, in the words of `companiond doctor`.",
+    description: "What the provider reported, in the words of `companiond doctor`.",
     examples: ["gpt-6-luna does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
   }),
   advice: t.String({

@@ -22,7 +22,7 @@ const makeCounts = () => ({
   errors: t.Integer({
     description:
       "Replies that the provider did not give, or did not finish. One that it counted all the same has its tokens and " +
-      "its cost here, and is one of `messages`. `getFailedReplies` says why.",
+      "its cost here, and is one of `messages`. `getFailedReplies` has the reason.",
   }),
   cached_tokens: t.Integer({ description: "Those of the input tokens that the provider had in its cache." }),
   cost_micros: Nullable(

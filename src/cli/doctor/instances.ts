@@ -18,7 +18,7 @@ export async function examineInstanceUrls(
   const twice = urls.find((url, index) => urls.indexOf(url) !== index);
   if (twice !== undefined) {
     const advice = "Set COMPANIOND_INSTANCE_URL of each to an address that is its own, past the proxy.";
-    return fail(name, `${own} Several instances say that they are reached at ${twice}.`, advice);
+    return fail(name, `${own} Several instances announce the address ${twice}.`, advice);
   }
   const answers = await Promise.all(urls.map(find));
   const silent = urls.filter((_, index) => answers[index] === null);

@@ -18,7 +18,7 @@ const sentences = {
   redirects: "The address redirects more than three times.",
   redirect: "The address redirects to no other.",
   elsewhere: "The address redirects to another site.",
-  unasked: "The host says that nothing has changed, and was not asked.",
+  unasked: "The host answers that nothing has changed, without having been asked.",
   robots: "The site's robots.txt does not allow it to be read.",
   robotsUnread: "The site's robots.txt cannot be read at present, so its pages are not read either.",
   robotsLong: "The site's robots.txt has more rules than can be followed, so its pages are not read.",
