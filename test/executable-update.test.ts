@@ -59,7 +59,7 @@ test.each([
   ["for other machines only", { change: (offer) => delete offer["url"] }, "does not name the executable"],
   ["fetched in the clear", { change: (offer) => (offer["url"] = "http://releases.example/x") }, "not a safe source"],
   ["that does not run here", { body: new TextEncoder().encode("\x7fELF cut") }, "does not run on this machine"],
-  ["that is another version", { body: makeProgram("98.0.0") }, "says that it is 98.0.0, not 99.1.0"],
+  ["that is another version", { body: makeProgram("98.0.0") }, "reports that it is 98.0.0, not 99.1.0"],
 ] satisfies [string, Offer, string][])("refuses a release %s, and keeps the old file", async (_, offer, sentence) => {
   publish(offer);
   const { exitCode, stderr } = await run([]);

@@ -1,6 +1,6 @@
 // Puts the chat on the page, and hands it the visitor's tokens.
 const { name, baseUrl, token } = await (await fetch("/session")).json();
-document.getElementById("who").textContent = name === null ? "Nobody is signed in." : `You are ${name}.`;
+document.getElementById("who").textContent = name === null ? "No one is signed in." : `You are ${name}.`;
 document.getElementById(name === null ? "sign-in" : "sign-out").hidden = false;
 
 const script = document.createElement("script");

@@ -63,7 +63,7 @@ async function respond(request) {
   }
   if (request.method === "GET") {
     if (pathname === "/visitor-token") {
-      return user === null ? [401, noStore, "Nobody is signed in."] : [200, noStore, signVisitorToken(user)];
+      return user === null ? [401, noStore, "No one is signed in."] : [200, noStore, signVisitorToken(user)];
     }
     if (pathname === "/session") {
       const facts = { name: user?.name ?? null, baseUrl: BASE_URL, token: EMBED_TOKEN };

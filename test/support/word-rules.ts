@@ -13,7 +13,7 @@ const between = String.raw`\s+(?:[*#] )?`;
 /** Words of the list by themselves: `$place` and `place-items` are names of something else. */
 function toPattern(phrases: readonly string[]): RegExp {
   const forms = phrases.map((phrase) => phrase.replaceAll(" ", between).replaceAll("…", String.raw`\S+`));
-  return new RegExp(String.raw`(?<![\w$.{\-"])(?:${forms.join("|")})(?![\w=+\-])`, "gi");
+  return new RegExp(String.raw`(?<![\w$.{\-]|class=")(?:${forms.join("|")})(?![\w=+\-])`, "gi");
 }
 
 function phrasesOf(cell: string): string[] {
