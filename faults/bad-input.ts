@@ -241,6 +241,11 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     path: `/api/companions/${companion.id}/tools`,
     body: { name: "own_tool", url: "https://shop.example/" },
   });
+  const webhook = await owner.client.send({
+    method: "POST",
+    path: "/api/webhooks",
+    body: { url: "https://hooks.example/", events: ["budget.reached"] },
+  });
   const signInAnew = () => signIn(world, tally, owner.email);
   const callers = {
     public: createClient(world.url, {}, tally),
@@ -252,10 +257,12 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     id: companion.id,
     ...knowledge,
     tool_id: tool.json.id,
+    call_id: crypto.randomUUID(),
     token: companion.token,
     sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,
     "/api/budgets/{id} id": budget.json.id,
+    "/api/webhooks/{id} id": webhook.json.id,
     "/api/accounts/{id}/reset-link id": owner.accountId,
     "/api/accounts/{id}/voice-agents id": owner.accountId,
   };

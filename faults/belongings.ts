@@ -33,6 +33,9 @@ export interface Ids {
   source_id: string;
   question_id: string;
   tool_id: string;
+  call_id: string;
+  webhooks: string;
+  delivery_id: string;
   sub: string;
   "visitor-keys": string;
   budgets: string;
@@ -63,8 +66,19 @@ export async function makeBelongings(
   const key = await make("/api/keys", { name: word, scopes: ["companions:read"] });
   const [session_id, visitor_id, message_id] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const visit = { session_id, visitor_id, message_id };
+  const webhook = await make("/api/webhooks", { url: "https://hooks.example/", events: ["*"] });
   const knowledge = await makeKnowledge(world, client, companion, `Where is ${word}?`);
   await chat(world.url, companion.token, { message: `I am ${word}`, ...visit });
+  const tool = await make(`${path}/tools`, {
+    name: "own_tool",
+    title: word,
+    url: "https://shop.example/",
+    confirm: true,
+  });
+  // In the conversation of the document's example.
+  const asking = { message: "[[call:own_tool {}]]", session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10", events: true };
+  const { raw: asked } = await chat(world.url, companion.token, asking);
+  const { json: deliveries } = await client.send({ method: "GET", path: `/api/webhooks/${webhook.id}/deliveries` });
   const { json: conversations } = await client.send({ method: "GET", path: `${path}/conversations` });
   const { json: signedIn } = await cookie.send({ method: "GET", path: "/api/session" });
   const audit = await client.send({ method: "GET", path: "/api/audit?limit=1" });
@@ -79,7 +93,10 @@ export async function makeBelongings(
     visitor_id: visit.visitor_id,
     message_id: visit.message_id,
     ...knowledge,
-    tool_id: (await make(`${path}/tools`, { name: "own_tool", title: word, url: "https://shop.example/" })).id,
+    tool_id: tool.id,
+    webhooks: webhook.id,
+    delivery_id: deliveries.data[0]?.id ?? "",
+    call_id: /"call_id":"([^"]+)"/.exec(asked)?.[1] ?? "",
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     budgets: (await make("/api/budgets", budgetOf(word))).id,

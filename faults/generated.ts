@@ -171,7 +171,15 @@ function documentsOf({ headers, text }: ApiResponse): ApiResponse["json"][] {
 
 const linesType = "application/x-ndjson";
 
-const asksProviders = new Set(["chat", "relayChat", "testChat", "createChatCompletion", "startVoiceSession"]);
+const asksProviders = new Set([
+  "confirmCall",
+  "confirmRelayedCall",
+  "chat",
+  "relayChat",
+  "testChat",
+  "createChatCompletion",
+  "startVoiceSession",
+]);
 
 async function call(
   callers: Callers,

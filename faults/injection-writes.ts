@@ -152,7 +152,7 @@ export class PayloadWriter {
     ]);
     const signature = signDelivery(webhookSecret, delivery);
     const headers = { "elevenlabs-signature": signature, "x-forwarded-for": this.#address };
-    await this.#notes.write(key, { method: "POST", path: "/api/webhooks/elevenlabs", body: delivery, headers });
+    await this.#notes.write(key, { method: "POST", path: "/api/voice/elevenlabs/webhook", body: delivery, headers });
     tally.did("calls by voice");
     const list = await key.send({ method: "GET", path: `/api/companions/${id}/conversations` });
     const spoken = this.#payload.trim();

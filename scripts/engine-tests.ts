@@ -32,6 +32,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/second-factor.test.ts": { contracts: ["second-factors"] },
   "test/api/session.test.ts": { contracts: ["sessions"] },
   "test/api/tool-calls-of-visitors.test.ts": { contracts: ["tools", "tool-calls"] },
+  "test/api/tools-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/usage-recorded.test.ts": { contracts: ["usage-recorded"] },
   "test/api/usage.test.ts": { contracts: ["usage"] },
   "test/api/versions.test.ts": {
@@ -41,6 +42,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/visitor-keys.test.ts": { contracts: ["visitor-keys"] },
   "test/api/visitor-merge.test.ts": { reason: "moves conversations while others write" },
   "test/api/voice-agent-grants.test.ts": { contracts: ["voice-agent-grants"] },
+  "test/api/webhooks.test.ts": { contracts: ["webhooks"] },
   "test/ops/log-canary.test.ts": { reason: "what its driver's errors would tell the log" },
   "test/ops/metrics.test.ts": { reason: "each engine counts its own statements" },
   "test/turns/random-replies.test.ts": { reason: "turns at random, whose order each engine keeps by other locks" },

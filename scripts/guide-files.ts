@@ -18,7 +18,19 @@ const docs = (group: string, ...names: string[]): GuideFile[] =>
 /** In the order of their list. A test compares it with the folder. */
 export const guideFiles: readonly GuideFile[] = [
   ...docs("For site owners", "dashboard", "knowledge", "widget", "voice", "spending", "challenge"),
-  ...docs("For platforms", "api", "client", "knowledge-api", "tools", "tools-safety", "identity", "sdk", "mobile", "resuming"),
+  ...docs(
+    "For platforms",
+    "api",
+    "client",
+    "knowledge-api",
+    "tools",
+    "tools-safety",
+    "identity",
+    "sdk",
+    "mobile",
+    "resuming",
+    "webhooks",
+  ),
   { name: "examples", path: "examples/README.md", group: "For platforms" },
   ...docs("For operators", "operators", "settings", "commands", "monitoring", "certificates", "backups", "providers"),
   ...docs("For operators", "scaling", "releases"),
@@ -48,6 +60,7 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
     ...inFolder("examples/relay", "README.md", "package.json", "server.mjs"),
     ...inFolder("examples/signed-in", "README.md", "index.html", "page.js", "server.mjs"),
     ...inFolder("examples/tools", "README.md", "server.mjs", "server.py"),
+    ...inFolder("examples/webhooks", "README.md", "receiver.mjs", "receiver.py"),
   ],
 };
 

@@ -80,7 +80,7 @@ test("a key check is one statement, compiled once", async () => {
   expect(counted.prepared).toEqual([]);
   expect(counted.commits).toEqual([]);
   // An id of that shape is none, and not looked up.
-  expect(counted.statements.map((sql) => /FROM (\w+)/.exec(sql)?.[1])).toEqual(["api_keys"]);
+  expect(counted.statements.map((sql) => / FROM (\w+) k JOIN/.exec(sql)?.[1])).toEqual(["api_keys"]);
 });
 
 test("a turn is one commit and thirteen statements, none of them compiled anew", async () => {
@@ -165,4 +165,27 @@ test("no request stays open at the provider once all visitors have left", async 
   await mockLlm.until(() => mockLlm.openRequests === 0);
   await settle();
   expect(mockLlm.openRequests).toBe(0);
+});
+
+test("an account without webhooks asks nothing for them, beside what it asks anyway, whoever else has some", async () => {
+  const other = await server.createAccount({ email: "listener@example.com" });
+  await server.services.store.webhooks.create(
+    other.id,
+    {
+      ...{ id: crypto.randomUUID(), url: "https://hooks.example/", events: ["*"], includeContent: false },
+      ...{ metadata: null, enabled: true, sealedSecret: "v1.none" },
+    },
+    testContext(),
+  );
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const rename = async () => {
+    const body = JSON.stringify({ name: crypto.randomUUID() });
+    const url = `${server.url}/api/companions/${companion.id}`;
+    expect((await fetch(url, { method: "PATCH", headers, body })).status).toBe(200);
+  };
+  const talk = async () => expect((await chat(server.url, token, { message: "hello there" })).isDone).toBe(true);
+  for (const request of [rename, talk]) {
+    const { statements } = await counting(request);
+    expect(statements.filter((sql) => /^\s*SELECT[^(]* FROM webhooks|webhook_deliveries/.test(sql))).toEqual([]);
+  }
 });

@@ -151,6 +151,30 @@ describe("the server does not start", () => {
     await (await open()).close();
   });
 
+  test("where there are webhooks, whose secrets are sealed, until those are given up", async () => {
+    const services = await open();
+    const id = services.ids.uuid();
+    const account = { id, email: "eve@shop.example", plan: "free", role: "owner", passwordHash: null } as const;
+    await services.store.accounts.create(account, testContext());
+    const sealedSecret = await services.sealing.seal("webhook", "a secret");
+    const webhook = { id: services.ids.uuid(), url: "https://hooks.example/", events: ["*"], sealedSecret } as const;
+    const others = { includeContent: false, metadata: null, enabled: false };
+    await services.store.webhooks.create(id, { ...webhook, ...others }, testContext());
+    await services.close();
+    writeFileSync(keyFile, makeSealingKey());
+    expect(await refusal()).toContain(
+      '"companiond account reset-webhooks <email> --yes" for each account that has webhooks (eve@shop.example)',
+    );
+    const run = (words: string[]) =>
+      runCommand(["account", ...words], { environment: { COMPANIOND_DATA_DIR: directory.path } });
+    expect((await run(["reset-webhooks", "eve@shop.example"])).exitCode).toBe(2);
+    expect(await run(["reset-webhooks", "eve@shop.example", "--yes"])).toMatchObject({
+      exitCode: 0,
+      stdout: "eve@shop.example has no webhooks any more, and can create new ones.\n",
+    });
+    await (await open()).close();
+  });
+
   test("with another key, or none at all", async () => {
     await sealSomething();
     expect(await refusal({ COMPANIOND_SECRET_KEY: makeSealingKey() })).toContain(

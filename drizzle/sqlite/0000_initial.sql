@@ -88,6 +88,51 @@ CREATE TABLE `voice_agent_grants` (
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`webhook_id` text NOT NULL,
+	`id` text NOT NULL,
+	`type` text NOT NULL,
+	`companion_id` text,
+	`conversation_id` text,
+	`session_id` text,
+	`visitor_id` text,
+	`sealed_visitor` text,
+	`data` text,
+	`content` text,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer,
+	`status` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	`attempted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_id` ON `webhook_deliveries` (`webhook_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_webhook` ON `webhook_deliveries` (`webhook_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`webhook_id`,`conversation_id`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_conversation` ON `webhook_deliveries` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_visitor` ON `webhook_deliveries` (`companion_id`,`visitor_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`include_content` integer NOT NULL,
+	`metadata` text,
+	`facts` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`disabled_reason` text,
+	`sealed_secret` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `webhooks_account` ON `webhooks` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhooks_enabled` ON `webhooks` (`account_id`,`id`) WHERE enabled;--> statement-breakpoint
 CREATE TABLE `companions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,

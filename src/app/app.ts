@@ -69,7 +69,7 @@ export function createApp(services: Services): App {
 function isManagementPath(url: string, pathStart = 0): boolean {
   if (url.startsWith("/v1/", pathStart)) return true;
   if (!url.startsWith("/api/", pathStart)) return false;
-  return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
+  return !["/api/embed/", "/api/voice/", "/api/webhooks/elevenlabs"].some((path) => url.startsWith(path, pathStart));
 }
 
 /** An app with the given routes and everything that surrounds every route. */

@@ -26,6 +26,11 @@ export function createProbes(
       read: () => 1,
     },
     {
+      name: "companiond_webhook_deliveries_waiting",
+      help: "Events that webhooks have not confirmed yet.",
+      read: () => store.webhooks.countWaiting(),
+    },
+    {
       name: "companiond_draining",
       help: "1 while the server lets open replies finish and accepts no more.",
       read: () => (lifecycle.isDraining ? 1 : 0),

@@ -24,6 +24,7 @@ import { toolRoutes } from "../api/tools/index.ts";
 import { usageRoutes } from "../api/usage/index.ts";
 import { visitorKeyRoutes } from "../api/visitor-keys/index.ts";
 import { voiceTokenRoutes } from "../api/voice-token/index.ts";
+import { voiceWebhookRoutes } from "../api/voice-webhook/index.ts";
 import { webhookRoutes } from "../api/webhooks/index.ts";
 import type { Route } from "../http/route.ts";
 
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...meRoutes,
   ...visitorKeyRoutes,
+  ...webhookRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,
@@ -53,5 +55,5 @@ export const routes: readonly Route[] = [
   ...metricsRoutes,
   ...dashboardRoutes,
   ...makeDocsRoutes(() => routes),
-  ...webhookRoutes,
+  ...voiceWebhookRoutes,
 ];

@@ -26,7 +26,7 @@ interface SealedSecretsOptions {
   /** As given, 32 bytes in base64. Null: it is in a file in the data directory, created on first use. */
   secretKey: string | null;
   dataDir: string;
-  store: Pick<Store, "serverSecrets" | "secondFactors" | "tools" | "visitorKeys">;
+  store: Pick<Store, "serverSecrets" | "secondFactors" | "tools" | "visitorKeys" | "webhooks">;
   /** How many other servers run on this database; null where there can be none. They must all have one key. */
   countOthers?: (() => Promise<number>) | null;
 }
@@ -88,7 +88,7 @@ export function createSealedSecrets({
   };
 
   async function hasHolders(): Promise<boolean> {
-    for (const holding of [store.secondFactors, store.visitorKeys, store.tools]) {
+    for (const holding of [store.secondFactors, store.visitorKeys, store.tools, store.webhooks]) {
       if ((await holding.listHolders(1)).length > 0) return true;
     }
     return false;
@@ -100,6 +100,7 @@ export function createSealedSecrets({
       { what: "second factors", command: "reset-totp <email>", holding: store.secondFactors },
       { what: "visitor keys", command: "reset-visitor-keys <email> --yes", holding: store.visitorKeys },
       { what: "tools", command: "reset-tools <email> --yes", holding: store.tools },
+      { what: "webhooks", command: "reset-webhooks <email> --yes", holding: store.webhooks },
     ];
     const lost: LostSecrets[] = [];
     for (const { what, command, holding } of kinds) {

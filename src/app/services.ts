@@ -1,9 +1,9 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
-
 import type { Config } from "../config/config.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
 import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
 import type { Store } from "../contracts/store/store.ts";
+import { createEventDelivery } from "../core/events/delivery.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
@@ -139,24 +139,19 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     lookEveryMs: overrides.lookEveryMs,
   });
   const settings = toSettings(config);
+  const base = { store, clock, ids, log, measurements, isShared: shared !== null };
   const knowledge = openKnowledge({
+    ...{ ...base, embeddings: models.embeddings, ownHosts: ownHostsOf(config), duties: coordination.duties },
     knowledge: config.knowledge,
-    ownHosts: ownHostsOf(config),
     prices: settings.prices,
-    isShared: shared !== null,
-    duties: coordination.duties,
-    store,
-    clock,
-    ids,
-    log,
-    measurements,
-    embeddings: models.embeddings,
   });
+  const visitors = createVisitors({ store, sealing, clock, log });
   const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
   const toolbox = createToolbox({ store, log, sealing }, async () => {
     const { openToolEngines } = await import("./tool-engines.ts");
     return openToolEngines(outgoing, { clock, log });
   });
+  const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -175,6 +170,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
+    await events.close();
     await knowledge.close();
     await voice.close();
     await toolbox.close();
@@ -199,10 +195,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
-    visitors: createVisitors({ store, sealing, clock, log }),
+    visitors,
     challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
     outgoing,
+    events,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),

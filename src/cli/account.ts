@@ -1,4 +1,5 @@
 /** `companiond account`: manages accounts, which own companions. */
+
 import type { AccountPatch, Store } from "../contracts/store/store.ts";
 import { type Account, plans, roles } from "../domain/account.ts";
 import { findPasswordProblem } from "../domain/password.ts";
@@ -7,7 +8,8 @@ import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
-import { openAccount, readChoice, readEmail } from "./find-account.ts";
+import { gone, openAccount, readChoice, readEmail } from "./find-account.ts";
+import { resetTools, resetVisitorKeys, resetWebhooks } from "./lost-secrets.ts";
 import { issueLink } from "./one-time-link.ts";
 import { free, oneOf } from "./value.ts";
 import { voiceAgentActions } from "./voice-agents.ts";
@@ -138,42 +140,6 @@ const resetTotp: Action = {
   },
 };
 
-const resetVisitorKeys: Action = {
-  name: "reset-visitor-keys",
-  about: "Delete an account's visitor keys, and what is known of its verified visitors, if the server's key is lost.",
-  data: "writes",
-  operands: [{ value: free("email") }],
-  options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
-  async run(input) {
-    const email = readEmail(input.args.operand(0));
-    if (!input.args.has("yes")) {
-      throw new Misuse(
-        `This deletes the visitor keys of ${email}, and what is known of its verified visitors. Add --yes to do it.`,
-      );
-    }
-    const { store, account } = await openAccount(input, email);
-    if (!(await store.visitorKeys.reset(account.id, input.audit()))) throw gone(email);
-    return describe(account, `${email} has no visitor keys any more, and can create new ones.`);
-  },
-};
-
-const resetTools: Action = {
-  name: "reset-tools",
-  about: "Delete the tools of all of an account's companions, if the server's key is lost.",
-  data: "writes",
-  operands: [{ value: free("email") }],
-  options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
-  async run(input) {
-    const email = readEmail(input.args.operand(0));
-    if (!input.args.has("yes")) {
-      throw new Misuse(`This deletes the tools of all companions of ${email}. Add --yes to do it.`);
-    }
-    const { store, account } = await openAccount(input, email);
-    if (!(await store.tools.reset(account.id, input.audit()))) throw gone(email);
-    return describe(account, `The companions of ${email} have no tools any more, and can get new ones.`);
-  },
-};
-
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
@@ -204,6 +170,7 @@ export const accountCommand: Command = {
     resetTotp,
     resetVisitorKeys,
     resetTools,
+    resetWebhooks,
     setupLink,
     ...voiceAgentActions,
   ],
@@ -231,10 +198,6 @@ async function confirmDeletion({ io }: ActionInput, store: Store, { id, email }:
 
 function describe(account: Account, text: string): ActionResult {
   return { json: toWireAccount(account), text };
-}
-
-function gone(email: string): CommandFailure {
-  return new CommandFailure(`${email} has been deleted in the meantime.`);
 }
 
 function readPassword(input: string): string {

@@ -11,6 +11,10 @@ export function readEmail(text: string): string {
   return email;
 }
 
+export function gone(email: string): CommandFailure {
+  return new CommandFailure(`${email} has been deleted in the meantime.`);
+}
+
 /** Opens the store for it. */
 export async function openAccount(
   { openStore }: Pick<ActionInput, "openStore">,

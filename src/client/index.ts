@@ -7,6 +7,7 @@ import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
 import { toolCalls } from "./resources/tools.ts";
 import { auditCalls, usageCalls } from "./resources/usage.ts";
+import { webhookCalls } from "./resources/webhooks.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
 export type { ReplyEndCode } from "../reply-stream/errors.ts";
@@ -37,6 +38,7 @@ export class Companiond {
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
   readonly budgets: ReturnType<typeof budgetCalls>;
+  readonly webhooks: ReturnType<typeof webhookCalls>;
   readonly audit: ReturnType<typeof auditCalls>;
   readonly #transport: Transport;
 
@@ -53,6 +55,7 @@ export class Companiond {
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);
     this.budgets = budgetCalls(transport);
+    this.webhooks = webhookCalls(transport);
     this.audit = auditCalls(transport);
   }
 

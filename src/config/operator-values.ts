@@ -1,6 +1,5 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
-import type { JsonValue } from "../domain/companion.ts";
-import { isJsonObject } from "../domain/json.ts";
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../lib/http/header-fields.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { BadValue, type ParseValue, parseJsonObject, quote, word } from "./values.ts";

@@ -139,6 +139,7 @@ export function toConfig(
     },
     /** What sources may be read from besides public hosts. */
     knowledge: { privateSources: values.privateSources },
+    /** What tools and webhooks may call besides public hosts. */
     privateTargets: values.privateTargets,
     rates,
     /** Concurrent chat streams per client address. */

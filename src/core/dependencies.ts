@@ -16,6 +16,7 @@ import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Sealing } from "../lib/sealing.ts";
 import type { SharedBudget } from "../lib/shared-budget.ts";
+import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
 import type { Measurements } from "./metrics/measurements.ts";
@@ -102,6 +103,8 @@ export interface Services {
   readonly instances: Instances;
   /** Requests to URLs that owners name. */
   readonly outgoing: OutgoingHttp;
+  /** Tells webhooks what has happened. */
+  readonly events: EventDelivery;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

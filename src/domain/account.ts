@@ -49,6 +49,8 @@ export const scopes = [
   "budgets:write",
   "knowledge:read",
   "knowledge:write",
+  "webhooks:read",
+  "webhooks:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -83,6 +85,8 @@ export interface KeyPrincipal {
   /** Expiry of the key: whatever it creates ends no later. */
   expiresAt: number | null;
   sessionId: null;
+  /** Whether the account had an enabled webhook when the key was checked. */
+  hasWebhooks: boolean;
 }
 
 /** A dashboard user, identified by the session cookie. */

@@ -38,11 +38,13 @@ export interface BudgetState extends Budget {
   reachedAt: number | null;
 }
 
-/** What calls may do at a moment: both are false for nearly everybody, and then nothing more is asked. */
+/** What calls may do at a moment, and who hears of it: all are false for nearly everybody, and then nothing more is asked. */
 export interface SpendingState {
   /** Whether the operator has stopped the account, or everybody. */
   readonly isStopped: boolean;
   readonly hasBudgets: boolean;
+  /** Whether the account has an enabled webhook. */
+  readonly hasWebhooks: boolean;
 }
 
 /** At most this many budgets of an account. */

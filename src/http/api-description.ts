@@ -55,6 +55,7 @@ export const apiTags = {
   Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
+  Webhooks: "Which of an account's servers are told of what happens, and what became of that.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",
@@ -73,6 +74,8 @@ export interface RouteDocument<ParamName extends string = string> {
   query?: Readonly<Record<string, TSchema>>;
   /** Headers of the request that the handler reads itself. */
   headers?: readonly ConditionHeader[];
+  /** What the server sends from then on to the URL in the body's `url`. */
+  sends?: { name: string; summary: string; description: string; body: TSchema };
   /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
   /** In addition to those implied by access, parameters and body. */

@@ -2,6 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { type ListOrder, type Page, type PageRequest, toPage } from "../contracts/store/page.ts";
+import { isEventId } from "../domain/webhook.ts";
 import { isUuid } from "../lib/ids.ts";
 import { parseInstant } from "../lib/instant.ts";
 import { pause } from "../lib/pause.ts";
@@ -12,7 +13,7 @@ const defaultLimit = 20;
 const maxLimit = 1000;
 /** Of a page's JSON. */
 const maxPageBytes = 8 * 1024 * 1024;
-/** Of these, what stands around the items; a cursor has at most 70 bytes. */
+/** Of these, what stands around the items; a cursor has at most 80 bytes. */
 const frameBytes = 128;
 /** Items that are read at once: as many as are a few milliseconds of work, judged by those before. */
 const firstRead = 8;
@@ -192,7 +193,8 @@ function encodeCursor({ id, updatedAt }: Cursor): string {
 
 function decodeCursor(text: string, isByUpdate: boolean): Cursor | undefined {
   const [id = "", time = null] = Buffer.from(text, "base64url").toString("utf8").split("@", 2);
-  if (!isUuid(id) || (time !== null) !== isByUpdate || (time !== null && !/^\d{1,15}$/.test(time))) return undefined;
+  if (!(isUuid(id) || isEventId(id)) || (time !== null) !== isByUpdate || (time !== null && !/^\d{1,15}$/.test(time)))
+    return undefined;
   const cursor = { id, updatedAt: time === null ? null : Number(time) };
   // Encode it again and compare, because decoding skips anything that is not base64url.
   return encodeCursor(cursor) === text ? cursor : undefined;

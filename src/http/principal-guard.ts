@@ -80,9 +80,9 @@ function requireAccess(principal: KeyPrincipal | OpenedSession, access: Exclude<
 async function findKeyPrincipal(dependencies: PrincipalDependencies, key: string): Promise<KeyPrincipal | null> {
   const found = isApiKey(key) ? await dependencies.store.apiKeys.findByHash(sha256(key)) : null;
   if (found === null || found.suspendedAt !== null) return null;
-  const { keyId, scopes, expiresAt, account } = found;
+  const { keyId, scopes, expiresAt, account, hasWebhooks } = found;
   if (expiresAt !== null && expiresAt <= dependencies.clock.nowMs()) return null;
-  return { account, scopes, keyId, expiresAt, sessionId: null };
+  return { account, scopes, keyId, expiresAt, sessionId: null, hasWebhooks };
 }
 
 /** 401, because the same sign-in succeeds once the second factor is sent. */
@@ -111,5 +111,7 @@ export function writeContext(
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),
     holdings: services.settings.holdings,
+    // The dashboard changes little.
+    ...(principal.keyId === null ? {} : { hasWebhooks: principal.hasWebhooks }),
   };
 }

@@ -116,6 +116,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
 
   const jobs = startJobs(services);
   services.indexing.wake();
+  services.events.wake();
   services.modelDates.start();
   const idleMemory = startIdleMemory();
 

@@ -379,7 +379,7 @@ test("a voice session holds ten minutes, and is settled by the second when its t
   const conversationId = server.voice.sessions.at(-1)?.conversationId ?? "";
   const event = postCallEvent(conversationId, [{ role: "user", message: "Hello" }]);
   const nowSeconds = Math.floor(server.services.clock.nowMs() / 1000);
-  const delivered = await fetch(`${server.url}/api/webhooks/elevenlabs`, {
+  const delivered = await fetch(`${server.url}/api/voice/elevenlabs/webhook`, {
     method: "POST",
     headers: { "elevenlabs-signature": signDelivery(webhookSecret, event, nowSeconds) },
     body: event,

@@ -101,7 +101,7 @@ test.each([
   [["--json", "version"], "the command comes first, then its options."],
   [
     ["account"],
-    "account needs one of: create, list, set-plan, suspend, resume, delete, reset-link, reset-totp, reset-visitor-keys, reset-tools, setup-link, g",
+    "account needs one of: create, list, set-plan, suspend, resume, delete, reset-link, reset-totp, reset-visitor-keys, reset-tools, reset-webhooks, setup-link, g",
   ],
   [["key", "--json"], "key needs one of: create, list, revoke."],
   [["key", "remove"], 'unknown action "key remove". Did you mean revoke?'],

@@ -43,6 +43,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
         expiresAt: 9,
         account: { id: account.id, plan: account.plan },
         suspendedAt: null,
+        hasWebhooks: false,
       });
       expect(await apiKeys.findByHash(h2)).toBeNull();
     });
@@ -114,7 +115,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
       const { id } = await apiKeys.create(account.id, newApiKey({ hash: h1, expiresAt: 9 }), world.context());
       const own = await world.createCompanion(account);
       const foreign = await world.createCompanion(await world.createAccount());
-      const spending = { isStopped: false, hasBudgets: false };
+      const spending = { isStopped: false, hasBudgets: false, hasWebhooks: false };
       expect(await apiKeys.checkCaller(id, own.id)).toEqual({ expiresAt: 9, hasCompanion: true, spending });
       for (const other of [foreign.id, systemIds.uuid()]) {
         expect(await apiKeys.checkCaller(id, other)).toEqual({ expiresAt: 9, hasCompanion: false, spending });

@@ -448,11 +448,11 @@ export function spendingStoreContract(open: OpenStore): void {
       await companions.checkEmbedToken(companion.embedToken),
       await companions.checkOwned(account.id, companion.id),
     ];
-    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: false }));
+    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: false, hasWebhooks: false }));
     await create({ action: "notify" });
-    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: true }));
+    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: true, hasWebhooks: false }));
     expect(await spending().stop(account.id, world.context())).toBe(true);
-    expect(await states()).toEqual(Array(3).fill({ isStopped: true, hasBudgets: true }));
+    expect(await states()).toEqual(Array(3).fill({ isStopped: true, hasBudgets: true, hasWebhooks: false }));
     const stoppedAt = nowMs();
     world.clock.advance(1_000);
     expect(await spending().stop(account.id, world.context())).toBe(true);
@@ -466,7 +466,7 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(await spending().start(account.id, world.context())).toBe(false);
     expect(await spending().findStop(account.id)).toBe(nowMs());
     expect(await spending().start(null, world.context())).toBe(true);
-    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: true }));
+    expect(await states()).toEqual(Array(3).fill({ isStopped: false, hasBudgets: true, hasWebhooks: false }));
     expect(await spending().stop(systemIds.uuid(), world.context())).toBe(false);
   });
 }

@@ -29,6 +29,7 @@ import { recordedUsageContract } from "./store-usage-recorded.ts";
 import { visitorKeyStoreContract } from "./store-visitor-keys.ts";
 import { voiceStoreContract } from "./store-voice.ts";
 import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
+import { webhookStoreContract } from "./store-webhooks.ts";
 
 export function storeContract(open: OpenStore): void {
   accountStoreContract(open);
@@ -59,4 +60,5 @@ export function storeContract(open: OpenStore): void {
   visitorKeyStoreContract(open);
   voiceStoreContract(open);
   voiceAgentGrantStoreContract(open);
+  webhookStoreContract(open);
 }

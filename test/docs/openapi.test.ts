@@ -6,10 +6,11 @@ import type { OpenApiDocument } from "../../src/api/docs/document.ts";
 import { stampDocument } from "../../src/api/docs/reference.ts";
 import { createApp } from "../../src/app/app.ts";
 import { routes } from "../../src/app/routes.ts";
+import type { Companion } from "../../src/domain/companion.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { apiClient } from "../support/api-client.ts";
-import { startTestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard } from "../support/dashboard.ts";
 import { askInVain } from "../support/unanswered.ts";
@@ -84,7 +85,11 @@ const objectNames = `
   ChatCompletionEnd Model ModelList Me SpendingFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
-  Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord
+  Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
+  DecisionRequest KeyDecisionRequest
+  BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
+  MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
 `;
 
 test("keeps the names of its objects", () => {
@@ -137,6 +142,27 @@ function toForm({ file = "", ...fields }: Record<string, string>): FormData {
   return form;
 }
 
+/** Of a tool that nobody can reach. Resolves with the call's id. */
+async function addWaitingCall(
+  { services: { store, ids, sealing, clock } }: TestServer,
+  { id: companionId, accountId }: Companion,
+  sessionId: string,
+): Promise<string> {
+  const nowMs = clock.nowMs();
+  const id = ids.uuid();
+  const tool = { id, companionId, name: `book_${id.slice(-12)}`, title: "Book", headerNames: [], sealedHeaders: null };
+  const parameters = { type: "object" };
+  const target = { type: "http", url: "https://127.0.0.1/", description: "", parameters } as const;
+  const sealedSecret = await sealing.seal("any", "any");
+  const terms = { timeoutMs: 1000, confirm: true, requiresVisitor: false, createdAt: nowMs, updatedAt: nowMs };
+  await store.tools.create(accountId, { ...tool, target, sealedSecret, ...terms }, testContext());
+  const call = { id: ids.uuid(), toolId: id, tool: tool.name, arguments: "{}", result: null, durationMs: null };
+  const key = { companionId, sessionId, visitorId: null };
+  const reply = { key, replyId: ids.uuid(), messageId: null };
+  await store.toolCalls.begin(reply, [{ ...call, state: "waiting", createdAt: nowMs }]);
+  return call.id;
+}
+
 test("gives examples of bodies that the server takes", async () => {
   const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-6-luna" } });
   try {
@@ -149,6 +175,8 @@ test("gives examples of bodies that the server takes", async () => {
     const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
+    const webhook = { url: "https://shop.example/events", events: ["*"], enabled: false };
+    const webhookId = (await platform.call("POST", "/api/webhooks", webhook)).json.id;
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
@@ -160,14 +188,15 @@ test("gives examples of bodies that the server takes", async () => {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const id = path.startsWith("/api/budgets/") ? budgetId : owner;
+      const id = path.startsWith("/api/budgets/") ? budgetId : path.startsWith("/api/webhooks/") ? webhookId : owner;
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";
-        const own = { ...ids, id, source_id: isForm ? file : text, question_id: questionId, tool_id: toolId } as Record<
-          string,
-          string
-        >;
+        const sessionId = (example as { session_id?: string }).session_id ?? "";
+        const callId = path.endsWith("{call_id}") ? await addWaitingCall(server, companion, sessionId) : "";
+        const sourceId = isForm ? file : text;
+        const others = { source_id: sourceId, question_id: questionId, tool_id: toolId, call_id: callId };
+        const own: Record<string, string> = { ...ids, id: id ?? "", ...others };
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;

@@ -83,6 +83,7 @@ const pages: readonly Page[] = [
   { path: "docs/tools.md", prints: /"secret":"whsec_/ },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },
+  { path: "docs/webhooks.md", prints: /^whsec_/m },
 ];
 
 /** Run where their answers are tested, or where the servers that they start are. */
@@ -96,6 +97,7 @@ const elsewhere = [
   "examples/proxy/README.md",
   "examples/relay/README.md",
   "examples/signed-in/README.md",
+  "examples/webhooks/README.md",
 ];
 
 /** A server that has been running on the embedded database, PostgreSQL, and the settings of the page's second step. */

@@ -13,7 +13,7 @@ const firstRequests = [
   ["GET", "/api/embed", 404, null],
   ["POST", "/api/embed/emb_x", 405, "GET"],
   ["GET", "/api/embedded", 404, null],
-  ["POST", "/api/webhooks/nobody", 404, null],
+  ["POST", "/api/voice/nobody", 404, null],
   ["POST", "/healthz", 405, "GET"],
   ["OPTIONS", "/api/companions", 204, null],
   ["OPTIONS", "/api/embed/emb_x", 204, null],

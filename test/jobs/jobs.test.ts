@@ -98,11 +98,12 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
     spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
     toolCalls: { deleteOrphans: async () => 0 },
     challenges: { purge: async () => purged.push("challenges") - purged.length },
+    webhooks: { purge: async () => purged.push("webhooks") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };
   const coordination = { duties: { take: async () => hasDuty() } };
-  const indexing = { wake: () => {} };
-  return { services: { store, coordination, clock, log, indexing } as unknown as JobServices, log, purged };
+  const [indexing, events] = [{ wake: () => {} }, { wake: () => {} }];
+  return { services: { store, coordination, clock, log, indexing, events } as unknown as JobServices, log, purged };
 }
 
 test("a job that fails is logged, and the others run all the same", async () => {
@@ -110,7 +111,7 @@ test("a job that fails is logged, and the others run all the same", async () => 
     Promise.reject(new AppError("unavailable", "The disk is full.")),
   );
   await runJobs(services);
-  expect(purged).toEqual(["idempotency", "challenges", "sessions"]);
+  expect(purged).toEqual(["idempotency", "challenges", "webhooks", "sessions"]);
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 

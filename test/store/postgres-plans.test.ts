@@ -17,9 +17,11 @@ import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;
@@ -118,6 +120,21 @@ const cases: [name: string, text: string, index: string][] = [
   ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
   ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
+  ["deliveries that are due", outboxQueries.due, "Index Scan using webhook_deliveries_due"],
+  ["when the next delivery is due", outboxQueries.nextDue, "Index Scan using webhook_deliveries_due"],
+  ["the newest deliveries of a webhook", outboxQueries.page, "Index Scan Backward using webhook_deliveries_webhook"],
+  ["deliveries that a disabled webhook drops", outboxQueries.drop, "webhook_deliveries_waiting"],
+  ["the conversation's next delivery", outboxQueries.releaseNext, "using webhook_deliveries_waiting"],
+  [
+    "deliveries of a conversation that is deleted",
+    emptyDeliveries("conversation_id = $1"),
+    "webhook_deliveries_conversation",
+  ],
+  [
+    "deliveries of a visitor who is erased",
+    emptyDeliveries("companion_id = $1 AND visitor_id = $2"),
+    "webhook_deliveries_visitor",
+  ],
   ["the newest visitor keys", visitorKeyQueries.pages.desc, "Index Scan Backward using visitor_keys_account"],
 ];
 

@@ -141,7 +141,7 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
   const seen = attempts.length;
   await eventually(() => attempts.length > seen + 3, { what: "further attempts" });
 
-  const impatient = createSettling(opened.engine, createOpenTickets(), 0);
+  const impatient = createSettling(opened.engine, createOpenTickets(), { ring() {} }, 0);
   const { accountId, key, day, keyId } = turnsOf(servers, 1)[0] as SettledTurn;
   const usage = { accountId, companionId: key.companionId, keyId, day, answeredBy: null, errors: 1 };
   const nothing = {
@@ -152,6 +152,7 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
     isCounted: false,
     limited: null,
     ticketId: null,
+    told: null,
   };
   await expect(impatient.add({ ...nothing, usage })).rejects.toMatchObject({ code: "unavailable" });
 

@@ -18,9 +18,11 @@ import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -29,9 +31,14 @@ const key = "account_number=? AND path=? AND value=?";
 
 const plans: [name: string, sql: string, plan: string[]][] = [
   [
-    "an API key: one search in its own table, and its account by number",
+    "an API key: one search in its own table, its account by number, and whether that has an enabled webhook",
     apiKeyQueries.findByHash,
-    ["SEARCH k USING PRIMARY KEY (hash=?)", "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"],
+    [
+      "SEARCH k USING PRIMARY KEY (hash=?)",
+      "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)",
+      "CORRELATED SCALAR SUBQUERY 1",
+      "SEARCH webhooks USING INDEX webhooks_enabled (account_id=?)",
+    ],
   ],
   [
     "the line of an API key: each of its keys, by the one that made it",
@@ -168,6 +175,58 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the newest visitor keys",
     visitorKeyQueries.pages.desc,
     ["SEARCH visitor_keys USING INDEX visitor_keys_account (account_id=? AND id<?)"],
+  ],
+  [
+    "deliveries that are due, in their order",
+    outboxQueries.due,
+    [
+      "SEARCH d USING INDEX webhook_deliveries_due (due_at<?)",
+      "LIST SUBQUERY 1",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "CREATE BLOOM FILTER",
+      "SEARCH w EXISTS USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
+    ],
+  ],
+  [
+    "when the next delivery is due",
+    outboxQueries.nextDue,
+    [
+      "SEARCH d USING INDEX webhook_deliveries_due (due_at>?)",
+      "SEARCH w EXISTS USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
+    ],
+  ],
+  [
+    "the newest deliveries of a webhook",
+    outboxQueries.page,
+    ["SEARCH d USING INDEX webhook_deliveries_webhook (webhook_id=?)"],
+  ],
+  [
+    "deliveries that a disabled webhook drops",
+    outboxQueries.drop,
+    [
+      "SEARCH webhook_deliveries USING INTEGER PRIMARY KEY (rowid=?)",
+      "LIST SUBQUERY 1",
+      "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_waiting (webhook_id=?)",
+    ],
+  ],
+  [
+    "the conversation's next delivery",
+    outboxQueries.releaseNext,
+    [
+      "SEARCH webhook_deliveries USING INTEGER PRIMARY KEY (rowid=?)",
+      "SCALAR SUBQUERY 1",
+      "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_waiting (webhook_id=? AND conversation_id=?)",
+    ],
+  ],
+  [
+    "deliveries of a conversation that is deleted",
+    emptyDeliveries("conversation_id = ?"),
+    ["SEARCH webhook_deliveries USING INDEX webhook_deliveries_conversation (conversation_id=?)"],
+  ],
+  [
+    "deliveries of a visitor who is erased",
+    emptyDeliveries("companion_id = ? AND visitor_id = ?"),
+    ["SEARCH webhook_deliveries USING INDEX webhook_deliveries_visitor (companion_id=? AND visitor_id=?)"],
   ],
   [
     "days of visitors that are forgotten",

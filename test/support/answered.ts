@@ -13,7 +13,7 @@ export const unanswered = {
   usage: { ...noTokens, estimated: true },
 } as const;
 
-export const freeToSpend: SpendingState = { isStopped: false, hasBudgets: false };
+export const freeToSpend: SpendingState = { isStopped: false, hasBudgets: false, hasWebhooks: false };
 
 export const noUsage: UsageCounts = {
   messages: 0,

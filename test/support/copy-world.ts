@@ -67,6 +67,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "embed_tokens.companion_id": ["companions", "id"],
   "tools.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
+  "webhooks.account_id": ["accounts", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */

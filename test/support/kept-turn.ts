@@ -33,6 +33,7 @@ export async function keepTurn(
   // A UUIDv7 that sorts by the given time.
   const conversationId = Bun.randomUUIDv7("hex", atMs);
   await services.store.turns.settle({
+    events: null,
     accountId: companion.accountId,
     key: {
       companionId: companion.id,

@@ -88,6 +88,7 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
       clock.advance(1000);
       const sentAtMs = atMs ?? clock.nowMs();
       return {
+        events: null,
         accountId: companion.accountId,
         key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
         conversationId: systemIds.uuid(),

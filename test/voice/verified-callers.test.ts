@@ -17,7 +17,7 @@ async function call(token: string | null, body: object): Promise<void> {
   expect((await world.embed("POST", "/voice-token", token, body)).status).toBe(200);
   const { conversationId = "" } = server.voice.sessions.at(-1) ?? {};
   const event = postCallEvent(conversationId, [{ role: "user", message: "I like tea." }]);
-  const delivered = await fetch(`${server.url}/api/webhooks/elevenlabs`, {
+  const delivered = await fetch(`${server.url}/api/voice/elevenlabs/webhook`, {
     method: "POST",
     headers: { "content-type": "application/json", "elevenlabs-signature": signDelivery(webhookSecret, event) },
     body: event,

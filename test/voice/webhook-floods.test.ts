@@ -26,7 +26,7 @@ async function startFlood(address: string, sentBytes: number, headers = ""): Pro
   const visitor = await connectRaw(server.url);
   const signature = signDelivery("wsec_other", "something else");
   visitor.write(
-    `POST /api/webhooks/elevenlabs HTTP/1.1\r\nHost: companion.test\r\nX-Forwarded-For: ${address}\r\n` +
+    `POST /api/voice/elevenlabs/webhook HTTP/1.1\r\nHost: companion.test\r\nX-Forwarded-For: ${address}\r\n` +
       `ElevenLabs-Signature: ${signature}\r\nContent-Length: ${bodyBytes}\r\n${headers}\r\n`,
   );
   if (sentBytes > 0) visitor.write("x".repeat(sentBytes));
@@ -35,7 +35,7 @@ async function startFlood(address: string, sentBytes: number, headers = ""): Pro
 
 function deliver(address: string): Promise<Response> {
   const event = postCallEvent("conv_of_nobody", []);
-  return fetch(`${server.url}/api/webhooks/elevenlabs`, {
+  return fetch(`${server.url}/api/voice/elevenlabs/webhook`, {
     method: "POST",
     headers: { "elevenlabs-signature": signDelivery(webhookSecret, event), "x-forwarded-for": address },
     body: event,
@@ -84,7 +84,7 @@ test("is refused by its time before any of its body is read", async () => {
   const visitor = await connectRaw(server.url);
   const signature = signDelivery(webhookSecret, "body", Math.floor(Date.now() / 1000) - 3600);
   visitor.write(
-    `POST /api/webhooks/elevenlabs HTTP/1.1\r\nHost: companion.test\r\nElevenLabs-Signature: ${signature}\r\n` +
+    `POST /api/voice/elevenlabs/webhook HTTP/1.1\r\nHost: companion.test\r\nElevenLabs-Signature: ${signature}\r\n` +
       `Content-Length: ${bodyBytes}\r\n\r\n`,
   );
   expect(await visitor.until((received) => received.includes("}"))).toStartWith("HTTP/1.1 401 ");

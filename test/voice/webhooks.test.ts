@@ -1,4 +1,4 @@
-/** `POST /api/webhooks/elevenlabs`: what was spoken is added to the conversation. */
+/** `POST /api/voice/elevenlabs/webhook`: what was spoken is added to the conversation. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, testContext } from "../support/app.ts";
 import { postCallEvent, type SpokenTurn, signDelivery } from "../support/elevenlabs-delivery.ts";
@@ -26,7 +26,7 @@ async function startSession(ids: { session_id?: string; visitor_id?: string } = 
 }
 
 function deliver(body: string, signature = signDelivery(webhookSecret, body), url = server.url): Promise<Response> {
-  return fetch(`${url}/api/webhooks/elevenlabs`, {
+  return fetch(`${url}/api/voice/elevenlabs/webhook`, {
     method: "POST",
     headers: { "content-type": "application/json", "elevenlabs-signature": signature },
     body,

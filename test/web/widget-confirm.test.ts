@@ -5,7 +5,8 @@ import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { openToolWorld, type ToolWorld } from "../support/tool-world.ts";
-import { widgetOn } from "../support/widget-world.ts";
+import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
+import { tag, widgetOn } from "../support/widget-world.ts";
 
 const cancelling = '[[call:cancel_order {"order_id":"A-1042","notifyCustomer":true,"refund":{"amount":12.5}}]]';
 
@@ -275,6 +276,33 @@ test("arguments are text: markup, directions and long values do nothing, and all
   ]);
   expect(await widget.log.evaluate((log) => log.scrollWidth <= log.clientWidth)).toBe(true);
   expect(complaints).toEqual([]);
+});
+
+test("a known visitor decides with the page's token, which the card sends along", async () => {
+  await using known = await openToolWorld({}, { visitorAuth: "required" });
+  await known.addTool({ name: "cancel_order", title: "Cancel an order", confirm: true, requiresVisitor: true });
+  const { services, url, createKey } = known.server;
+  const account = await services.store.accounts.findById(known.companion.accountId);
+  if (account === null) throw new Error("There is no account.");
+  const key = await createWebsiteKey(url, (await createKey(account)).key);
+  const token = await signToken(key, known.companion.id, { sub: "ada" });
+  using website = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        `<!doctype html><html lang="en"><title>A shop</title>${tag(known.server, known.companion.embedToken, `data-visitor-token="${token}"`)}`,
+        { headers: { "content-type": "text/html" } },
+      ),
+  });
+  const { page } = await openPage(browser);
+  await page.goto(String(website.url));
+  const widget = widgetWithCard(page);
+  await widget.open();
+  await widget.askWhenKnown(cancelling);
+  await widget.confirm.click();
+  await widget.replies.getByText("The tools said").waitFor();
+  expect(known.calls.map(({ data }) => data.visitor.sub)).toEqual(["ada"]);
 });
 
 const narrow = { viewport: { width: 360, height: 740 } };

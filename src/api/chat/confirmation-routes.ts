@@ -17,15 +17,20 @@ import { toUuid } from "../../lib/ids.ts";
 import { type DecisionRequest, decisionRequest } from "./model.ts";
 import type { Sending } from "./sending.ts";
 
-/** Streams how the reply goes on. Throws `not_found` for an id that cannot be any call's. */
+/** Throws `not_found` for an id that cannot be any call's. */
+export function readCallId(text: string): string {
+  const id = toUuid(text);
+  if (id === undefined) throw new AppError("not_found", "There is no such call to decide on.");
+  return id;
+}
+
+/** Streams how the reply goes on. */
 export async function streamDecision(
   services: Services,
   { request, set, visitor, ...start }: Omit<Sending, "sessionId" | "work">,
   callId: string,
   { approve: isApproved, session_id, visitor_id }: DecisionRequest,
 ): Promise<Response> {
-  const id = toUuid(callId);
-  if (id === undefined) throw new AppError("not_found", "There is no such call to decide on.");
   const { companion } = start;
   const sessionId = session_id.toLowerCase();
   const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
@@ -35,7 +40,7 @@ export async function streamDecision(
     ...start,
     companion: instructFor(companion, visitor?.claims ?? null),
     message: "",
-    decision: { callId: id, isApproved },
+    decision: { callId, isApproved },
     requestId: context.requestId,
     keeper: new ConversationKeeper(services, companion, key, { text: "", arrivalMark, named: null, visitor }),
     named: null,
@@ -67,10 +72,12 @@ export const confirmationRoutes: readonly Route[] = [
         "named events, and takes no message of any quota. 404 for another visitor's call and one whose tool is gone, 409 for " +
         "one that was decided on or is too old.",
       params: { token: embedTokenParam, call_id: describeCall() },
+      bodyExample: { approve: true, session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10" },
       responses: { 200: eventStream },
       errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
+      const callId = readCallId(params.callId);
       requireJsonContentType(request);
       const body = await readBody();
       const sending = {
@@ -79,7 +86,7 @@ export const confirmationRoutes: readonly Route[] = [
         address: clientOf(services, request).limitSubject,
         right: rightOfToken(services.store.companions, params.token),
       };
-      return await streamDecision(services, sending, params.callId, body);
+      return await streamDecision(services, sending, callId, body);
     },
   }),
 ];

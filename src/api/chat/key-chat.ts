@@ -14,7 +14,7 @@ import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
-import { describeCall, streamDecision } from "./confirmation-routes.ts";
+import { describeCall, readCallId, streamDecision } from "./confirmation-routes.ts";
 import { nameSession, streamReply } from "./index.ts";
 import {
   checkKeyDecision,
@@ -178,11 +178,13 @@ export const keyChatRoutes: readonly Route[] = [
     document: () => ({
       description: "As on the public chat, with the `visitor` that was sent with the message.",
       params: { call_id: describeCall() },
+      bodyExample: { approve: true, session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10" },
       responses: { 200: eventStream },
       errors: ["conflict", "not_found", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, params, set, readBody }) {
       const companion = await getAnswering(services, principal, params.id);
+      const callId = readCallId(params.callId);
       requireJsonContentType(request);
       const body = await readBody();
       const deciding = {
@@ -192,7 +194,7 @@ export const keyChatRoutes: readonly Route[] = [
         address: null,
         right: rightOfKey(services, principal, companion.id),
       };
-      return await streamDecision(services, deciding, params.callId, body).catch((error: unknown) => {
+      return await streamDecision(services, deciding, callId, body).catch((error: unknown) => {
         throw toExplainedError(error);
       });
     },

@@ -45,7 +45,11 @@ const describeDecision = () => ({
   approve: t.Boolean({
     description: "Whether the call is made. With `false` the model is told that it is not wanted.",
   }),
-  session_id: Text({ pattern: uuidPattern, description: "The conversation's id, as sent with the message." }),
+  session_id: Text({
+    pattern: uuidPattern,
+    description: "The conversation's id, as sent with the message.",
+    examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
+  }),
   visitor_id: nullishUuid("The visitor's id, if one was sent with the message. Ignored for verified visitors."),
 });
 

@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
+import { makeErasedEvent } from "../../core/events/event-body.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
@@ -170,14 +171,17 @@ export const conversationRoutes: readonly Route[] = [
       },
       responses: { 204: { description: "Erased." } },
     }),
-    async handle({ services: { store, ids, visitors }, request, principal, params, writeContext }) {
+    async handle({ services, request, principal, params, writeContext }) {
+      const { store, ids, visitors } = services;
       const companionId = readId(params.id, "companion");
       if (!isSub(params.sub)) throw missing("visitor");
       contextOf(request, ids).allowSilence(erasureSilenceSeconds);
       const accountId = principal.account.id;
       const visitorIds = [await visitors.findId(accountId, params.sub), toUuid(params.sub) ?? null];
       const known = visitorIds.filter((id) => id !== null);
-      const isKnown = await store.conversations.eraseVisitors(accountId, companionId, known, writeContext());
+      const context = writeContext();
+      const event = await makeErasedEvent(services, { accountId, companionId }, params.sub, context);
+      const isKnown = await store.conversations.eraseVisitors(accountId, companionId, known, context, event);
       if (!isKnown) throw missing("companion");
     },
   }),

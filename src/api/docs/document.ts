@@ -37,7 +37,11 @@ export interface OpenApiOperation {
   parameters?: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, OpenApiMedia> };
   responses: Record<string, OpenApiResponse | Reference>;
+  /** By name, then by the expression for the URL. */
+  callbacks?: Callbacks;
 }
+
+type Callbacks = Record<string, Record<string, Record<"post", Omit<OpenApiOperation, "operationId" | "tags">>>>;
 
 interface OpenApiParameter {
   name: string;
@@ -113,9 +117,22 @@ interface Builder {
   facts: DocumentFacts;
 }
 
+function describeCallback(
+  builder: Builder,
+  { name, summary, description, body }: NonNullable<DescribedRoute["sends"]>,
+): Callbacks {
+  const requestBody = { required: true, content: { "application/json": describeMedia(builder, body) } };
+  const responses = {
+    "2XX": { description: "Confirmed." },
+    "4XX": { description: "As anything else: not confirmed." },
+  };
+  const post = { summary, description, security: [], requestBody, responses };
+  return { [name]: { "{$request.body#/url}": { post } } };
+}
+
 function describeOperation(builder: Builder, operation: DescribedRoute): OpenApiOperation {
   const parameters = listParameters(builder, operation);
-  const { access, body, bodyExample, responses, description } = operation;
+  const { access, body, bodyExample, responses, description, sends } = operation;
   const scope = requiredScope(access);
   return {
     operationId: operation.id,
@@ -138,6 +155,7 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
           },
         }
       : {}),
+    ...(sends ? { callbacks: describeCallback(builder, sends) } : {}),
     responses: {
       ...Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, describeResponse(builder, operation, response)]),

@@ -24,12 +24,6 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
       description: "Present if messages and voice sessions may need a proof of work: see `challenge_required`.",
     }),
   ),
-  tools: t.Optional(
-    t.Literal(true, {
-      description:
-        "Present if the companion has tools: streams with `events` then tell of calls, and may ask the visitor.",
-    }),
-  ),
   starters: t.Optional(
     t.Array(t.String({ examples: ["When are you open?"] }), {
       description: "Suggested first questions, if the owner wrote any.",
@@ -50,7 +44,6 @@ export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProv
     has_text_agent: true,
     voice_provider: voiceProvider ?? "none",
     ...(companion.challenge === "off" ? {} : { challenge: true }),
-    ...(companion.toolCount === 0 ? {} : { tools: true }),
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
   };
 }

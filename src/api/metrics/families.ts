@@ -87,6 +87,11 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       Object.entries(reachedBudgets).map(([action, value]) => [{ action }, value]),
     ),
     numbers(
+      "companiond_webhook_attempts_total",
+      "Attempts to deliver events: delivered, waiting for the next attempt, or failed for good, which disables the webhook.",
+      Object.entries(measurements.deliveries).map(([outcome, value]) => [{ outcome }, value]),
+    ),
+    numbers(
       "companiond_provider_calls_total",
       "Replies asked of each provider: complete, failed before the first text, broken after it, or left by the visitor.",
       [...providerCalls].flatMap(([provider, counts]) =>

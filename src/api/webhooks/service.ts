@@ -1,47 +1,132 @@
-/** Adds what was spoken to the voice session's conversation, in order with the written messages. */
-import type { TranscriptMessage } from "../../contracts/store/store.ts";
-import type { Transcript } from "../../contracts/voice/provider.ts";
+/** What an account can do with its webhooks. */
+import type {
+  NewWebhook,
+  SealedWebhook,
+  WebhookCheck,
+  WebhookPatch,
+  WriteContext,
+} from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { noteReached } from "../../core/turns/spending.ts";
-import { costOfSpeech } from "../../domain/prices.ts";
+import { sealedWebhookName } from "../../core/events/delivery.ts";
+import type { Attempt } from "../../core/events/events.ts";
+import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { type Delivery, isEventId, type Webhook } from "../../domain/webhook.ts";
+import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
+import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
+import { newWebhookBody, type WebhookPatchBody, webhookPatchBody } from "./model.ts";
+import { WebhookObject } from "./responses.ts";
 
-type TranscriptServices = Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "measurements">;
+type WebhookServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "events" | "clock">;
 
-/** Stores a transcript once. Deliveries for unknown sessions, or repeated ones, change nothing. */
-export async function keepTranscript(
-  services: TranscriptServices,
-  provider: string,
-  transcript: Transcript,
-): Promise<void> {
-  const session = await services.store.voice.findSession(transcript.conversationId);
-  if (!session) {
-    services.log.debug("transcript of an unknown voice session ignored");
-    return;
-  }
-  const messages = placeMessages(services, transcript, session.createdAt);
-  const { conversationId } = transcript;
-  const spoken = toSpokenCost(services, provider, transcript);
-  const { reached } = await services.store.voice.addTranscript(conversationId, services.ids.uuid(), messages, spoken);
-  noteReached(services, reached);
+/** A webhook that is about to be created; `write` commits it. */
+export interface PreparedWebhook {
+  made: Webhook;
+  secret: string;
+  write(context: WriteContext): Promise<unknown>;
 }
 
-/** Null where voice has no price, or the provider does not say how long the session was. */
-function toSpokenCost({ settings, clock }: TranscriptServices, provider: string, { seconds }: Transcript) {
-  const price = settings.prices.findMinutePrice(provider);
-  if (price === null || seconds === null) return null;
-  return { cost: costOfSpeech(price, seconds), provider, atMs: clock.nowMs() };
+export async function prepareWebhook(
+  services: WebhookServices,
+  accountId: string,
+  sent: unknown,
+  nowMs: number,
+): Promise<PreparedWebhook> {
+  const settable = omitReadOnly(sent, newWebhookBody, WebhookObject);
+  requireNoErrors(services, newWebhookBody.listErrors(settable), settable);
+  const {
+    url,
+    events,
+    enabled = true,
+    include_content: includeContent = false,
+    metadata = null,
+  } = newWebhookBody.check(settable);
+  const id = services.ids.uuid();
+  const { secret, sealedSecret } = await makeSecret(services, accountId, id);
+  const webhook: NewWebhook = { id, url, events, includeContent, metadata, enabled, sealedSecret };
+  const { sealedSecret: _, ...shown } = webhook;
+  return {
+    made: { ...shown, disabledReason: null, createdAt: nowMs, updatedAt: nowMs },
+    secret,
+    write: (context) => services.store.webhooks.create(accountId, webhook, context),
+  };
 }
 
-/**
- * The spoken messages in order, each timed between the start of the session and now, whatever the provider's clock
- * says, because conversations are ordered by these times.
- */
-function placeMessages(services: TranscriptServices, { messages }: Transcript, startedAt: number): TranscriptMessage[] {
-  const now = Math.max(startedAt, services.clock.nowMs());
-  let earliest = startedAt;
-  return messages.map(({ role, text, complete, spokenAtMs }) => {
-    const createdAt = Math.min(now, Math.max(earliest, spokenAtMs ?? earliest));
-    earliest = createdAt;
-    return { id: services.ids.uuid(), role, text, complete, createdAt };
-  });
+export async function updateWebhook(
+  services: WebhookServices,
+  accountId: string,
+  current: Webhook,
+  { sent, check }: { sent: unknown; check: WebhookCheck | undefined },
+  context: WriteContext,
+): Promise<Webhook> {
+  const settable = omitReadOnly(sent, webhookPatchBody, WebhookObject);
+  requireNoErrors(services, webhookPatchBody.listErrors(settable), settable);
+  const { include_content: includeContent, ...fields } = webhookPatchBody.check(settable);
+  const patch: WebhookPatch = { ...fields, ...(includeContent === undefined ? {} : { includeContent }) };
+  const isChanged = (field: keyof WebhookPatch) => JSON.stringify(patch[field]) !== JSON.stringify(current[field]);
+  const changed = (Object.keys(patch) as (keyof WebhookPatch)[]).filter(isChanged);
+  // Without a change, neither `updated_at` nor the audit log changes.
+  if (changed.length === 0) return current;
+  const changes = Object.fromEntries(changed.map((field) => [field, patch[field]]));
+  const updated = await services.store.webhooks.update(accountId, current.id, changes, context, check);
+  if (updated === null) throw missing("webhook");
+  return updated;
+}
+
+export async function rotateSecret(
+  services: WebhookServices,
+  accountId: string,
+  id: string,
+  context: WriteContext,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const { secret, sealedSecret } = await makeSecret(services, accountId, id);
+  const webhook = await services.store.webhooks.replaceSecret(accountId, id, sealedSecret, context);
+  if (webhook === null) throw missing("webhook");
+  return { webhook, secret };
+}
+
+export async function getWebhook(
+  { store }: Pick<Services, "store">,
+  accountId: string,
+  id: string,
+): Promise<SealedWebhook> {
+  const webhook = await store.webhooks.find(accountId, readId(id, "webhook"));
+  if (webhook === null) throw missing("webhook");
+  return webhook;
+}
+
+/** One attempt at once, whatever became of those before, and outside of the conversation's order. */
+export async function retryDelivery(
+  services: WebhookServices,
+  accountId: string,
+  webhook: SealedWebhook,
+  id: string,
+): Promise<Delivery> {
+  const { webhooks } = services.store;
+  const isKnown = isEventId(id) && (await webhooks.findDelivery(accountId, webhook.id, id)) !== null;
+  if (!isKnown) throw missing("delivery");
+  const event = await webhooks.findEvent(webhook.id, id);
+  if (event === null) throw new AppError("conflict", "What this delivery told of was deleted.");
+  const { status, problem }: Attempt = await services.events.send({ accountId, webhook, event });
+  const delivery = await webhooks.noteRetry(webhook.id, id, { status, problem }, services.clock.nowMs());
+  if (delivery === null) throw missing("delivery");
+  return delivery;
+}
+
+async function makeSecret({ ids, sealing }: WebhookServices, accountId: string, id: string) {
+  const secret = makeWebhookSecret(ids.bytes);
+  return { secret, sealedSecret: await sealing.seal(sealedWebhookName(accountId, id), secret) };
+}
+
+/** With what a schema cannot state; nothing of fields that are at fault already. */
+function requireNoErrors({ outgoing }: WebhookServices, known: readonly FieldError[], sent: unknown): void {
+  const isAtFault = (field: string) => known.some(({ param }) => param === "" || param.split(".")[0] === field);
+  const { url, metadata } = (sent ?? {}) as WebhookPatchBody;
+  const errors = [...known];
+  const fault = url === undefined || isAtFault("url") ? null : outgoing.findFault(url);
+  if (fault !== null) errors.push({ param: "url", detail: fault });
+  const problem = metadata == null || isAtFault("metadata") ? null : findFilterProblem(metadata);
+  if (problem !== null) errors.push({ param: "metadata", detail: problem });
+  if (errors.length > 0) throw invalidFields(errors);
 }

@@ -40,6 +40,8 @@ export interface FoundKey {
   account: Pick<Account, "id" | "plan">;
   /** Of the account. */
   suspendedAt: number | null;
+  /** Whether the account has an enabled webhook. */
+  hasWebhooks: boolean;
 }
 
 /** What becomes of a key's right to speak for a companion. */

@@ -2,6 +2,7 @@
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
 import type { ArrivalMark } from "../coordination.ts";
 import type { Page, PageRequest } from "./page.ts";
+import type { NewEvent } from "./webhooks.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface ConversationQuery {
@@ -77,13 +78,15 @@ export interface ConversationStore {
    * Erases everything that these visitors said to the companion, what is known of them and counted for them, and deletes
    * their voice sessions, so that no transcript follows. No later read shows it, and the engine has removed it from its
    * storage, as its own page says. A turn that is still running is erased when it is settled. False if the account has no
-   * such companion; true for visitors without conversations. Audit: `visitor.erase`, without the visitors' ids.
+   * such companion; true for visitors without conversations. Audit: `visitor.erase`, without the visitors' ids. `event`
+   * is told of it.
    */
   eraseVisitors(
     accountId: string,
     companionId: string,
     visitorIds: readonly string[],
     context: WriteContext,
+    event?: NewEvent | null,
   ): Promise<boolean>;
   /** Deletes up to `limit` conversations past their companion's `retentionDays`; returns how many. */
   deleteExpired(nowMs: number, limit: number): Promise<number>;

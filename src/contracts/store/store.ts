@@ -31,6 +31,7 @@ import type { UsageStore } from "./usage.ts";
 import type { VisitorKeyStore } from "./visitor-keys.ts";
 import type { VoiceStore } from "./voice.ts";
 import type { VoiceAgentGrantStore } from "./voice-agent-grants.ts";
+import type { WebhookStore } from "./webhooks.ts";
 
 export interface Store {
   readonly accounts: AccountStore;
@@ -54,6 +55,7 @@ export interface Store {
   readonly visitorKeys: VisitorKeyStore;
   readonly voice: VoiceStore;
   readonly voiceAgentGrants: VoiceAgentGrantStore;
+  readonly webhooks: WebhookStore;
 
   /** Resolves if a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
   check(): Promise<void>;
@@ -83,4 +85,5 @@ export type * from "./usage.ts";
 export type * from "./visitor-keys.ts";
 export type * from "./voice.ts";
 export type * from "./voice-agent-grants.ts";
+export type * from "./webhooks.ts";
 export type * from "./write-context.ts";

@@ -6,6 +6,7 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { Answerer, CountedTokens, TokenUsage } from "../../domain/usage.ts";
 import type { ArrivalMark, TicketId } from "../coordination.ts";
 import type { ReachedBudget, Spend } from "./spending.ts";
+import type { TurnEvents } from "./webhooks.ts";
 
 /** What is counted of a turn. */
 export interface CountedTurn {
@@ -52,6 +53,8 @@ export interface SettledTurn extends CountedTurn {
   visitor: SettledVisitor | null;
   /** When the message arrived; it may have waited for its turn. */
   arrivalMark: ArrivalMark;
+  /** Null if the account has no webhooks. */
+  events: TurnEvents | null;
 }
 
 export interface SettledVisitor {

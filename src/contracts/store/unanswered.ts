@@ -3,6 +3,7 @@ import type { ConversationKey } from "../../domain/conversation.ts";
 import type { PassageRef, Source, UnansweredQuestion } from "../../domain/knowledge.ts";
 import type { NewSource } from "./knowledge.ts";
 import type { Page, PageRequest } from "./page.ts";
+import type { NewEvent } from "./webhooks.ts";
 import type { WriteContext } from "./write-context.ts";
 
 /** A passage that a model saw. */
@@ -22,7 +23,7 @@ export interface ShownPassage extends SeenPassage {
 export interface KnowledgeNote {
   key: ConversationKey;
   /** The stored message whose question had no answer, and the name of those that ask the same; null if it had one. */
-  unanswered: { messageId: string; groupId: string } | null;
+  unanswered: { messageId: string; groupId: string; event?: NewEvent | null } | null;
   /** The stored reply, and what the model saw for it; null for nothing. */
   seen: { messageId: string; passages: readonly SeenPassage[] } | null;
   atMs: number;

@@ -11,6 +11,8 @@ export interface WriteContext {
   auditId: string;
   /** Set if the request had an `Idempotency-Key`: its response is recorded in the same commit. */
   idempotent?: IdempotentWrite;
+  /** False if it is known that the account has no enabled webhook: then nobody is told of the change. Left out: it is asked. */
+  hasWebhooks?: boolean;
   /**
    * Limits of what the account may hold after the write, by its plan at that time. A write that adds to something
    * beyond its limit rejects with `limit_reached`, however many come at once, and leaves nothing behind; one that does

@@ -73,7 +73,7 @@ export interface Transcript {
 
 /** Reads what a provider delivers after a session. */
 export interface TranscriptReader {
-  /** The last part of the webhook's path: `/api/webhooks/{name}`. */
+  /** A part of the webhook's path: `/api/voice/{name}/webhook`. */
   readonly name: string;
   /**
    * Throws `unauthorized` if the headers alone show that the delivery is forged or too old: the body need not be read.

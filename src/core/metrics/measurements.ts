@@ -50,6 +50,8 @@ export class Measurements {
   readonly refusedConfigs = new RefusedConfigs();
   /** By what the budget does. */
   readonly reachedBudgets = { stop: 0, notify: 0 };
+  /** Attempts to deliver an event: it has arrived, will be tried again, or has disabled its webhook. */
+  readonly deliveries = { delivered: 0, waiting: 0, failed: 0 };
   /** Calls by provider: one for each reply that it was asked for. */
   readonly providerCalls = new Map<string, Record<CallOutcome, number>>();
   readonly verdicts = Object.fromEntries(

@@ -80,4 +80,9 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("addTranscript", "deleteSessions"),
   },
   voiceAgentGrants: { ...reads("list", "countCompanions"), ...writes("grant", "revoke") },
+  webhooks: {
+    ...reads("list", "find", "listHolders", "listDeliveries", "findDelivery", "findEvent", "onStored", "findNextDue"),
+    ...reads("countWaiting", "readWords"),
+    ...writes("create", "update", "replaceSecret", "delete", "reset", "noteRetry", "takeDue", "finish", "purge"),
+  },
 };

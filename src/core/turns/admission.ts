@@ -100,6 +100,8 @@ export class AskedReply implements CallGate, ReplySource {
   readonly isCharged = true;
   readonly request: ReplyRequest;
   readonly ticket: TurnTicket;
+  /** As in `TurnResult`. */
+  hasWebhooks = false;
   readonly #services: CallServices;
   readonly #start: TurnStart;
   readonly #turn: RunningTurn;
@@ -132,6 +134,7 @@ export class AskedReply implements CallGate, ReplySource {
     // It may have been lost during a long wait, and each call costs.
     const spending = await this.#turn.readRight();
     if (spending === null) return this.#turn.requireRunning();
+    this.hasWebhooks = spending.hasWebhooks;
     if (isAsked && (spending.isStopped || spending.hasBudgets)) await this.#openCalls().admit(spending);
     try {
       this.#turn.requireRunning();

@@ -12,6 +12,7 @@ import {
   uncounted,
 } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";
+import { type ToldTurn, toTurnEvents, toUnansweredEvent } from "../events/turn-events.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { KeptCalls } from "./kept-calls.ts";
 import { type FoundKnowledge, type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
@@ -56,6 +57,8 @@ export class ConversationKeeper implements TurnKeeper {
   /** Of what was stored; null for nothing. */
   #questionId: string | null = null;
   #replyId: string | null = null;
+  /** Null for an account without webhooks. */
+  #told: ToldTurn | null = null;
 
   constructor(
     private readonly services: KeeperServices,
@@ -94,7 +97,13 @@ export class ConversationKeeper implements TurnKeeper {
     if (!isUnanswered && !hasSeen) return;
     await this.services.store.unanswered.note({
       key: this.key,
-      unanswered: isUnanswered ? { messageId: questionId, groupId: unansweredGroupId } : null,
+      unanswered: isUnanswered
+        ? {
+            messageId: questionId,
+            groupId: unansweredGroupId,
+            event: this.#told && toUnansweredEvent(this.#told, questionId),
+          }
+        : null,
       seen: hasSeen ? { messageId: replyId, passages: seen } : null,
       atMs: this.services.clock.nowMs(),
     });
@@ -104,11 +113,13 @@ export class ConversationKeeper implements TurnKeeper {
     const { named, text } = this.message;
     // That it failed once more is noted with a message that is stored already.
     const messageId = named !== null && (result.isKept || named.repeats !== null) ? named.messageId : null;
+    const messages = result.isKept ? this.#toMessages(result) : [];
+    if (result.hasWebhooks) this.#told = this.#toTold(result, visitor);
     return this.services.store.turns.settle({
       accountId: this.companion.accountId,
       key: this.key,
       conversationId: this.#conversationId,
-      messages: result.isKept ? this.#toMessages(result) : [],
+      messages,
       messageId,
       endCode: messageId === null ? null : result.endCode,
       isCounted: result.isCounted && text !== "" && (named === null || countsAgain(named)),
@@ -122,7 +133,19 @@ export class ConversationKeeper implements TurnKeeper {
       keyId: result.keyId,
       day: result.day,
       ticketId: result.ticketId,
+      events: this.#told && toTurnEvents(this.#told),
     });
+  }
+
+  #toTold({ complete, endCode, finishReason }: TurnResult, visitor: SettledVisitor | null): ToldTurn {
+    return {
+      ...{ companion: this.companion, key: this.key, sealedVisitor: visitor?.sealed ?? null },
+      newId: this.#conversationId,
+      clientId: this.message.named?.messageId ?? null,
+      questionId: this.#questionId,
+      replyId: this.#replyId,
+      ...{ complete, endCode, finishReason, atMs: this.services.clock.nowMs() },
+    };
   }
 
   /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */

@@ -139,6 +139,8 @@ export interface EndedReply {
     readonly ticket: TurnTicket;
     /** Of what budgets hold for it; null for nothing. */
     readonly reservationId: string | null;
+    /** As in `TurnResult`. */
+    readonly hasWebhooks: boolean;
   };
   outcome: TurnOutcome;
   end: TurnEnd;
@@ -158,7 +160,7 @@ export function toTurnResult(
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
   { asked, outcome, end, text, isTooLong, isKept, isCounted = isKept, firstTextMs }: EndedReply,
 ): TurnResult {
-  const { request, ticket, reservationId } = asked;
+  const { request, ticket, reservationId, hasWebhooks } = asked;
   const { complete, answeredBy, finishReason } = outcome;
   const usage = isCounted ? countReply(request, text, outcome) : { ...noTokens, estimated: true };
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
@@ -189,5 +191,6 @@ export function toTurnResult(
     endCode: end.outcome === "broken" ? end.code : null,
     day: ticket.day,
     ticketId: ticket.id,
+    hasWebhooks,
   };
 }

@@ -191,6 +191,8 @@ export interface TurnResult extends CountedTurn {
   readonly endCode: StreamErrorCode | null;
   /** As in `ReplyOutcome`. */
   readonly finishReason: string | null;
+  /** Whether the companion's account had an enabled webhook when the turn was admitted. */
+  readonly hasWebhooks: boolean;
   /** Milliseconds from the call to the first text; null if there was none. */
   readonly firstTextMs: number | null;
 }

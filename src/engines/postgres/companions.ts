@@ -22,6 +22,7 @@ interface EmbedRow extends CompanionRow {
   isGranted: boolean;
   isStopped: boolean;
   hasBudgets: boolean;
+  hasWebhooks: boolean;
   snapshot: string;
 }
 
@@ -46,7 +47,7 @@ export const companionQueries = {
 };
 
 export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
-  const { arrivals, metadata, removals, scripts, usage } = parts;
+  const { arrivals, events, metadata, removals, scripts, usage } = parts;
   const lists = createCompanionLists(engine, metadata);
   const findTarget = engine.lookup<EmbedRow, EmbedTarget>(companionQueries.byToken, {
     read: toTarget,
@@ -71,6 +72,7 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
     index: (...of) => part((transaction: Transaction) => metadata.add(transaction, ...of)),
     reindex: (...of) => part((transaction: Transaction) => metadata.replace(transaction, ...of)),
     keepLabel: (...of) => part((transaction: Queries) => usage.keepLabel(transaction, ...of)),
+    tell: (told) => part((transaction: Transaction) => events.tell(transaction, told)),
   };
   return {
     ...createCompanionChanges(scripts, own, removals),
@@ -95,11 +97,14 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
 }
 
 function toSpendingState(row: SpendingState | null): SpendingState | null {
-  return row === null ? null : { isStopped: row.isStopped, hasBudgets: row.hasBudgets };
+  if (row === null) return null;
+  const { isStopped, hasBudgets, hasWebhooks } = row;
+  return { isStopped, hasBudgets, hasWebhooks };
 }
 
 function toTarget(found: EmbedRow): EmbedTarget {
-  const { lookupKey: _, tokenId, plan, isGranted, isStopped, hasBudgets, snapshot: __, ...row } = found;
+  const { lookupKey: _, tokenId, plan, isGranted, isStopped, hasBudgets, hasWebhooks, snapshot: __, ...row } = found;
   if (!isGranted) row.voiceAgentId = null;
-  return { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending: { isStopped, hasBudgets } };
+  const spending = { isStopped, hasBudgets, hasWebhooks };
+  return { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending };
 }

@@ -13,6 +13,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -32,6 +33,7 @@ const deleteOfVisitors = deleteConversations(
   "account_id = $2 AND visitor_id = ANY($3::text[]) AND visitor_id <> '' AND companion_id = $4",
 );
 const deleteVoiceSessions = "DELETE FROM voice_sessions WHERE companion_id = $1 AND visitor_id = ANY($2::text[])";
+const emptyOfVisitors = emptyDeliveries("companion_id = $1 AND visitor_id = ANY($2::text[])");
 /** Day by day, of which there are few: no index begins with the visitor. */
 const deleteVisitorDays = `WITH RECURSIVE days AS (
     (SELECT day FROM visitor_daily WHERE companion_id = $1 ORDER BY day LIMIT 1)
@@ -43,7 +45,7 @@ const deleteVisitorDays = `WITH RECURSIVE days AS (
   WHERE v.companion_id = $1 AND v.day = days.day AND v.visitor_id = ANY($2::text[])`;
 
 export function createConversationStore(engine: PostgresEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, removals, log } = parts;
+  const { changes, erasures, events, removals, log } = parts;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
 
@@ -79,15 +81,17 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
 
     merge: (from, visitor) => mergeConversation(engine, from, visitor),
 
-    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
+    eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.change(accountId, async (transaction) => {
         if ((await transaction.get(selectCompanion, [companionId, accountId])) === null) return false;
         const change = { accountId, action: "visitor.erase", targetId: companionId, details: {} };
         await changes.record(transaction, context, change);
         await erasures.note(transaction, { companionId, visitorIds, sessionId: null });
+        if (event !== null) await events.tell(transaction, [event]);
         await Promise.all([
           transaction.run(deleteVoiceSessions, [companionId, visitorIds]),
           transaction.run(deleteVisitorDays, [companionId, visitorIds]),
+          transaction.run(emptyOfVisitors, [companionId, visitorIds]),
           transaction.run(deleteOfVisitors, [context.nowMs, accountId, visitorIds, companionId]),
         ]);
         await callRemovals.removeOpenOfVisitors(transaction, companionId, visitorIds, Number.MAX_SAFE_INTEGER);

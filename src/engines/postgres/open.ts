@@ -14,11 +14,13 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createToolCallStore, removeRows } from "../store-shared/scripts/tool-calls.ts";
 import { createToolStore } from "../store-shared/scripts/tools.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agents.ts";
+import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer, readServerFacts, requireFit } from "./connect-failure.ts";
@@ -28,6 +30,7 @@ import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
+import { createEventWriter } from "./events.ts";
 import { unavailable } from "./failures.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
 import { createKnowledgeQueue } from "./knowledge-queue.ts";
@@ -133,6 +136,8 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   const erasures = createErasures(engine, arrivals);
   const knowledge = createKnowledgeRemover();
   const tickets = createOpenTickets();
+  const bell = new DeliveryBell();
+  const events = createEventWriter(bell);
   return {
     log,
     arrivals,
@@ -142,10 +147,12 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { knowledge, erasures, log }),
+    bell,
     erasures,
+    events,
     scripts: createPostgresScripts(engine),
-    settling: createSettling(engine, tickets),
-    spending: createSpendingLedger(),
+    settling: createSettling(engine, tickets, bell),
+    spending: createSpendingLedger(bell),
     tickets,
     usage: createUsageWriter(),
   };
@@ -186,6 +193,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+    webhooks: createWebhookStore(scripts, parts.bell, removals),
 
     async check() {
       const late = Promise.withResolvers<never>();

@@ -2,9 +2,11 @@
 import type { Log } from "../../lib/log.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import type { ScriptRunner } from "../store-shared/scripts/script.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";
+import type { EventWriter } from "./events.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
@@ -30,9 +32,11 @@ export interface Removals {
 export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
+  bell: DeliveryBell;
   changes: ChangeRecorder;
   conversations: ConversationWriter;
   erasures: Erasures;
+  events: EventWriter;
   knowledge: KnowledgeRemover;
   metadata: MetadataIndex;
   quota: QuotaCounts;

@@ -9,6 +9,7 @@ import type { SpendingState } from "../../domain/budget.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { RecordLastUses } from "../store-shared/scripts/sessions.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { hasWebhooks } from "./events.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { spendingState } from "./spending-ledger.ts";
@@ -26,12 +27,14 @@ interface FoundRow {
   plan: Plan;
   suspendedAt: number | null;
   revokedAt: number | null;
+  hasWebhooks: boolean;
 }
 
 // Revoked ones too: with a condition on `revoked_at`, PostgreSQL may read the index of all keys that are not, as long as
 // it knows nothing of the table.
 const selectByHashes = `SELECT k.hash AS "lookupKey", k.id, k.scopes, k.expires_at::float8 AS "expiresAt",
-    a.id AS "accountId", a.plan, a.suspended_at::float8 AS "suspendedAt", k.revoked_at::float8 AS "revokedAt"
+    a.id AS "accountId", a.plan, a.suspended_at::float8 AS "suspendedAt", k.revoked_at::float8 AS "revokedAt",
+    ${hasWebhooks("a.id")} AS "hasWebhooks"
   FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ANY($1::text[])`;
 /** By `<key id> <companion id>`. The inner query keeps the index of ids in use, whatever the planner knows of the table. */
 const selectRights = `SELECT asked.pair AS "lookupKey", k.expires_at::float8 AS "expiresAt",
@@ -50,8 +53,8 @@ const addUses = `UPDATE api_keys AS k SET requests = k.requests + u.requests,
 export function createKeyLookups(engine: PostgresEngine, usage: UsageWriter): KeyLookups {
   const lookup = engine.lookup<FoundRow>(selectByHashes);
   const findRight = engine.lookup<RightRow, CallerRight>(selectRights, {
-    read: ({ expiresAt, hasCompanion, isStopped, hasBudgets }) => {
-      return { expiresAt, hasCompanion, spending: { isStopped, hasBudgets } };
+    read: ({ expiresAt, hasCompanion, isStopped, hasBudgets, hasWebhooks }) => {
+      return { expiresAt, hasCompanion, spending: { isStopped, hasBudgets, hasWebhooks } };
     },
   });
 
@@ -87,8 +90,9 @@ function toHex(hash: Uint8Array): string {
   return Buffer.from(hash).toString("hex");
 }
 
-function toFoundKey({ id, scopes, expiresAt, accountId, plan, suspendedAt }: FoundRow): FoundKey {
-  return { keyId: id, scopes: decodeScopes(scopes), expiresAt, account: { id: accountId, plan }, suspendedAt };
+function toFoundKey({ id, scopes, accountId, plan, expiresAt, suspendedAt, hasWebhooks }: FoundRow): FoundKey {
+  const account = { id: accountId, plan };
+  return { keyId: id, scopes: decodeScopes(scopes), expiresAt, account, suspendedAt, hasWebhooks };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
+import { emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import { voiceAgents } from "../store-shared/scripts/voice-agents.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -29,6 +30,8 @@ const deleteLabelIndexRows = deleteSome("usage_label_metadata", "account_number 
 const deleteLabels = deleteSome("usage_labels", "account_id = $1");
 const deleteVisitorDays = deleteSome("visitor_daily", "companion_id = $1");
 const deleteMessages = deleteSome("messages", "conversation_number = ANY ($1::bigint[])");
+const deleteDeliveries = deleteSome("webhook_deliveries", "webhook_id = $1");
+const emptyOfCompanion = emptySomeDeliveries("companion_id = $1", String(rowsPerChunk));
 // What somebody erases just now needs no removal.
 const selectConversations = `SELECT number::float8 AS number FROM conversations
   WHERE companion_id = $1 LIMIT ${conversationsPerChunk} FOR UPDATE SKIP LOCKED`;
@@ -70,6 +73,7 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
     await transaction.lock(`companion ${targetId}`);
     if (!(await knowledge.removeSources(transaction, targetId, removal.createdAt))) return false;
     await transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]);
+    if ((await transaction.run(emptyOfCompanion, [targetId])) === rowsPerChunk) return false;
     const conversations = await transaction.all<{ number: number }>(selectConversations, [targetId]);
     const numbers = conversations.map(({ number }) => number);
     if (numbers.length > 0) {
@@ -96,6 +100,8 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
     edition: (transaction: Transaction, { targetNumber }: RemovalRow) =>
       knowledge.removeEdition(transaction, targetNumber),
     upload: (transaction: Transaction, { targetId }: RemovalRow) => knowledge.removeUpload(transaction, targetId),
+    webhook: async (transaction: Transaction, { targetId }: RemovalRow) =>
+      (await transaction.run(deleteDeliveries, [targetId])) < rowsPerChunk,
   };
 
   async function finish(transaction: Transaction, removals: readonly RemovalRow[]): Promise<void> {

@@ -1,5 +1,6 @@
 /** How conversations are deleted, and those past their companion's retention found, in slices. */
 import { dayMs } from "../../lib/instant.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Removals } from "./parts.ts";
 
@@ -8,7 +9,8 @@ import type { Removals } from "./parts.ts";
  * milliseconds. The statement's count is that of the conversations.
  */
 export const deleteConversations = (condition: string) =>
-  `WITH gone AS (DELETE FROM conversations WHERE ${condition} RETURNING id, number)
+  `WITH gone AS (DELETE FROM conversations WHERE ${condition} RETURNING id, number),
+     emptied AS (${emptyDeliveries("conversation_id IN (SELECT id FROM gone)")})
    INSERT INTO removals (kind, target_id, target_number, created_at)
    SELECT 'conversation', id, number, $1::bigint FROM gone ORDER BY number`;
 

@@ -2,38 +2,20 @@
  * Settles turns in batches: one batch is under way, the others gather. A batch is one statement and one commit, so the
  * round trip and the disk are paid once for all of its turns.
  */
-import type { TicketId } from "../../contracts/coordination.ts";
-import type { ReachedBudget, Spend } from "../../contracts/store/spending.ts";
-import type { ConversationKey } from "../../domain/conversation.ts";
-import type { Cost } from "../../domain/money.ts";
-import type { FailureKind } from "../../domain/reply-failure.ts";
-import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { ReachedBudget } from "../../contracts/store/spending.ts";
 import { systemIds } from "../../lib/ids.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { toToldParameter } from "./events.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
 import { quotaTypes, toQuotaArrays } from "./quota.ts";
 import { places, toArrays } from "./rows/columns.ts";
+import type { Settlement } from "./settlement.ts";
 import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
-import { toUsageArrays, type UsageAddition, usageTypes } from "./usage-writer.ts";
-
-/** What one turn leaves. */
-export interface Settlement {
-  /** Null if no message is kept. */
-  kept: ConversationAddition | null;
-  /** Of an exchange that was run again and left nothing this time either: why it ended. */
-  again: { key: ConversationKey; clientId: string; endCode: StreamErrorCode | null } | null;
-  usage: UsageAddition & { companionId: string };
-  failure: FailureKind | null;
-  spent: { cost: Cost | null; spend: Spend } | null;
-  /** Whether it takes one message of the companion's day. */
-  isCounted: boolean;
-  /** Null unless it takes one of its visitor's own day: whose, and an erasure since then takes it away. */
-  limited: { key: ConversationKey; arrivalMark: string } | null;
-  ticketId: TicketId;
-}
+import { toUsageArrays, usageTypes } from "./usage-writer.ts";
 
 export interface Settling {
   /** Commits that settled turns, and the turns in them. */
@@ -74,11 +56,17 @@ const types = [
   ...quotaTypes,
   ...textArrays(11),
   ...spendingTypes,
+  "text",
 ];
 export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
-export function createSettling(engine: PostgresEngine, tickets: OpenTickets, patienceMs = usualPatienceMs): Settling {
+export function createSettling(
+  engine: PostgresEngine,
+  tickets: OpenTickets,
+  bell: Pick<DeliveryBell, "ring">,
+  patienceMs = usualPatienceMs,
+): Settling {
   let waiting: Waiting[] = [];
   let underWay: Waiting[] = [];
   let running: Promise<void> | null = null;
@@ -123,6 +111,7 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
         let reached = readReached(await engine.quickPool.once.get(settleTurns, parameters));
         counts.batches++;
         counts.turns += batch.length;
+        if (reached.length > 0 || batch.some(({ told }) => told !== null)) bell.ring();
         for (const turn of batch) {
           const own = reached.filter(({ accountId }) => accountId === turn.usage.accountId);
           reached = reached.filter((budget) => !own.includes(budget));
@@ -212,6 +201,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
   const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
   const again = batch.flatMap((turn) => turn.again ?? []);
   const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
+  const told = batch.flatMap(({ told }) => told ?? []);
   const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
   return [
     systemIds.uuid(),
@@ -240,6 +230,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ day }) => day,
     ]),
     ...toSpendingArrays(spent),
+    told.length === 0 ? null : toToldParameter(told),
   ];
 }
 

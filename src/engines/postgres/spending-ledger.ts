@@ -3,8 +3,11 @@ import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../../
 import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import { latestPeriod } from "../store-shared/rows/budgets.ts";
+import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import { hasWebhooks } from "./events.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { toArrays } from "./rows/columns.ts";
+import type { Transaction } from "./transaction.ts";
 
 export const spendingQueries = {
   match: `SELECT budget_id AS id FROM match_budgets(ARRAY[$1::text], ARRAY[$2::text])`,
@@ -56,7 +59,8 @@ export async function listCountedKeys(queries: Queries, keyId: string): Promise<
 
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
-export function createSpendingLedger() {
+/** Events that a function has told are known to wait after its commit. */
+export function createSpendingLedger(bell: Pick<DeliveryBell, "ring">) {
   return {
     /** In one statement, which is one transaction. */
     async reserve(queries: Queries, call: SpendingCall): Promise<SpendingVerdict> {
@@ -68,6 +72,7 @@ export function createSpendingLedger() {
       ]);
       const { isReserved, refusing, reached = [] }: VerdictRow = JSON.parse(row?.verdict ?? "");
       if (!refusing) return { isAdmitted: true, isReserved };
+      if (reached.length > 0) bell.ring();
       return { isAdmitted: false, period: latestPeriod(refusing), reached };
     },
 
@@ -77,7 +82,7 @@ export function createSpendingLedger() {
     },
 
     async settle(
-      transaction: Queries,
+      transaction: Transaction,
       { accountId, day }: { accountId: string; day: string },
       cost: Cost,
       { facts, reservationId, atMs }: Spend,
@@ -87,15 +92,18 @@ export function createSpendingLedger() {
            ARRAY[$6::text], ARRAY[$7::bigint])::text AS reached`,
         [accountId, JSON.stringify(facts), day, cost.micros, cost.picos, reservationId, atMs],
       );
-      return readReached(row);
+      const reached = readReached(row);
+      if (reached.length > 0) transaction.afterCommit(() => bell.ring());
+      return reached;
     },
   };
 }
 
 /**
- * What an account may spend at a moment, read beside what a request asks for anyway. `account`: an expression for the
+ * What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. `account`: an expression for the
  * account's id.
  */
 export const spendingState = (account: string) =>
   `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', ${account})) AS "isStopped",
-   EXISTS (SELECT FROM budgets b WHERE b.account_id = ${account}) AS "hasBudgets"`;
+   EXISTS (SELECT FROM budgets b WHERE b.account_id = ${account}) AS "hasBudgets",
+   ${hasWebhooks(account)} AS "hasWebhooks"`;

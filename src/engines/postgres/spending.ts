@@ -18,6 +18,7 @@ import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { listCountedKeys, readReached, spendingQueries } from "./spending-ledger.ts";
+import type { Transaction } from "./transaction.ts";
 import { createLabelIndex } from "./usage-label-index.ts";
 
 const forgetReserved = `UPDATE spending_reservations r
@@ -29,13 +30,15 @@ const settleAtWorst = "SELECT settle_at_worst($1::text[], $2::bigint)::text AS r
 
 export function createSpendingParts(
   engine: PostgresEngine,
-  { changes, metadata, spending }: StoreParts,
+  { bell, changes, events, metadata, spending }: StoreParts,
 ): SpendingParts {
   const labelIndex = createLabelIndex(engine, changes);
   const findLabels = (accountId: string, subject: BudgetSubject) =>
     findSubjectLabels(engine.heavy, labelIndex.walk, accountId, subject);
 
   return {
+    tell: (event) => part((transaction: Transaction) => events.tell(transaction, [event])),
+
     match: (accountId, facts) => all(spendingQueries.match, accountId, JSON.stringify(facts)),
 
     async withSum(accountId, { subject }, nowMs, work) {
@@ -69,7 +72,9 @@ export function createSpendingParts(
       const row = await engine.writeHeavy((transaction) =>
         transaction.get<{ reached: string }>(settleAtWorst, [ids, nowMs]),
       );
-      return { settled: due.length, reached: readReached(row) };
+      const reached = readReached(row);
+      if (reached.length > 0) bell.ring();
+      return { settled: due.length, reached };
     },
   };
 }

@@ -5,6 +5,18 @@ import type { OwnConnection, Pool } from "./pool.ts";
 import { Queries } from "./queries.ts";
 
 export class Transaction extends Queries {
+  readonly #afterCommit: (() => void)[] = [];
+
+  /** Called once it is on disk; not if it is undone. */
+  afterCommit(call: () => void): void {
+    this.#afterCommit.push(call);
+  }
+
+  /** For whoever has committed it. */
+  noteCommit(): void {
+    for (const call of this.#afterCommit) call();
+  }
+
   /** Waits until no other transaction holds this lock, which ends with the transaction. */
   async lock(name: string): Promise<void> {
     await this.run(lockStatement, [name]);
@@ -38,6 +50,7 @@ export async function transact<T>(pool: Pool, work: (transaction: Transaction) =
         if (isOver) throw unavailable(new Error("the transaction has ended"));
         await commit(pool, connection, id);
         isClean = true;
+        transaction.noteCommit();
         return result;
       } catch (error) {
         // A lost connection has rolled back already.

@@ -7,6 +7,7 @@ import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
+import type { ToldTurn } from "./events.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
 
@@ -55,6 +56,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
         isCounted,
         limited: toLimited(turn),
         ticketId,
+        told: toTold(turn),
       });
     },
 
@@ -85,7 +87,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
   };
 }
 
-const unkept = { kept: null, again: null, limited: null };
+const unkept = { kept: null, again: null, limited: null, told: null };
 
 const toSpent = ({ cost, spend }: SettledTurn | UnkeptTurn) => (spend === null ? null : { cost, spend });
 
@@ -111,6 +113,11 @@ function toLimited({ key, arrivalMark, visitor, isCounted }: SettledTurn) {
 
 function toAgain({ key, messages, messageId, endCode }: SettledTurn) {
   return messages.length === 0 && messageId !== null ? { key, clientId: messageId, endCode } : null;
+}
+
+function toTold({ key, events, conversationId: newId, messages, arrivalMark }: SettledTurn): ToldTurn | null {
+  if (events === null || !isKnown(arrivalMark)) return null;
+  return { key, events, newId, lastId: messages.at(-1)?.id ?? null, arrivalMark };
 }
 
 /** If nobody knows when it arrived, it may have been erased since: better to lose a turn than to keep an erased one. */

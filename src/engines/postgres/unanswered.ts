@@ -9,7 +9,7 @@ import type { KnowledgeSources } from "../store-shared/scripts/knowledge-sources
 import { part } from "../store-shared/scripts/script.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
-import type { Queries } from "./queries.ts";
+import type { Parameter, Queries } from "./queries.ts";
 
 /** As many as `readPassages` takes. */
 const refsAtOnce = 100;
@@ -66,7 +66,7 @@ export interface UnansweredParts {
 
 export function createUnansweredStore(
   engine: PostgresEngine,
-  { changes }: StoreParts,
+  { changes, events }: StoreParts,
   { sources, readPassages }: UnansweredParts,
 ): UnansweredStore {
   /** Null if all its words are gone, as in the middle of an erasure. */
@@ -93,16 +93,24 @@ export function createUnansweredStore(
   }
 
   return {
-    async note({ key: { companionId, sessionId, visitorId }, unanswered, seen }) {
+    async note({ key, unanswered, seen }) {
+      const { companionId, sessionId, visitorId } = key;
       const rows = [
-        ...(unanswered === null ? [] : [{ ...unanswered, seen: null }]),
+        ...(unanswered === null ? [] : [{ messageId: unanswered.messageId, groupId: unanswered.groupId, seen: null }]),
         ...(seen === null ? [] : [{ messageId: seen.messageId, groupId: null, seen: encodeSeen(seen.passages) }]),
       ];
       if (rows.length === 0) return;
-      await engine.quickPool.once.run(insertTurns, [
+      const noted: Parameter[] = [
         ...[companionId, sessionId, visitorId ?? ""],
         ...[rows.map(({ messageId }) => messageId), rows.map(({ groupId }) => groupId), rows.map((row) => row.seen)],
-      ]);
+      ];
+      const event = unanswered?.event ?? null;
+      if (event === null) await engine.quickPool.once.run(insertTurns, noted);
+      else {
+        await engine.write(async (transaction) => {
+          if ((await transaction.run(insertTurns, noted)) > 0) await events.tellOf(transaction, key, () => [event]);
+        });
+      }
       if (unanswered !== null) await engine.quickPool.once.run(deleteOldest, [companionId]);
     },
 

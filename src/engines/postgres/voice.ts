@@ -6,9 +6,11 @@ import { textParts, uncounted } from "../../domain/conversation.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import { parseMetadata } from "../store-shared/rows/companion.ts";
 import { toVisitorId } from "../store-shared/rows/conversation.ts";
+import { transcriptEvents } from "../store-shared/rows/events.ts";
 import { withoutNul } from "../store-shared/rows/text.ts";
 import type { VoiceCounting } from "../store-shared/scripts/voice.ts";
 import type { PostgresEngine } from "./engine.ts";
+import { hasWebhooks } from "./events.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -24,11 +26,13 @@ const selectWaiting = `SELECT companion_id AS "companionId", session_id AS "sess
 const takeSession = `UPDATE voice_sessions SET is_taken = true WHERE provider_conversation_id = $1 AND NOT is_taken
   AND visitor_id = $2 AND EXISTS (SELECT FROM companions WHERE id = companion_id)
   RETURNING sealed_visitor AS "sealedVisitor", account_id AS "accountId", key_id AS "keyId", day,
-    reservation_id AS "reservationId", (SELECT metadata FROM companions WHERE id = companion_id) AS metadata`;
+    reservation_id AS "reservationId", (SELECT metadata FROM companions WHERE id = companion_id) AS metadata,
+    ${hasWebhooks("account_id")} AS "tellsEvents"`;
 type TakenRow = Pick<NewVoiceSession, "sealedVisitor" | "accountId" | "day" | "reservationId"> & {
   /** Empty for the dashboard. */
   keyId: string;
   metadata: string;
+  tellsEvents: boolean;
 };
 interface WaitingRow {
   companionId: string;
@@ -38,7 +42,7 @@ interface WaitingRow {
 
 export function createVoiceCounting(
   engine: PostgresEngine,
-  { conversations, usage, quota, spending, tickets }: StoreParts,
+  { conversations, events, usage, quota, spending, tickets }: StoreParts,
 ): VoiceCounting {
   /** For its transcript. Null if it is unknown, or was taken before. */
   async function take(transaction: Transaction, keptId: string) {
@@ -98,13 +102,19 @@ export function createVoiceCounting(
         const keptId = withoutNul(providerConversationId);
         const session = await take(transaction, keptId);
         if (session === null) return { isAdded: false, reached: [] };
-        const { companionId, sessionId, visitorId, sealedVisitor } = session;
+        const { accountId, companionId, sessionId, visitorId, sealedVisitor } = session;
         const key = { companionId, sessionId, visitorId: toVisitorId(visitorId) };
         const said = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
         const isAdded = await conversations.add(transaction, { key, sealedVisitor }, conversationId, said);
-        return { isAdded, reached: spoken === null ? [] : await settle(transaction, session, spoken) };
+        const reached = spoken === null ? [] : await settle(transaction, session, spoken);
+        if (session.tellsEvents && messages.length > 0) {
+          const metadata = parseMetadata(session.metadata);
+          const kept = { accountId, key, sealedVisitor, metadata, newId: conversationId, messages };
+          await events.tellOf(transaction, key, (id) => transcriptEvents(kept, id));
+        }
+        return { isAdded, reached };
       }),
   };
 }

@@ -27,7 +27,7 @@ interface CheckRow extends SpendingStateRow {
 }
 
 export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): CompanionStore {
-  const { metadata, removals, scripts, usage } = parts;
+  const { events, metadata, removals, scripts, usage } = parts;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
@@ -58,10 +58,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const found = selectByToken.get(token, token);
     if (found === null || found.plan === null) return null;
-    const { tokenId, plan, isGranted, isStopped, hasBudgets, ...row } = found;
+    const { tokenId, plan, isGranted, isStopped, hasBudgets, hasWebhooks, ...row } = found;
     if (isGranted === 0) row.voiceAgentId = null;
     const bytes = estimateBytes(row);
-    const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
+    const spending = toSpendingState({ isStopped, hasBudgets, hasWebhooks });
     return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
@@ -70,6 +70,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     index: (...of) => part(() => metadata.add(...of)),
     reindex: (...of) => part(() => metadata.replace(...of)),
     keepLabel: (...of) => part(() => usage.keepLabel(...of)),
+    tell: (told) =>
+      part(() => {
+        for (const event of told) events.tell(event);
+      }),
   };
   return {
     ...createCompanionChanges(scripts, own, removals),
@@ -90,7 +94,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 }
 
 function toRight(row: CheckRow | null): SpendingState | null {
-  return row?.holds === 1 ? { isStopped: row.isStopped === 1, hasBudgets: row.hasBudgets === 1 } : null;
+  return row?.holds === 1 ? toSpendingState(row) : null;
 }
 
 /**
@@ -101,6 +105,10 @@ function estimateBytes(row: CompanionRow): number {
   let characters = 0;
   for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
   return 1024 + 4 * characters;
+}
+
+function toSpendingState({ isStopped, hasBudgets, hasWebhooks }: SpendingStateRow): SpendingState {
+  return { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1, hasWebhooks: hasWebhooks === 1 };
 }
 
 /** At most `count` rows, which together take at most `bytes`; a row larger than a sixteenth of that is not cached. */

@@ -10,6 +10,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
+import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { type ConversationRow, conversationColumns } from "./conversation-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -21,7 +22,7 @@ import { type MessageRow, messageColumns, toMessage } from "./rows/message.ts";
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
-  const { calls, changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
+  const { calls, changes, erasures, eraser, events, knowledge, removals, visitorDays } = parts;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
@@ -30,10 +31,15 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
   // A removal no longer says whose conversation it was, so an erasure must finish all of them.
-  const selectRemoval = engine.query<{ number: number; target_number: number }>(
-    "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
+  const selectRemoval = engine.query<{ number: number; target_id: string; target_number: number }>(
+    "SELECT number, target_id, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
   );
   const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
+  const emptyOfConversation = engine.query<null, [number]>(
+    emptyDeliveries("conversation_id = (SELECT id FROM conversations WHERE number = ?)"),
+  );
+  const emptyOfDeleted = engine.query<null, [string]>(emptyDeliveries("conversation_id = ?"));
+  const emptyOfVisitor = engine.query<null, [string, string]>(emptyDeliveries("companion_id = ? AND visitor_id = ?"));
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
   );
@@ -73,6 +79,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     for (const visitorId of visitorIds) {
       deleteVoiceSessions.run(companionId, visitorId);
       visitorDays.erase(companionId, visitorId);
+      emptyOfVisitor.run(companionId, visitorId);
     }
     let erased = 0;
     while (erased < erasedPerCommit) {
@@ -80,6 +87,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const removal = conversation === null ? selectRemoval.get() : null;
       const number = conversation?.number ?? removal?.target_number;
       if (number === undefined) break;
+      if (removal === null) emptyOfConversation.run(number);
+      else emptyOfDeleted.run(removal.target_id);
       const limit = erasedPerCommit - erased;
       const messages = eraser.erase(number, limit);
       const noted = messages + knowledge.removeTurns(number, limit - messages);
@@ -128,6 +137,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
         const conversation = toConversation(row);
         erasures.noteConversation(conversation);
         calls.attachAll(conversation, number);
+        emptyOfConversation.run(number);
         deleteConversation.run(number);
         removals.add("conversation", id, number, context.nowMs);
         changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
@@ -137,9 +147,10 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       return isDeleted;
     },
 
-    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
+    eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.write(() => {
         if (selectCompanion.get(companionId, accountId) === null) return false;
+        if (event !== null) events.tell(event);
         for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;

@@ -13,11 +13,13 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createCallRemovals, createToolCallStore } from "../store-shared/scripts/tool-calls.ts";
 import { createToolStore } from "../store-shared/scripts/tools.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore, voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
+import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createCallEraser } from "./call-eraser.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
@@ -25,6 +27,7 @@ import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { SqliteEngine } from "./engine.ts";
+import { createEventWriter } from "./events.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
 import { createKnowledgeIndex } from "./knowledge-index.ts";
@@ -93,6 +96,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine, "companion_metadata");
   const voiceAgents = scripts.bind(voiceAgentScripts);
+  const bell = new DeliveryBell();
+  const events = createEventWriter(engine, bell);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
@@ -107,12 +112,13 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     conversations,
     eraser,
     erasures,
+    events,
     exchanges,
     knowledge,
     metadata,
     removals,
     scripts,
-    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) },
+    ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage, events) },
   };
   const uploads = createKnowledgeUploads(scripts, removals);
   const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
@@ -152,6 +158,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),
+    webhooks: createWebhookStore(scripts, bell, removals),
 
     async check() {
       await engine.read(() => checkRead.get());

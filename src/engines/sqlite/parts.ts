@@ -2,6 +2,7 @@
 import type { ErasureMarks } from "../../contracts/coordination.ts";
 import type { CallRemovals } from "./call-eraser.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
+import type { EventWriter } from "./events.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
@@ -19,6 +20,7 @@ export interface StoreParts {
   conversations: ConversationWriter;
   eraser: MessageEraser;
   erasures: ErasureMarks;
+  events: EventWriter;
   exchanges: Exchanges;
   knowledge: KnowledgeRemover;
   metadata: MetadataIndex;

@@ -7,6 +7,7 @@ import type { Plan, Role } from "../../domain/account.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
 import type { RecordLastUses } from "../store-shared/scripts/sessions.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { hasWebhooks } from "./events.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { type SpendingStateRow, spendingState } from "./spending-ledger.ts";
 import { tables } from "./tables.ts";
@@ -19,10 +20,12 @@ interface FoundRow {
   account_id: string;
   plan: Plan;
   suspended_at: number | null;
+  has_webhooks: number;
 }
 
 export const apiKeyQueries = {
-  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
+  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at,
+       ${hasWebhooks("a.id")} AS has_webhooks
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
   checkCaller: `SELECT k.expires_at AS expiresAt,
        EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion,
@@ -51,16 +54,17 @@ export function createKeyLookups(engine: SqliteEngine, usage: UsageWriter): KeyL
         if (row === null) return null;
         const { id: keyId, expires_at: expiresAt, plan, suspended_at: suspendedAt } = row;
         const account = { id: row.account_id, plan };
-        return { keyId, scopes: decodeScopes(row.scopes), expiresAt, account, suspendedAt };
+        const found = { keyId, scopes: decodeScopes(row.scopes), expiresAt, account, suspendedAt };
+        return { ...found, hasWebhooks: row.has_webhooks === 1 };
       }),
 
     checkCaller: (keyId, companionId) =>
       engine.read(() => {
         const row = selectRight.get(companionId, keyId);
         if (row === null) return null;
-        const { expiresAt, hasCompanion, isStopped, hasBudgets } = row;
-        const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
-        return { expiresAt, hasCompanion: hasCompanion === 1, spending };
+        const { expiresAt, hasCompanion, isStopped, hasBudgets, hasWebhooks } = row;
+        const known = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1, hasWebhooks: hasWebhooks === 1 };
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending: known };
       }),
 
     recordUses: async (uses, day) => {

@@ -2,6 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
+import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { CallRemovals } from "./call-eraser.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
@@ -176,6 +177,11 @@ function createChunkRemover(
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
   const deleteVoiceSessions = engine.query<null, [string]>("DELETE FROM voice_sessions WHERE companion_id = ?");
+  const emptyOfConversation = engine.query<null, [string]>(emptyDeliveries("conversation_id = ?"));
+  const emptyOfCompanion = engine.query<null, [string, number]>(emptySomeDeliveries("companion_id = ?", "?"));
+  const deleteDeliveries = engine.query<null, [string, number]>(
+    "DELETE FROM webhook_deliveries WHERE number IN (SELECT number FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?)",
+  );
   const deleteQuota = engine.query<null, [string]>("DELETE FROM quota_daily WHERE companion_id = ?");
 
   function removeAccountChunk(removal: RemovalRow): boolean {
@@ -208,6 +214,7 @@ function createChunkRemover(
 
   function removeCompanionChunk(removal: RemovalRow): boolean {
     if (!knowledge.removeSources(add, removal.target_id, removal.created_at)) return false;
+    if (emptyOfCompanion.run(removal.target_id, rowsPerChunk) === rowsPerChunk) return false;
     for (let rows = 0; rows < rowsPerChunk; ) {
       const conversation = selectConversation.get(removal.target_id);
       if (conversation === null) {
@@ -224,9 +231,14 @@ function createChunkRemover(
   const removers: Record<RemovalKind, (removal: RemovalRow) => boolean> = {
     account: removeAccountChunk,
     companion: removeCompanionChunk,
-    conversation: (removal) => removeConversationChunk(removal.target_number) <= rowsPerChunk,
+    conversation(removal) {
+      // Those of a conversation past its retention.
+      emptyOfConversation.run(removal.target_id);
+      return removeConversationChunk(removal.target_number) <= rowsPerChunk;
+    },
     edition: (removal) => knowledge.removeEdition(removal.target_number),
     upload: (removal) => knowledge.removeUpload(removal.target_id),
+    webhook: (removal) => deleteDeliveries.run(removal.target_id, rowsPerChunk) < rowsPerChunk,
   };
   return () => {
     // The newest first: an account's own remains are added after it, and must not pile up.

@@ -5,6 +5,7 @@ import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import { countsCall, daysOfPeriod, latestPeriod, type PeriodRow } from "../store-shared/rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { type EventWriter, hasWebhooks } from "./events.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
 import type { UsageWriter } from "./usage-writer.ts";
@@ -21,7 +22,7 @@ export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 const returned = `account_id AS accountId, companion_id AS companionId, key_id AS keyId, day, model, provider, micros,
   budget_ids AS budgetIds, facts`;
 
-export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
+export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, events: EventWriter) {
   const selectAny = engine.query<{ one: number }, [string]>(
     "SELECT 1 AS one FROM budgets WHERE account_id = ? LIMIT 1",
   );
@@ -72,8 +73,14 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
    * Marks that the limit is reached for the first time in the period: the one place where this becomes true, in the
    * commit of what brought it about.
    */
-  function reach(accountId: string, { id, action, period }: Matched, startDay: string, atMs: number): ReachedBudget {
+  function reach(
+    accountId: string,
+    { id, action, period, limitMicros }: Matched,
+    startDay: string,
+    atMs: number,
+  ): ReachedBudget {
     setReached.run(atMs, id, startDay);
+    events.tellReached({ id, action, period, limitMicros }, accountId, atMs);
     return { id, accountId, action, period };
   }
 
@@ -189,17 +196,19 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   };
 }
 
-/** What an account may spend at a moment, read beside what a request asks for anyway. */
+/** What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. */
 export interface SpendingStateRow {
   isStopped: number;
   hasBudgets: number;
+  hasWebhooks: number;
 }
 
 /** `account`: an expression for the account's id. Two lookups take half as long as one with a list. */
 export const spendingState = (account: string) =>
   `EXISTS (SELECT 1 FROM spending_stops WHERE account_id = '')
      OR EXISTS (SELECT 1 FROM spending_stops WHERE account_id = ${account}) AS isStopped,
-   EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets`;
+   EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets,
+   ${hasWebhooks(account)} AS hasWebhooks`;
 
 const places = `UNION SELECT k.id FROM kin JOIN api_keys k ON k.replaces_key_id = kin.id
   UNION SELECT k.replaces_key_id FROM kin JOIN api_keys k ON k.id = kin.id WHERE k.replaces_key_id IS NOT NULL`;

@@ -1,6 +1,8 @@
 /** What a server that was killed had reserved, settled when the next one begins to serve the same directory. */
 import type { Log } from "../../lib/log.ts";
+import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { createEventWriter } from "./events.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 
@@ -11,7 +13,7 @@ export async function settleLeftSpending(engine: SqliteEngine, nowMs: number, lo
   const select = engine.query<{ id: string }, [number]>(
     "SELECT id FROM spending_reservations WHERE is_voice = 0 ORDER BY due_at LIMIT ?",
   );
-  const ledger = createSpendingLedger(engine, createUsageWriter(engine));
+  const ledger = createSpendingLedger(engine, createUsageWriter(engine), createEventWriter(engine, new DeliveryBell()));
   for (;;) {
     const left = await engine.read(() => select.all(leftPerCommit));
     if (left.length === 0) return;

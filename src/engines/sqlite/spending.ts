@@ -18,7 +18,7 @@ const forgetReserved = `UPDATE spending_reservations
   WHERE account_id = $1 AND EXISTS (SELECT 1 FROM json_each(budget_ids) WHERE value = $2)`;
 
 export function createSpendingParts(engine: SqliteEngine, parts: StoreParts): SpendingParts {
-  const { spending, usage } = parts;
+  const { events, spending, usage } = parts;
   const selectDue = engine.query<{ id: string }, [number, number]>(
     "SELECT id FROM spending_reservations WHERE due_at <= ? ORDER BY due_at LIMIT ?",
   );
@@ -26,6 +26,8 @@ export function createSpendingParts(engine: SqliteEngine, parts: StoreParts): Sp
 
   return {
     match: (accountId, facts) => part(() => spending.match(accountId, facts)),
+
+    tell: (event) => part(() => events.tell(event)),
 
     async withSum(accountId, of, nowMs, work) {
       const sum = await sums.open(accountId, of, nowMs);

@@ -31,7 +31,7 @@ export const turnQueries = { history: historyQuery() };
 
 export function createTurnStore(
   engine: SqliteEngine,
-  { conversations, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
+  { conversations, events, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
 ): TurnStore {
   const selectHistory = engine.query<HistoryRow, [string, string, string, number, number, number]>(turnQueries.history);
   const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, number, number, string, number]>(
@@ -59,6 +59,10 @@ export function createTurnStore(
     else {
       const facts = { clientId: null, endCode: null, sealedVisitor: visitor.sealed };
       conversations.add(key, turn.conversationId, turn.messages, facts);
+    }
+    if (turn.events !== null) {
+      const lastId = turn.messages.at(-1)?.id ?? null;
+      events.tellTurn(turn.events, key, { newId: turn.conversationId, lastId });
     }
     if (visitor === null || !visitor.isLimited || !turn.isCounted || key.visitorId === null) return;
     visitorDays.add(key.companionId, key.visitorId, turn.day);

@@ -43,7 +43,7 @@ export const unansweredQueries = {
 
 export function createUnansweredStore(
   engine: SqliteEngine,
-  { changes }: StoreParts,
+  { changes, events }: StoreParts,
   { passages, sources }: { passages: PassageReader; sources: KnowledgeSources },
 ): UnansweredStore {
   const selectConversation = engine.query<{ number: number }, Place>(
@@ -107,14 +107,17 @@ export function createUnansweredStore(
   }
 
   return {
-    note: ({ key: { companionId, sessionId, visitorId }, unanswered, seen }) =>
+    note: ({ key, unanswered, seen }) =>
       engine.append(() => {
+        const { companionId, sessionId, visitorId } = key;
         const number = selectConversation.get(companionId, sessionId, visitorId ?? "")?.number;
         if (number === undefined) return;
         const asked = unanswered === null ? null : selectMessage.get(number, unanswered.messageId);
         if (unanswered !== null && asked !== null) {
           insert.run(number, unanswered.messageId, companionId, unanswered.groupId, null, asked.createdAt);
           deleteOldest.run(companionId, companionId, maxAskings);
+          const { event = null } = unanswered;
+          if (event !== null) events.tellOf(key, () => [event]);
         }
         const replied = seen === null ? null : selectMessage.get(number, seen.messageId);
         if (seen === null || replied === null) return;

@@ -5,9 +5,11 @@ import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import { toVisitorId } from "../store-shared/rows/conversation.ts";
+import { transcriptEvents } from "../store-shared/rows/events.ts";
 import { withoutNul } from "../store-shared/rows/text.ts";
 import type { VoiceCounting } from "../store-shared/scripts/voice.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { hasWebhooks } from "./events.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
@@ -15,11 +17,11 @@ import { tables } from "./tables.ts";
 type TakenSession = Pick<
   StoredRow<typeof tables.voiceSessions>,
   "companionId" | "sessionId" | "visitorId" | "sealedVisitor" | "accountId" | "keyId" | "day" | "reservationId"
-> & { metadata: string };
+> & { metadata: string; tellsEvents: number };
 
 export function createVoiceCounting(
   engine: SqliteEngine,
-  { conversations, usage, quota, spending }: StoreParts,
+  { conversations, events, usage, quota, spending }: StoreParts,
 ): VoiceCounting {
   const selectCompanion = engine.query<{ one: number }, [string]>("SELECT 1 AS one FROM companions WHERE id = ?");
   const insertSession = mapColumns(tables.voiceSessions).createInsert(engine, "ON CONFLICT DO NOTHING");
@@ -28,7 +30,8 @@ export function createVoiceCounting(
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)
      RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId,
        sealed_visitor AS sealedVisitor, account_id AS accountId, key_id AS keyId, day, reservation_id AS reservationId,
-       (SELECT metadata FROM companions WHERE id = companion_id) AS metadata`,
+       (SELECT metadata FROM companions WHERE id = companion_id) AS metadata,
+       ${hasWebhooks("account_id")} AS tellsEvents`,
   );
 
   /** Under the session's key and day; in usage under a later one, once that is over. */
@@ -68,6 +71,11 @@ export function createVoiceCounting(
         });
         const facts = { clientId: null, endCode: null, sealedVisitor };
         const isAdded = conversations.add(key, conversationId, said, facts);
+        if (session.tellsEvents === 1 && messages.length > 0) {
+          const metadata = JSON.parse(session.metadata);
+          const kept = { accountId: session.accountId, key, sealedVisitor, metadata, newId: conversationId, messages };
+          events.tellOf(key, (id) => transcriptEvents(kept, id));
+        }
         return { isAdded, reached: spoken === null ? [] : settle(session, spoken) };
       }),
   };

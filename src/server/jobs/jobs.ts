@@ -3,9 +3,13 @@
 import type { Services } from "../../core/dependencies.ts";
 import { noteReached } from "../../core/turns/spending.ts";
 import { idleLifetimeMs } from "../../domain/session.ts";
+import { deliveryLifetimeMs, mostDeliveries } from "../../domain/webhook.ts";
 import { watchSteps } from "../../lib/clock.ts";
 
-export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log" | "measurements" | "indexing">;
+export type JobServices = Pick<
+  Services,
+  "store" | "coordination" | "clock" | "log" | "measurements" | "indexing" | "events"
+>;
 
 export interface Jobs {
   /** Starts no further steps; resolves when the current one has finished, or takes too long to wait for. */
@@ -87,6 +91,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
     ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
     ["spending", () => settleDueSpending(services)],
     ["knowledge", () => wakeIndexing(services)],
+    ["webhooks", () => clearDeliveries(services)],
     ["sessions", () => store.sessions.purge(clock.nowMs(), clock.nowMs() - idleLifetimeMs).then(() => 0)],
   ];
   for (const [name, step] of jobs) {
@@ -103,6 +108,12 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
 async function wakeIndexing({ indexing }: JobServices): Promise<number> {
   indexing.wake();
   return 0;
+}
+
+/** A command may have told something. */
+async function clearDeliveries({ store, events, clock }: JobServices): Promise<number> {
+  events.wake();
+  return await store.webhooks.purge(clock.nowMs() - deliveryLifetimeMs, mostDeliveries, chunk);
 }
 
 /** Of calls whose end nobody has told: they count as if they had cost all that was reserved for them. */

@@ -12,4 +12,6 @@ export const {
   serverSecrets,
   sessions,
   visitorKeys,
+  webhookDeliveries,
+  webhooks,
 } = tables;

@@ -1,5 +1,15 @@
 /** Tables of accounts, for the generator of migrations. */
 import { tables } from "../tables.ts";
 
-export const { accounts, audit, oneTimeLinks, recoveryCodes, serverSecrets, sessions, visitorKeys, voiceAgentGrants } =
-  tables;
+export const {
+  accounts,
+  audit,
+  oneTimeLinks,
+  recoveryCodes,
+  serverSecrets,
+  sessions,
+  visitorKeys,
+  voiceAgentGrants,
+  webhookDeliveries,
+  webhooks,
+} = tables;

@@ -58,6 +58,7 @@ export const endSessions = (accountId: string, keptId: string | null): Script<nu
 const selectByEmail = `SELECT ${accountColumns} FROM accounts WHERE email = $1`;
 const selectAll = `SELECT ${accountColumns} FROM accounts ORDER BY number`;
 const selectPasswordHash = `SELECT password_hash AS "passwordHash" FROM accounts WHERE id = $1`;
+const selectWebhooks = "SELECT id FROM webhooks WHERE account_id = $1";
 const updatePatched = `UPDATE accounts SET plan = coalesce($2, plan), role = coalesce($3, role),
     suspended_at = CASE WHEN $4 THEN $5 ELSE suspended_at END
   WHERE id = $1 RETURNING ${accountColumns}`;
@@ -107,6 +108,9 @@ export function createAccountStore(scripts: ScriptRunner, removals: { start(): v
         // Uses are recorded for many rows at once, in this order: deleting them in another would be a deadlock.
         yield* lockRows("SELECT 1 FROM api_keys WHERE account_number = $1 ORDER BY id FOR UPDATE", number);
         yield* lockRows("SELECT 1 FROM sessions WHERE account_id = $1 ORDER BY id FOR UPDATE", id);
+        for (const webhook of yield* all<{ id: string }>(selectWebhooks, id)) {
+          yield* addRemoval("webhook", webhook.id, 0, context.nowMs);
+        }
         // Without the account, no key, session or embed token is valid; its companions are deleted later, in chunks.
         yield* run("DELETE FROM accounts WHERE id = $1", id);
         yield* run("DELETE FROM idempotency WHERE account_id = $1", id);

@@ -114,6 +114,8 @@ const letters: Record<Scope, string> = {
   "budgets:write": "B",
   "knowledge:read": "n",
   "knowledge:write": "N",
+  "webhooks:read": "w",
+  "webhooks:write": "W",
 };
 
 const scopeOf = new Map(scopes.map((scope) => [letters[scope], scope]));

@@ -1,8 +1,11 @@
 /** Companions: made, changed and deleted. Each engine finds and lists them in its own way. */
 import { type CompanionStore, type NewCompanion, toMadeCompanion } from "../../../contracts/store/companions.ts";
+import type { NewEvent } from "../../../contracts/store/webhooks.ts";
+import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Companion, JsonObject } from "../../../domain/companion.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { toStoredSettings } from "../rows/companion.ts";
+import { companionEvent } from "../rows/events.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
 import { addRemoval } from "./removals.ts";
@@ -60,18 +63,25 @@ export interface CompanionParts {
   reindex(accountNumber: number, number: number, before: JsonObject, after: JsonObject): Script<void>;
   /** Keeps the metadata of a companion that is about to go, for usage. */
   keepLabel(companionId: string): Script<void>;
+  /** See `NewEvent`. */
+  tell(events: readonly NewEvent[]): Script<void>;
 }
 
 type CompanionChanges = Pick<CompanionStore, "create" | "createMany" | "createFitting" | "update" | "delete">;
 
 export function createCompanionChanges(
   scripts: ScriptRunner,
-  { find, index, reindex, keepLabel }: CompanionParts,
+  { find, index, reindex, keepLabel, tell }: CompanionParts,
   removals: { start(): void },
 ): CompanionChanges {
   function* insert(accountId: string, many: readonly NewCompanion[], nowMs: number): Script<void> {
     const accountNumber = yield* changes.requireAccount(accountId);
     yield* index(accountNumber, yield* insertRows(accountId, many, nowMs));
+  }
+
+  function* tellCreated(accountId: string, made: readonly NewCompanion[], context: WriteContext): Script<void> {
+    if (context.hasWebhooks === false) return;
+    yield* tell(made.map((companion) => companionEvent("companion.created", accountId, companion, context)));
   }
 
   /** What becomes of its voice agent is decided by one at a time. */
@@ -89,6 +99,7 @@ export function createCompanionChanges(
         const made = toMadeCompanion(accountId, companion, context.nowMs);
         const details = { name: made.name };
         yield* changes.record(context, { accountId, action: "companion.create", targetId: made.id, details });
+        yield* tellCreated(accountId, [companion], context);
         return made;
       }),
 
@@ -98,6 +109,7 @@ export function createCompanionChanges(
         yield* holdings.checkNewCompanions(accountId, context);
         const details = { count: many.length };
         yield* changes.record(context, { accountId, action: "companion.import", targetId: null, details });
+        yield* tellCreated(accountId, many, context);
       }),
 
     createFitting: (accountId, many, context, toAnswer) =>
@@ -116,6 +128,12 @@ export function createCompanionChanges(
         const details = { count: kept.length };
         const change = { accountId, action: "companion.import", targetId: null, details };
         yield* changes.record(recorded, kept.length === 0 ? null : change);
+        const keptIds = new Set(kept.map(({ id }) => id));
+        yield* tellCreated(
+          accountId,
+          many.filter(({ id }) => keptIds.has(id)),
+          context,
+        );
         return refusals;
       }),
 
@@ -139,6 +157,10 @@ export function createCompanionChanges(
         }
         const details = { changed: Object.keys(patch) };
         yield* changes.record(context, { accountId, action: "companion.update", targetId: id, details });
+        if (context.hasWebhooks !== false) {
+          const changed = Object.keys(patch).map(toSnakeCase);
+          yield* tell([companionEvent("companion.updated", accountId, after, context, changed)]);
+        }
         return after;
       }),
 
@@ -160,6 +182,8 @@ export function createCompanionChanges(
         yield* addRemoval("companion", id, number, context.nowMs);
         const details = { name: companion.name };
         yield* changes.record(context, { accountId, action: "companion.delete", targetId: id, details });
+        if (context.hasWebhooks !== false)
+          yield* tell([companionEvent("companion.deleted", accountId, companion, context)]);
         return true;
       });
       if (isDeleted) removals.start();

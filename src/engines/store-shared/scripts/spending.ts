@@ -1,11 +1,13 @@
 /** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, in its own way. */
 import { toPage } from "../../../contracts/store/page.ts";
 import type { BudgetCheck, BudgetPatch, SpendingStore } from "../../../contracts/store/spending.ts";
+import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../../domain/budget.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { toLaterMs, toUtcDay } from "../../../lib/clock.ts";
 import { beforeAll, countsAnew, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
+import { budgetEvent } from "../rows/events.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 import { changeSpending, createSpendingStops } from "./spending-stops.ts";
@@ -68,14 +70,25 @@ export interface SpendingParts
     nowMs: number,
     work: (begin: BeginPeriod) => Promise<Result>,
   ): Promise<Result>;
+  /** See `NewEvent`. */
+  tell(event: NewEvent): Script<void>;
   /** The budget holds nothing of calls under way any more. */
   forgetReserved(accountId: string, budgetId: string): Script<unknown>;
 }
 
 export function createSpendingStore(
   scripts: ScriptRunner,
-  { match, withSum, forgetReserved, ...own }: SpendingParts,
+  { match, withSum, forgetReserved, tell, ...own }: SpendingParts,
 ): SpendingStore {
+  /** That what is spent already reaches its limit. */
+  function* findTold(accountId: string, id: string, nowMs: number, before: number | null): Script<BudgetState | null> {
+    const state = yield* find(accountId, id, nowMs);
+    const { reachedAt = null } = state ?? {};
+    if (state !== null && reachedAt !== null && reachedAt !== before)
+      yield* tell(budgetEvent(state, accountId, reachedAt));
+    return state;
+  }
+
   /** `begin` where it counts anew: what was summed must be what it counts, whatever else was changed meanwhile. */
   function* update(
     accountId: string,
@@ -104,7 +117,7 @@ export function createSpendingStore(
     }
     const details = { changed: Object.keys(patch) };
     yield* changes.record(context, { accountId, action: "budget.update", targetId: id, details });
-    return yield* find(accountId, id, nowMs);
+    return yield* findTold(accountId, id, nowMs, before.reachedAt);
   }
 
   return {
@@ -127,7 +140,7 @@ export function createSpendingStore(
           yield* begin(budget);
           const details = { period, action, limit_micros: limitMicros };
           yield* changes.record(context, { accountId, action: "budget.create", targetId: id, details });
-          return (yield* find(accountId, id, nowMs)) as BudgetState;
+          return (yield* findTold(accountId, id, nowMs, null)) as BudgetState;
         }),
       ),
 

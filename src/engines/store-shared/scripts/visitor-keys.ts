@@ -33,6 +33,9 @@ const selectHolders = `SELECT email FROM accounts WHERE id IN (SELECT account_id
 const forgetCallers = `UPDATE voice_sessions SET sealed_visitor = NULL
   WHERE account_id = $1 AND sealed_visitor IS NOT NULL`;
 
+const forgetTold = `UPDATE webhook_deliveries SET sealed_visitor = NULL
+  WHERE sealed_visitor IS NOT NULL AND webhook_id IN (SELECT id FROM webhooks WHERE account_id = $1)`;
+
 const toKey = ({ metadata, ...key }: KeyRow): VisitorKey => ({
   ...key,
   metadata: metadata === null ? null : JSON.parse(metadata),
@@ -111,6 +114,7 @@ export function createVisitorKeyStore(
       return await scripts.changeHeavy(accountId, function* () {
         if ((yield* changes.findAccountNumber(accountId)) === null) return false;
         yield* run(forgetCallers, accountId);
+        yield* run(forgetTold, accountId);
         yield* run("DELETE FROM visitor_keys WHERE account_id = $1", accountId);
         yield* changes.record(context, { accountId, action: "visitor_key.reset", targetId: accountId, details: {} });
         return true;

@@ -7,6 +7,7 @@ import { knowledgeTables } from "./knowledge.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
+import { webhookTables } from "./webhooks.ts";
 
 export function tablesOf(dialect: Dialect) {
   const accounts = accountTables(dialect);
@@ -19,5 +20,6 @@ export function tablesOf(dialect: Dialect) {
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
+    ...webhookTables(dialect, accounts),
   };
 }

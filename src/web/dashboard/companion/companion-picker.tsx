@@ -1,6 +1,6 @@
 /** Chooses one companion of however many, by typing a part of its name. */
-import { useEffect, useId, useState } from "preact/hooks";
-import { toSearch } from "../lib/api.ts";
+import { useId, useRef, useState } from "preact/hooks";
+import { call, toSearch } from "../lib/api.ts";
 import { noteName, useCompanionNames } from "../lib/companion-names.ts";
 import { useLoad, useSettled } from "../lib/load.ts";
 import type { Companion, Page } from "../lib/types.ts";
@@ -28,11 +28,16 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
   ];
   /** Of what has been typed; before, Enter would choose what the text no longer names. */
   const isCurrent = q === (typed ?? "") && (found.data !== null || found.error !== null);
-  const [isEntered, setIsEntered] = useState(false);
-  useEffect(() => {
-    if (isEntered && isCurrent) choose(options[Math.min(at, options.length - 1)]);
-  }, [isEntered, isCurrent]);
+  const entered = useRef(0);
   const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
+
+  /** Whoever types faster than the list goes on meanwhile. */
+  async function chooseTyped(): Promise<void> {
+    const own = ++entered.current;
+    const search = toSearch({ q: typed, limit: 1 });
+    const page = await call<Page<Companion>>("GET", `/api/companions${search}`).catch(() => null);
+    if (own === entered.current) choose(page?.data[0]);
+  }
 
   function choose(option: { id: string; name: string } | undefined): void {
     if (!option) return;
@@ -52,7 +57,6 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     setIsOpen(false);
     setTyped(null);
     setAt(0);
-    setIsEntered(false);
   }
 
   return (
@@ -81,7 +85,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         onInput={(event) => {
           setTyped(event.currentTarget.value);
           setIsOpen(true);
-          setIsEntered(false);
+          entered.current++;
           setAt(event.currentTarget.value === "" || everyone === null ? 0 : 1);
         }}
         onKeyDown={(event) => {
@@ -91,7 +95,8 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
             setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
           } else if (event.key === "Enter" && isOpen) {
             event.preventDefault();
-            setIsEntered(true);
+            if (isCurrent) choose(options[Math.min(at, options.length - 1)]);
+            else void chooseTyped();
           } else if (event.key === "Escape" && isOpen) {
             event.stopPropagation();
             close();

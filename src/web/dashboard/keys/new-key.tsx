@@ -117,6 +117,12 @@ const scopes: readonly ScopeWords[] = [
     hint: "Sources and their passages, what a search finds, and the questions that had no answer: visitors' words.",
   },
   { name: "knowledge:write", label: "Add, replace and delete sources, answer open questions" },
+  { name: "webhooks:read", label: "See webhooks and their deliveries" },
+  {
+    name: "webhooks:write",
+    label: "Create, change and delete webhooks",
+    hint: "Whoever has the key can have everything that visitors say sent elsewhere.",
+  },
 ];
 
 const presets: readonly { name: string; label: string; scopes: readonly string[] }[] = [

@@ -1,0 +1,112 @@
+/** What webhooks are told, for the API document: each type of event with its data. */
+import { type TProperties, Type as t } from "@sinclair/typebox";
+import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
+import { type EventType, eventTypes, testEventType } from "../../domain/webhook.ts";
+import { instant } from "../../http/schemas/named-object.ts";
+import { AnyObject, Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
+import { later } from "../../lib/later.ts";
+
+const id = (description: string) => t.String({ format: "uuid", description });
+const metadata = () => AnyObject({ description: "The companion's, as it was then." });
+
+const ofCompanion = () => ({
+  companion_id: id("The companion's."),
+  name: t.String({ description: "The companion's.", examples: ["Ada"] }),
+  metadata: metadata(),
+});
+
+const ofConversation = () => ({
+  companion_id: id("The companion's."),
+  conversation_id: id("The conversation's."),
+  session_id: id("As the client sent it."),
+  visitor_id: Nullish(id("As the client sent it; not there for a verified visitor.")),
+  sub: Nullish(t.String({ description: "Of a verified visitor: the website's own name." })),
+});
+
+const question = () => ({
+  message_id: Nullable(id("The client's name for the message, or else the question's id.")),
+  question_id: Nullable(id("Of the visitor's message in the transcript; null if it is not stored.")),
+});
+
+const words = (description: string) =>
+  Nullish(t.String({ description: `${description} Only with \`include_content\`.` }));
+
+const reply = () => ({
+  ...question(),
+  reply_id: Nullable(id("Of the reply in the transcript; null if nothing of it is stored.")),
+  message: words("What the visitor wrote."),
+  reply: words("What the companion replied, or as much of it as there is."),
+});
+
+const dataOf: Readonly<Record<EventType, () => TProperties>> = {
+  "conversation.started": () => ({
+    ...ofConversation(),
+    channel: OneOf(["text", "voice"], { description: "How it began." }),
+  }),
+  "message.completed": () => ({
+    ...ofConversation(),
+    ...reply(),
+    finish_reason: Nullable(t.String({ description: "Why the model stopped.", examples: ["stop"] })),
+  }),
+  "message.failed": () => ({
+    ...ofConversation(),
+    conversation_id: Nullable(id("The conversation's; null if nothing was stored in one yet.")),
+    ...reply(),
+    reason: t.String({ description: "As the stream says it.", examples: ["upstream_error"] }),
+  }),
+  "question.unanswered": () => ({ ...ofConversation(), ...question(), question: words("What the visitor asked.") }),
+  "budget.reached": () => ({
+    budget_id: id("The budget's."),
+    account: Nullable(t.Boolean()),
+    key_id: Nullable(t.String()),
+    companion_id: Nullable(t.String()),
+    metadata: Nullable(AnyObject()),
+    limit_micros: t.Integer({ description: "In millionths of a US dollar." }),
+    period: OneOf(budgetPeriods),
+    action: OneOf(budgetActions),
+  }),
+  "companion.created": ofCompanion,
+  "companion.updated": () => ({
+    ...ofCompanion(),
+    changed: t.Array(t.String(), { description: "The names of the fields.", examples: [["system_prompt"]] }),
+  }),
+  "companion.deleted": ofCompanion,
+  "visitor.erased": () => ({
+    companion_id: id("The companion's."),
+    visitor_id: Nullable(t.String({ description: "The name that was erased." })),
+    sub: Nullable(t.String({ description: "The same: both visitors of that name were." })),
+  }),
+  "voice.transcript": () => ({
+    ...ofConversation(),
+    message_id: t.Null(),
+    message_count: t.Integer({ description: "How many messages the transcript has." }),
+    messages: t.Optional(
+      t.Array(t.Object({ role: OneOf(["user", "assistant"]), text: t.String() }), {
+        description: "What was spoken. Only with `include_content`.",
+      }),
+    ),
+  }),
+};
+
+const eventOf = (type: string, data: TProperties) =>
+  t.Object(
+    {
+      type: t.Literal(type),
+      timestamp: instant("When it happened."),
+      data: t.Object(data),
+    },
+    { $id: nameOf(type) },
+  );
+
+/** `message.completed` is `MessageCompletedEvent`. */
+const nameOf = (type: string) => `${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+export const WebhookEvent = later(() =>
+  t.Union(
+    [
+      ...eventTypes.map((type) => eventOf(type, dataOf[type]())),
+      eventOf(testEventType, { webhook_id: id("The webhook's that is tried.") }),
+    ],
+    { $id: "WebhookEvent", description: "What a webhook is told: its `type` says what `data` has." },
+  ),
+);

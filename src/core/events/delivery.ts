@@ -1,0 +1,214 @@
+/** Delivers events to webhooks: signed, several at a time, and again by the schedule until they have arrived. */
+import type { AttemptOutcome, DueDelivery, SealedWebhook } from "../../contracts/store/store.ts";
+import { AppError } from "../../domain/errors.ts";
+import { attemptMs, retryDelaysMs } from "../../domain/webhook.ts";
+import { signWebhook } from "../../lib/standard-webhooks.ts";
+import type { Services } from "../dependencies.ts";
+import { makeEventBody, makeTestBody } from "./event-body.ts";
+import type { Attempt, EventDelivery } from "./events.ts";
+
+type DeliveryServices = Pick<
+  Services,
+  "store" | "outgoing" | "sealing" | "visitors" | "clock" | "ids" | "log" | "measurements"
+> & {
+  /** Whether other servers may leave deliveries to this one. */
+  readonly isShared: boolean;
+};
+
+const mostAtOnce = 32;
+const mostPerWebhook = 4;
+/** Of what people ask for by hand. */
+const mostByHand = 4;
+/** Longer than an attempt: then its process has died. */
+const leaseMs = 60_000;
+const lookAgainMs = 60_000;
+const soonestMs = 250;
+/** Of a response nothing is kept. */
+const maxResponseBytes = 4096;
+/** How long closing waits for attempts under way; others are made again after their lease. */
+const lastAttemptMs = 3_000;
+
+export const sealedWebhookName = (accountId: string, webhookId: string) => `webhook:${accountId}:${webhookId}`;
+
+/** Sleeps until an event is stored, or is to be tried again: without webhooks there is no timer. */
+export function createEventDelivery(services: DeliveryServices): EventDelivery {
+  const { store, clock, ids, log, measurements, isShared } = services;
+  const closing = new AbortController();
+  const running = new Map<string, number>();
+  const attempts = new Set<Promise<void>>();
+  const byHand = new Map<string, number>();
+  let looking: Promise<void> | null = null;
+  let isAskedAgain = false;
+  let isClosed = false;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  store.webhooks.onStored(wake);
+
+  function wake(): void {
+    isAskedAgain = true;
+    if (looking !== null || isClosed) return;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    looking = look().finally(() => {
+      looking = null;
+      if (isAskedAgain) wake();
+    });
+  }
+
+  async function look(): Promise<void> {
+    try {
+      while (isAskedAgain && !isClosed) {
+        isAskedAgain = false;
+        await takeAll();
+      }
+      await schedule();
+    } catch (error) {
+      log.error("deliveries are left for a minute", { error });
+      arm(lookAgainMs);
+    }
+  }
+
+  async function takeAll(): Promise<void> {
+    while (attempts.size < mostAtOnce && !isClosed) {
+      const nowMs = clock.nowMs();
+      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, running };
+      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds });
+      if (taken.length === 0) return;
+      for (const due of taken) begin(due);
+    }
+  }
+
+  function begin(due: DueDelivery): void {
+    const { id } = due.webhook;
+    running.set(id, (running.get(id) ?? 0) + 1);
+    const attempt = deliver(due).finally(() => {
+      attempts.delete(attempt);
+      const left = (running.get(id) ?? 1) - 1;
+      if (left === 0) running.delete(id);
+      else running.set(id, left);
+      wake();
+    });
+    attempts.add(attempt);
+  }
+
+  /** Never rejects: what is not noted is tried again after its lease. */
+  async function deliver(due: DueDelivery): Promise<void> {
+    const facts = { webhookId: due.webhook.id, deliveryId: due.event.id };
+    try {
+      const attempt = await sendEvent(services, due, closing.signal);
+      const outcome = toOutcome(due, attempt, clock.nowMs());
+      await store.webhooks.finish(due, outcome, clock.nowMs(), ids.uuid());
+      measurements.deliveries[outcome.state]++;
+      if (outcome.state === "failed") log.warn("webhook disabled", { ...facts, status: attempt.status });
+    } catch (error) {
+      if (!closing.signal.aborted) log.error("delivery left for a minute", { ...facts, error });
+    }
+  }
+
+  async function schedule(): Promise<void> {
+    const dueAt = await store.webhooks.findNextDue();
+    // What another server takes and then dies over, nobody would wake this one for.
+    if (dueAt === null && !isShared) return;
+    const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - clock.nowMs();
+    arm(Math.min(Math.max(inMs, soonestMs), lookAgainMs));
+  }
+
+  function arm(delayMs: number): void {
+    if (timer !== null) clearTimeout(timer);
+    if (isClosed) return;
+    timer = setTimeout(wake, delayMs);
+    timer.unref();
+  }
+
+  async function attemptByHand(accountId: string, attempt: () => Promise<Attempt>): Promise<Attempt> {
+    const others = byHand.get(accountId) ?? 0;
+    if (others >= mostByHand) {
+      const sentence = `${mostByHand} attempts are under way. Wait for one of them.`;
+      throw new AppError("rate_limited", sentence, { retryAfterSeconds: 1 });
+    }
+    byHand.set(accountId, others + 1);
+    try {
+      return await attempt();
+    } finally {
+      const left = (byHand.get(accountId) ?? 1) - 1;
+      if (left === 0) byHand.delete(accountId);
+      else byHand.set(accountId, left);
+    }
+  }
+
+  return {
+    wake,
+
+    send: (of) => attemptByHand(of.accountId, () => sendEvent(services, of, closing.signal)),
+
+    async test(accountId, webhook) {
+      const nowMs = clock.nowMs();
+      const message = { id: `msg_test_${ids.uuid()}`, body: makeTestBody(webhook.id, nowMs) };
+      const attempt = () => attemptWith(services, { accountId, webhook, message }, closing.signal);
+      return await attemptByHand(accountId, attempt);
+    },
+
+    async whenIdle() {
+      while (looking !== null || attempts.size > 0) await Promise.all([looking, ...attempts]);
+    },
+
+    async close() {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      const late = setTimeout(() => closing.abort(new Error("the server is stopping")), lastAttemptMs);
+      await Promise.allSettled([looking]);
+      await Promise.allSettled(attempts);
+      clearTimeout(late);
+      closing.abort(new Error("the server has stopped"));
+    },
+  };
+}
+
+/** Rejects with the signal's reason, and as the store does. */
+async function sendEvent(
+  services: DeliveryServices,
+  { accountId, webhook, event }: Omit<DueDelivery, "attempts">,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const message = { id: event.id, body: await makeEventBody(services, event) };
+  return await attemptWith(services, { accountId, webhook, message }, signal);
+}
+
+async function attemptWith(
+  { outgoing, sealing, clock }: DeliveryServices,
+  { accountId, webhook, message }: { accountId: string; webhook: SealedWebhook; message: { id: string; body: string } },
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { id, url, sealedSecret } = webhook;
+  const secret = await sealing.open(sealedWebhookName(accountId, id), sealedSecret).catch(() => null);
+  if (secret === null) {
+    return { status: null, problem: "The secret cannot be opened. Make a new one.", durationMs: 0 };
+  }
+  const headers = {
+    "content-type": "application/json",
+    ...signWebhook(secret, { ...message, sentAtMs: clock.nowMs() }),
+  };
+  const startedMs = performance.now();
+  const sent = { url, method: "POST", headers, body: message.body, timeoutMs: attemptMs } as const;
+  const response = await outgoing.send({ ...sent, maxBytes: maxResponseBytes }, signal);
+  const durationMs = Math.round(performance.now() - startedMs);
+  const { status } = response;
+  // Once its head has come, an endless or broken body changes nothing.
+  if (status !== null && status >= 200 && status < 300) return { status, problem: null, durationMs };
+  return { status, problem: toProblem(response), durationMs };
+}
+
+function toProblem(response: { status: number | null; reason?: string }): string {
+  const { status, reason } = response;
+  if (status === null) return reason ?? "There was no response.";
+  const hint = status >= 300 && status < 400 ? ": redirects are not followed" : "";
+  return `The response had the status ${status}${hint}.`;
+}
+
+function toOutcome({ attempts }: DueDelivery, { status, problem }: Attempt, nowMs: number): AttemptOutcome {
+  if (problem === null) return { state: "delivered", status: status ?? 200 };
+  if (status === 410) return { state: "failed", status, problem, reason: "The receiver answered 410 Gone." };
+  const delayMs = retryDelaysMs[attempts];
+  if (delayMs !== undefined) return { state: "waiting", status, problem, dueAtMs: nowMs + delayMs };
+  const reason = `A delivery failed ${attempts + 1} times. The last time: ${problem}`;
+  return { state: "failed", status, problem, reason };
+}

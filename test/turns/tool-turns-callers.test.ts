@@ -1,0 +1,147 @@
+/** For whom tools are called, by whom they are answered, and what that may cost (contract-2, section 5; contract-3, section 13). */
+import { expect, test } from "bun:test";
+import { apiClient } from "../support/api-client.ts";
+import { startStateless } from "../support/mcp-servers.ts";
+import { openToolWorld, readEvents } from "../support/tool-world.ts";
+import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
+
+const day = () => new Date().toISOString().slice(0, 10);
+
+async function openOwner(world: Awaited<ReturnType<typeof openToolWorld>>) {
+  const { server, companion } = world;
+  const account = await server.services.store.accounts.findById(companion.accountId);
+  if (account === null) throw new Error("there is no account");
+  const { key } = await server.createKey(account);
+  return { key, api: apiClient(server.url, key) };
+}
+
+test("a verified visitor's tools know who asks, and are offered to nobody else", async () => {
+  await using world = await openToolWorld({}, { visitorAuth: "optional" });
+  const { server, companion, calls } = world;
+  await world.addTool({ name: "orders", requiresVisitor: true });
+  const { key } = await openOwner(world);
+  const token = await signToken(await createWebsiteKey(server.url, key), companion.id, {
+    ...{ sub: "user-42", attributes: { plan: "pro" } },
+  });
+  expect((await world.say("[[call:orders {}]]")).events).toEqual([]);
+  const response = await fetch(`${server.url}/api/embed/${companion.embedToken}/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-visitor-token": token },
+    body: JSON.stringify({ message: "[[call:orders {}]]" }),
+  });
+  expect((await readEvents(response)).isDone).toBe(true);
+  expect(calls.map(({ data }) => data.visitor)).toEqual([
+    { sub: "user-42", verified: true, attributes: { plan: "pro" } },
+  ]);
+});
+
+test("a platform that relays is asked to confirm, and passes the decision on", async () => {
+  await using world = await openToolWorld();
+  const { companion, calls } = world;
+  await world.addTool({ name: "book", confirm: true });
+  const { key, api } = await openOwner(world);
+  const visitor = { sub: "user-7" };
+  const sessionId = crypto.randomUUID();
+  const send = (path: string, body: object) =>
+    fetch(`${world.server.url}/api/companions/${companion.id}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({ session_id: sessionId, visitor, ...body }),
+    });
+  const asked = await readEvents(await send("/chat", { message: "[[call:book {}]]", events: true }));
+  const callId = String(asked.events[0]?.data.call_id);
+  expect((await send(`/confirmations/${callId}`, { approve: true, visitor: { sub: "user-8" } })).status).toBe(404);
+  expect((await send(`/confirmations/${callId}`, {})).status).toBe(400);
+  const decided = await readEvents(await send(`/confirmations/${callId}`, { approve: true }));
+  expect(decided.isDone).toBe(true);
+  expect(calls.map(({ data }) => data.visitor.sub)).toEqual(["user-7"]);
+  // Keys without the scope, and cookies, do not decide.
+  expect((await api.call("POST", `/api/companions/${companion.id}/confirmations/nothing`, {})).status).toBe(404);
+});
+
+test("OpenAI's clients and the owner's test chat get what tools say, and nothing is kept of it", async () => {
+  await using world = await openToolWorld();
+  const { companion, calls, server } = world;
+  const { id: toolId } = await world.addTool();
+  await world.addTool({ name: "book", confirm: true });
+  const { api } = await openOwner(world);
+  const message = "[[call:look_up {}]]";
+  const completion = await api.call("POST", "/v1/chat/completions", {
+    ...{ model: companion.id, messages: [{ role: "user", content: message }] },
+  });
+  expect(completion.text).toContain("The tools said: ");
+  const trial = await api.call("POST", `/api/companions/${companion.id}/test-chat`, { message });
+  expect(trial.text).toContain('{\\"ok\\":true}');
+  expect(calls.map(({ data }) => [data.session_id, data.visitor.sub])).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+  // What asks the visitor is not offered where nobody can be asked.
+  expect(server.mockLlm.requests.every(({ body }) => !JSON.stringify(body.tools).includes("book"))).toBe(true);
+  const { json } = await api.call("GET", `/api/companions/${companion.id}/tools/${toolId}/calls`);
+  expect(json.data).toEqual([]);
+});
+
+test("an MCP server's tools are offered under its prefix, and called by their own names", async () => {
+  await using world = await openToolWorld();
+  const executed: string[] = [];
+  const mcp = startStateless({}, executed);
+  await world.addTool({ name: "shop", target: { type: "mcp", url: mcp.url, tools: ["add", "forecast"] } });
+  const read = await world.say('[[call:shop_add {"a":2,"b":3}]]');
+  expect(read).toMatchObject({ isDone: true, text: "The tools said: The sum is 5." });
+  expect(read.events.map(({ data }) => [data.name, data.state])).toEqual([
+    ["shop_add", "running"],
+    ["shop_add", "done"],
+  ]);
+  const offered = world.server.mockLlm.requests[0]?.body.tools as { function: { name: string } }[];
+  expect(offered.map(({ function: { name } }) => name)).toEqual(["shop_add", "shop_forecast"]);
+  expect(executed).toEqual(["add"]);
+  await mcp.stop();
+});
+
+test("a server that is away ends no chat", async () => {
+  await using world = await openToolWorld();
+  await world.addTool({ name: "shop", target: { type: "mcp", url: "http://127.0.0.1:1/mcp", tools: null } });
+  await world.addTool({ name: "gone", target: { url: "http://127.0.0.1:1/" } });
+  const read = await world.say("[[call:gone {}]]");
+  expect(read.isDone).toBe(true);
+  expect(read.events.map(({ data }) => data.state)).toEqual(["running", "failed"]);
+});
+
+test("the tokens of all rounds are counted, as one message; over a stop budget there is no further round", async () => {
+  const prices = { "test-model": { input: 1, output: 1 } };
+  const environment = {
+    ...{
+      COMPANIOND_MODELS: "test-model",
+      COMPANIOND_PRICES: JSON.stringify(prices),
+      COMPANIOND_MAX_OUTPUT_TOKENS: "20",
+    },
+  };
+  await using world = await openToolWorld({ environment });
+  const { companion, server } = world;
+  await world.addTool();
+  const { api } = await openOwner(world);
+  const usage = async () => {
+    const { json } = await api.call("GET", "/api/usage?group_by=companion");
+    return json.data.find(({ companion_id }) => companion_id === companion.id);
+  };
+  expect((await world.say("[[call:look_up {}]][[rounds:3]]")).isDone).toBe(true);
+  // By the mock's count, 11 and 7 for each of four answers.
+  expect(await usage()).toMatchObject({ messages: 1, input_tokens: 44, output_tokens: 28, cost_micros: 72, errors: 0 });
+  expect(await server.services.store.turns.countDay(companion.id, day())).toBe(1);
+
+  // The least that lets an answer begin lets no second one follow: it has more to read.
+  const account = { account: true, period: "month" };
+  const { spent_micros } = (await api.call("POST", "/api/budgets/preview", account)).json;
+  const stop = { ...account, action: "stop", limit_micros: spent_micros };
+  const { id } = (await api.call("POST", "/api/budgets", stop)).json;
+  let read = await world.say("[[call:look_up {}]]");
+  for (let left = 10; read.status === 429 && left < 2_000; left += 10) {
+    await api.call("PATCH", `/api/budgets/${id}`, { limit_micros: Number(spent_micros) + left });
+    read = await world.say("[[call:look_up {}]]");
+  }
+  expect(read).toMatchObject({ status: 200, text: "", isDone: false });
+  expect(read.raw).toEndWith(": error unavailable\n\n");
+  expect(read.events.map(({ data }) => data.state)).toEqual(["running", "done"]);
+  expect(await usage()).toMatchObject({ messages: 2, cost_micros: 72 + 18, errors: 0 });
+});
