@@ -59,8 +59,8 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
     ...inFolder("examples/proxy", "Caddyfile", "README.md"),
     ...inFolder("examples/relay", "README.md", "package.json", "server.mjs"),
     ...inFolder("examples/signed-in", "README.md", "index.html", "page.js", "server.mjs"),
-    ...inFolder("examples/tools", "README.md", "server.mjs", "server.py"),
     ...inFolder("examples/webhooks", "README.md", "receiver.mjs", "receiver.py"),
+    ...inFolder("examples/tools", "README.md", "server.mjs", "server.py"),
   ],
 };
 

@@ -7,7 +7,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { atEnd } from "./at-end.ts";
+import { findViolationsInState } from "./axe.ts";
 import { eventually, patienceMs } from "./eventually.ts";
+import { someOf } from "./full.ts";
 import { borrowContext, openContext } from "./kept-context.ts";
 
 /** By flags: they end with the process. */
@@ -92,6 +94,24 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(artefacts, { recursive: true });
   // Without animations, so that two runs can be compared.
   await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });
+}
+
+const narrow = { width: 360, height: 740 };
+
+/** Of a state of a page: what axe finds (in `full`), that it fits 360 pixels, and screenshots of it, wide and narrow. */
+export async function examine(page: Page, name: string): Promise<void> {
+  const wide = page.viewportSize() ?? narrow;
+  for (const colorScheme of someOf(["light", "dark"] as const)) {
+    await page.emulateMedia({ colorScheme });
+    const found = await findViolationsInState(page);
+    if (found.length > 0) throw new Error(`${name}, ${colorScheme}: ${found.join("\n")}`);
+    await keepScreenshot(page, `${name}-${colorScheme}`);
+    await page.setViewportSize(narrow);
+    const fits = async () => (await page.evaluate("document.documentElement.scrollWidth")) === narrow.width;
+    await eventually(fits, { what: `${name} to fit`, everyMs: 50 });
+    await keepScreenshot(page, `${name}-${colorScheme}-phone`);
+    await page.setViewportSize(wide);
+  }
 }
 
 /** Waits until the locator finds this many; lists are reloaded in the background. */

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { readableTextColor } from "../../src/api/embed/avatar.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
-import { originProblem } from "../../src/web/dashboard/companion/draft.ts";
+import { judgeColor, originProblem } from "../../src/web/dashboard/companion/draft.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
 import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";
-import { judgeColor, textColorOn } from "../../src/web/dashboard/lib/color.ts";
+import { textColorOn } from "../../src/web/dashboard/lib/color.ts";
 import { estimateTokens as estimateShown, formatRelative } from "../../src/web/dashboard/lib/format.ts";
 
 test.each([

@@ -6,8 +6,8 @@ import {
   findFileProblem,
   findWayOut,
   looksLikeSitemap,
-  toAddress,
 } from "../../src/web/dashboard/knowledge/source-words.ts";
+import { toAddress } from "../../src/web/dashboard/lib/address.ts";
 import type { Source } from "../../src/web/dashboard/lib/types.ts";
 
 const ready = {

@@ -54,6 +54,13 @@ export const ToolCallObject = namedObject("ToolCallRecord", () => ({
   ),
 }));
 
+export const ToolTestObject = namedObject("ToolTest", () => ({
+  ok: t.Boolean({ description: "Whether the tool gave a result." }),
+  result: t.String({ description: "The result, or why there is none.", examples: ['{"state":"shipped"}'] }),
+  duration_ms: t.Integer({ minimum: 0, examples: [120] }),
+}));
+
 export type Tool = Static<typeof ToolObject>;
 export type ToolWithSecret = Static<typeof ToolWithSecretObject>;
 export type ToolCallRecord = Static<typeof ToolCallObject>;
+export type ToolTest = Static<typeof ToolTestObject>;

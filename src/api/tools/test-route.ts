@@ -11,8 +11,8 @@ import type { Tool } from "../../domain/tool.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { namedObject } from "../../http/schemas/named-object.ts";
 import { compileChecker, Nullable, Text } from "../../http/schemas/schema.ts";
+import { type ToolTest, ToolTestObject } from "./responses.ts";
 import { getTool } from "./service.ts";
 
 const testRequest = compileChecker(() =>
@@ -42,13 +42,6 @@ const testRequest = compileChecker(() =>
   ),
 );
 type TestRequest = Static<typeof testRequest.schema>;
-
-const ToolTestObject = namedObject("ToolTest", () => ({
-  ok: t.Boolean({ description: "Whether the tool gave a result." }),
-  result: t.String({ description: "The result, or why there is none.", examples: ['{"state":"shipped"}'] }),
-  duration_ms: t.Integer({ minimum: 0, examples: [120] }),
-}));
-type ToolTest = Static<typeof ToolTestObject>;
 
 async function tryTool(services: Services, { account }: Principal, tool: Tool, body: TestRequest): Promise<ToolTest> {
   const { clock, store, toolbox } = services;

@@ -23,6 +23,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id/knowledge", load: () => import("./pages/knowledge.tsx"), access: "signed-in" },
+  { pattern: "/app/companions/:id/tools", load: () => import("./pages/tools.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx"), access: "signed-in" },
   { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx"), access: "signed-in" },

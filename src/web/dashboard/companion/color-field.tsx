@@ -1,6 +1,7 @@
 /** The theme colour: picked or typed, with a note on whether it is visible. */
-import { defaultThemeColor, judgeColor } from "../lib/color.ts";
+import { defaultThemeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
+import { judgeColor } from "./draft.ts";
 
 interface ColorFieldProps {
   value: string;

@@ -42,6 +42,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
       <nav aria-label="Companion" class="mb-6 flex gap-1 overflow-x-auto border-b border-line">
         <Tab href={base} label="Settings" />
         <Tab href={`${base}/knowledge`} label="Knowledge" />
+        <Tab href={`${base}/tools`} label="Tools" />
         <Tab href={`${base}/install`} label="Install" />
         <Tab href={`${base}/playground`} label="Playground" />
         <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />

@@ -1,6 +1,6 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
 import { changedFields } from "../lib/api.ts";
-import { defaultThemeColor, isColor } from "../lib/color.ts";
+import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
@@ -203,4 +203,19 @@ export function originProblem(text: string): string | null {
   const { hostname = "" } = URL.parse(`${scheme}://${host}`) ?? {};
   const isHost = /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) && wildcard.length + hostname.length <= 253;
   return isHost ? null : `“${host}” is no host name.`;
+}
+
+/** A sentence for owners, and whether it is a warning. */
+export function judgeColor(color: string): { text: string; isWarning: boolean } | null {
+  if (!isColor(color)) return null;
+  const textColor = textColorOn(color);
+  const ratio = contrast(color, textColor).toFixed(1);
+  if (contrast(color, "#ffffff") < 1.6) {
+    return { text: "Hardly visible on a white page: choose something darker.", isWarning: true };
+  }
+  if (contrast(color, "#000000") < 1.6) {
+    return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
+  }
+  const name = textColor === "#ffffff" ? "White" : "Black";
+  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }

@@ -1,4 +1,5 @@
 /** Metadata while it is edited: as rows, or as the JSON that it is. */
+import { type JsonObject, type ReadObject, readJsonObject } from "../lib/json-text.ts";
 import type { Json } from "../lib/types.ts";
 
 export interface MetadataRow {
@@ -13,9 +14,6 @@ export interface MetadataDraft {
   json: string;
 }
 
-type JsonObject = { [key: string]: Json };
-type Read = { value: JsonObject } | { problem: string };
-
 const maxBytes = 16 * 1024;
 
 export function toMetadataDraft(metadata: JsonObject): MetadataDraft {
@@ -28,8 +26,8 @@ export function toMetadataDraft(metadata: JsonObject): MetadataDraft {
 }
 
 /** The object, or why the text is not one. */
-export function readMetadata(draft: MetadataDraft): Read {
-  const read = draft.mode === "json" ? readJson(draft.json) : readRows(draft.rows);
+export function readMetadata(draft: MetadataDraft): ReadObject {
+  const read = draft.mode === "json" ? readJsonObject(draft.json) : readRows(draft.rows);
   if ("value" in read && new TextEncoder().encode(JSON.stringify(read.value)).length > maxBytes) {
     return { problem: "Larger than 16 KiB." };
   }
@@ -43,17 +41,7 @@ export function switchMode(draft: MetadataDraft): MetadataDraft {
   return { ...toMetadataDraft(read.value), mode: draft.mode === "rows" ? "json" : "rows" };
 }
 
-function readJson(text: string): Read {
-  try {
-    const value: Json = text.trim() === "" ? {} : JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? { value } : { problem: "Must be a JSON object: { … }." };
-  } catch (error) {
-    return { problem: `Not JSON yet: ${error instanceof Error ? error.message : "it cannot be read"}.` };
-  }
-}
-
-function readRows(rows: readonly MetadataRow[]): Read {
+function readRows(rows: readonly MetadataRow[]): ReadObject {
   const value = new Map<string, Json>();
   for (const row of rows) {
     const isBlank = row.key === "" && row.value === "";

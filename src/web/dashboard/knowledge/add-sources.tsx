@@ -1,6 +1,7 @@
 /** Adds to what a companion reads: files, the address of a page or a sitemap, or a text. */
 import { FileText, Plus } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { toAddress } from "../lib/address.ts";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
@@ -11,7 +12,7 @@ import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { WriteText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
-import { kindsSentence, looksLikeSitemap, refreshChoices, toAddress } from "./source-words.ts";
+import { kindsSentence, looksLikeSitemap, refreshChoices } from "./source-words.ts";
 import { UploadList, type Uploads } from "./uploads.tsx";
 
 interface AddSourcesProps {

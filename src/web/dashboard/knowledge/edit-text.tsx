@@ -3,6 +3,7 @@
  * line end; what nobody touched stays byte for byte.
  */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { toAddress } from "../lib/address.ts";
 import { ApiError, call, changedFields, fieldProblem, send, tagOf } from "../lib/api.ts";
 import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
@@ -10,7 +11,6 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
-import { toAddress } from "./source-words.ts";
 
 const words: Record<keyof WrittenText, string> = { title: "title", text: "text", url: "address" };
 

@@ -1,5 +1,6 @@
 /** The dialog that gives a source new content: a text, a file, or another address. */
 import { useState } from "preact/hooks";
+import { toAddress } from "../lib/address.ts";
 import { ApiError, call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
@@ -8,7 +9,7 @@ import { SelectField, TextField } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 import { EditText } from "./edit-text.tsx";
 import { FileButton } from "./file-button.tsx";
-import { findFileProblem, kindsSentence, refreshChoicesWith, toAddress } from "./source-words.ts";
+import { findFileProblem, kindsSentence, refreshChoicesWith } from "./source-words.ts";
 import { ProgressBar, upload } from "./uploads.tsx";
 
 interface ReplaceProps {

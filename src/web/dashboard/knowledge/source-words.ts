@@ -35,12 +35,6 @@ export function looksLikeSitemap(address: string): boolean {
   return /sitemap|\.xml(\.gz)?([?#]|$)/i.test(address);
 }
 
-/** People leave out the scheme. */
-export function toAddress(typed: string): string {
-  const text = typed.trim();
-  return text === "" || /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-}
-
 type State = Pick<Source, "status" | "error" | "progress" | "chunks" | "type">;
 
 export function isUnderWay({ status }: Pick<Source, "status">): boolean {

@@ -26,21 +26,6 @@ export function textColorOn(color: string): "#000000" | "#ffffff" {
   return contrast(color, "#000000") >= contrast(color, "#ffffff") ? "#000000" : "#ffffff";
 }
 
-/** A sentence for owners, and whether it is a warning. */
-export function judgeColor(color: string): { text: string; isWarning: boolean } | null {
-  if (!isColor(color)) return null;
-  const textColor = textColorOn(color);
-  const ratio = contrast(color, textColor).toFixed(1);
-  if (contrast(color, "#ffffff") < 1.6) {
-    return { text: "Hardly visible on a white page: choose something darker.", isWarning: true };
-  }
-  if (contrast(color, "#000000") < 1.6) {
-    return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
-  }
-  const name = textColor === "#ffffff" ? "White" : "Black";
-  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
-}
-
 /** The image that the server generates if there is none. */
 export function avatarImage(name: string, color: string): string {
   const [initial = "?"] = [...new Intl.Segmenter().segment(name.trim())].map(({ segment }) => segment);

@@ -20,6 +20,7 @@ export type {
 export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";
+export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../api/tools/responses.ts";
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
@@ -31,6 +32,9 @@ export interface Page<Item> {
   data: Item[];
   next_cursor: string | null;
 }
+
+/** In a transcript. */
+export type ToolCall = NonNullable<Message["tool_calls"]>[number];
 
 /** With the secret, which is shown once. */
 export type MadeKey = Required<NewApiKey>;

@@ -12,8 +12,8 @@ import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 const NewKey = lazy(async () => (await import("../keys/new-key.tsx")).NewKey);
-const RevokeKey = lazy(async () => (await import("../keys/revoke-key.tsx")).RevokeKey);
-const RotateKey = lazy(async () => (await import("../keys/rotate-key.tsx")).RotateKey);
+const RevokeKey = lazy(async () => (await import("../keys/end-key.tsx")).RevokeKey);
+const RotateKey = lazy(async () => (await import("../keys/end-key.tsx")).RotateKey);
 
 type Asked = { what: "revoke" | "rotate"; key: ApiKey } | { what: "create" } | null;
 

@@ -3,7 +3,7 @@ import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type BudgetLevel, describeUse, leftOf, levelOf, percentOf } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { formatInstant, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import { formatExactMoney, formatMoney } from "../lib/money.ts";
@@ -13,8 +13,9 @@ import type { Budget } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import { ListFrame } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Empty, Failure, Notice, Problem, Skeleton } from "../ui/states.tsx";
+import { Badge, Empty, Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const MakeBudget = lazy(async () => (await import("../budgets/edit-budget.tsx")).MakeBudget);
@@ -51,36 +52,29 @@ export default function BudgetsPage() {
           <code class="font-mono">COMPANIOND_PRICES</code>.
         </Notice>
       )}
-      {budgets.length > 0 ? (
-        <ul class="grid gap-4 lg:grid-cols-2" aria-label="Budgets">
-          {budgets.map((budget) => (
-            <BudgetCard
-              key={budget.id}
-              budget={budget}
-              subject={nameSubject(budget)}
-              onEdit={() => setAsked({ what: "edit", budget })}
-              onDelete={() => setAsked({ what: "delete", budget })}
-            />
-          ))}
-        </ul>
-      ) : list.isLoading ? (
-        <Skeleton />
-      ) : list.error !== null ? (
-        <Failure error={list.error} onRetry={() => void list.reload()} />
-      ) : (
-        <Empty title="No budgets yet" action={create}>
-          A budget bounds what replies may cost: of the whole account, a companion, an API key, or one of your
-          customers. When it is reached it stops replies, or only notifies you.
-        </Empty>
-      )}
-      {budgets.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
-      {list.hasMore && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ListFrame
+        list={{ ...list, items: budgets }}
+        empty={
+          <Empty title="No budgets yet" action={create}>
+            A budget bounds what replies may cost: of the whole account, a companion, an API key, or one of your
+            customers. When it is reached it stops replies, or only notifies you.
+          </Empty>
+        }
+      >
+        {() => (
+          <ul class="grid gap-4 lg:grid-cols-2" aria-label="Budgets">
+            {budgets.map((budget) => (
+              <BudgetCard
+                key={budget.id}
+                budget={budget}
+                subject={nameSubject(budget)}
+                onEdit={() => setAsked({ what: "edit", budget })}
+                onDelete={() => setAsked({ what: "delete", budget })}
+              />
+            ))}
+          </ul>
+        )}
+      </ListFrame>
       {asked?.what === "create" && <MakeBudget onSaved={reload} onClose={close} />}
       {asked?.what === "edit" && <EditBudget budget={asked.budget} onSaved={reload} onClose={close} />}
       {asked?.what === "delete" && (

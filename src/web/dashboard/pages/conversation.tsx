@@ -11,6 +11,7 @@ import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { navigate, type Params } from "../lib/router.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
+import { CalledTools } from "../tools/call-view.tsx";
 import { Button } from "../ui/button.tsx";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
@@ -174,6 +175,7 @@ function MessageFoot({ message }: { message: Message }) {
       {!message.complete && <Badge tone="warn">broken off</Badge>}
       {message.complete && message.finish_reason === "length" && <span>cut off at its length limit</span>}
       {message.complete && message.finish_reason === "content_filter" && <span>cut by the provider's filter</span>}
+      {message.tool_calls && <CalledTools calls={message.tool_calls} />}
       {message.sources && <SeenPassages passages={message.sources} />}
     </>
   );

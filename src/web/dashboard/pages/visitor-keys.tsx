@@ -12,8 +12,10 @@ import { PageHead, Section } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 import { describeReach, SignGuide } from "../visitor-keys/sign-guide.tsx";
 
-const NewVisitorKeyDialog = lazy(async () => (await import("../visitor-keys/new-visitor-key.tsx")).NewVisitorKeyDialog);
-const RevokeVisitorKey = lazy(async () => (await import("../visitor-keys/revoke-visitor-key.tsx")).RevokeVisitorKey);
+const NewVisitorKeyDialog = lazy(
+  async () => (await import("../visitor-keys/visitor-key-dialogs.tsx")).NewVisitorKeyDialog,
+);
+const RevokeVisitorKey = lazy(async () => (await import("../visitor-keys/visitor-key-dialogs.tsx")).RevokeVisitorKey);
 
 type Asked = { what: "create" } | { what: "revoke"; key: VisitorKey } | null;
 

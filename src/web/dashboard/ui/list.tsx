@@ -76,15 +76,30 @@ interface ListProps<Item extends { id: string }> {
   empty: ComponentChildren;
 }
 
-/** A list of the API as a table: loading, failure, emptiness and the next page are the same for all of them. */
+/** A list of the API as a table. */
 export function List<Item extends { id: string }>({ label, columns, list, empty }: ListProps<Item>) {
+  return (
+    <ListFrame list={list} empty={empty}>
+      {() => <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />}
+    </ListFrame>
+  );
+}
+
+interface ListFrameProps extends Pick<ListProps<{ id: string }>, "empty"> {
+  list: Omit<LoadedList<{ id: string }>, "update">;
+  /** Draws the items, if there are any. */
+  children(): ComponentChildren;
+}
+
+/** Around every list of the API: loading, failure, emptiness and the next page are the same for all of them. */
+export function ListFrame({ list, empty, children }: ListFrameProps) {
   if (list.items.length === 0) {
     if (list.isLoading) return <Skeleton />;
     return list.error === null ? empty : <Failure error={list.error} onRetry={() => void list.reload()} />;
   }
   return (
     <>
-      <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />
+      {children()}
       {list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
       {list.hasMore && (
         <div class="mt-4 flex justify-center">

@@ -61,7 +61,7 @@ export function Problem({ children, class: more = "" }: { children: ComponentChi
   );
 }
 
-type Tone = "neutral" | "good" | "warn" | "bad" | "accent";
+export type Tone = "neutral" | "good" | "warn" | "bad" | "accent";
 
 const tones: Record<Tone, string> = {
   neutral: "bg-sunken text-muted",

@@ -1,14 +1,15 @@
-/** Rotation: a new key replaces an old one, which keeps working for a grace period. */
+/** How a key ends: replaced by a new one after a grace period, or revoked with all that it made. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
-import { formatDay, formatInstant } from "../lib/format.ts";
+import { formatDay, formatInstant, formatRelative } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { ApiKey, MadeKey } from "../lib/types.ts";
-import { FormDialog } from "../ui/dialog.tsx";
+import { Confirm, FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { Pending } from "../ui/states.tsx";
+import { Notice, Pending } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
-import { shownKey, useKeyLine } from "./key-line.ts";
+import { hasEnded, type KeyLine, shortKey, shownKey, useKeyLine } from "./key-line.ts";
 import { KeyShown } from "./key-shown.tsx";
 
 interface RotateKeyProps {
@@ -99,4 +100,67 @@ function endOf(old: ApiKey, graceSeconds: number, made: MadeKey): string {
   const ownMs = old.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(old.expires_at);
   const endMs = Math.min(chosenMs, ownMs);
   return endMs <= Date.now() ? "has expired." : `works until ${formatInstant(new Date(endMs).toISOString())}.`;
+}
+
+interface RevokeKeyProps {
+  apiKey: ApiKey;
+  onChanged(): Promise<void>;
+  onClose(): void;
+}
+
+export function RevokeKey({ apiKey, onChanged, onClose }: RevokeKeyProps) {
+  const keyLine = useKeyLine(apiKey);
+  const { line } = keyLine;
+  const count = 1 + (line?.children.length ?? 0);
+  return (
+    <Confirm
+      title={`Revoke ${apiKey.name} ${shortKey(apiKey)}?`}
+      action={count === 1 ? "Revoke" : `Revoke ${count} keys`}
+      isReady={line !== null}
+      onConfirm={async () => {
+        await call("DELETE", `/api/keys/${apiKey.id}`);
+        say(count === 1 ? "Revoked." : `Revoked ${count} keys.`);
+        await onChanged();
+      }}
+      onClose={onClose}
+    >
+      <KeyFacts apiKey={line?.key ?? apiKey} />
+      {line === null ? <Pending of={keyLine} lines={2} /> : <Consequences line={line} />}
+    </Confirm>
+  );
+}
+
+function Consequences({ line }: { line: KeyLine }) {
+  const { key, replacedBy, replaces } = line;
+  return (
+    <>
+      {replaces !== null && (
+        <Notice>
+          This is the new key: it replaced <code>{shortKey(replaces)}</code>. To end the old one, revoke that.
+        </Notice>
+      )}
+      {key.replaced_at !== null && (
+        <Notice tone={replacedBy?.created_by_key_id === key.id && !hasEnded(key) ? "bad" : "good"}>
+          Replaced{" "}
+          {replacedBy !== null && (
+            <>
+              by <code>{shortKey(replacedBy)}</code>{" "}
+            </>
+          )}
+          on {formatDay(key.replaced_at)}.
+          {replacedBy?.created_by_key_id === key.id &&
+            !hasEnded(key) &&
+            " It has done so itself, and now the new key ends with it. If that is in use, let this one expire."}
+        </Notice>
+      )}
+      <p>{verdict(key)}</p>
+      <EndsWithIt line={line} />
+    </>
+  );
+}
+
+function verdict(key: ApiKey): string {
+  if (hasEnded(key)) return "It has expired: revoking it takes it off this list.";
+  if (key.last_used_at === null) return "It is refused from the next request on. It has never been used.";
+  return `It is refused from the next request on. It was used ${formatRelative(key.last_used_at)}: what still uses it will break.`;
 }

@@ -1,13 +1,13 @@
-/** A new visitor key: a secret that is shown once, or the public half of a pair that the website has made. */
+/** Makes visitor keys, with what the website's server needs of each, and revokes them. */
 import { useState } from "preact/hooks";
 import { MetadataPairs } from "../budgets/metadata-pairs.tsx";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { findPairsProblem, type MetadataPair, noPairs, toMetadata } from "../lib/metadata-pairs.ts";
+import { describeMetadata, findPairsProblem, type MetadataPair, noPairs, toMetadata } from "../lib/metadata-pairs.ts";
 import type { NewVisitorKey, VisitorKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Confirm, Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -175,3 +175,48 @@ function readPublicJwk(text: string, algorithm: PairAlgorithm): Found {
 
 const privateSentence =
   "This is a private key. Nothing was sent: keep it on your server alone, and paste the public half here.";
+
+interface RevokeProps {
+  visitorKey: VisitorKey;
+  /** The key for the same companions that goes on, if there is one. */
+  other: VisitorKey | null;
+  onChanged(): Promise<void>;
+  onClose(): void;
+}
+
+export function RevokeVisitorKey({ visitorKey, other, onChanged, onClose }: RevokeProps) {
+  return (
+    <Confirm
+      title={`Revoke ${visitorKey.name}?`}
+      action="Revoke"
+      onConfirm={async () => {
+        await call("DELETE", `/api/visitor-keys/${visitorKey.id}`);
+        say("Revoked.");
+        await onChanged();
+      }}
+      onClose={onClose}
+    >
+      <p>
+        Tokens that were signed with it are refused from the next request on: visitors who still bring one get no answer
+        until your website gives them a new one. This cannot be undone; their conversations stay.
+      </p>
+      {other === null ? (
+        <Notice>
+          {visitorKey.metadata === null
+            ? "It is your only key for all companions. Unless another one covers a companion, "
+            : `It is your only key for ${describeMetadata(visitorKey.metadata)}. Unless one for all companions is in use, `}
+          nobody can be verified there until you make another one and your server signs with it, and companions that
+          answer only verified visitors answer nobody.
+        </Notice>
+      ) : (
+        <p>
+          Your server must sign with{" "}
+          <strong dir="auto" class="font-medium text-ink">
+            {other.name}
+          </strong>{" "}
+          by now: that key goes on.
+        </p>
+      )}
+    </Confirm>
+  );
+}

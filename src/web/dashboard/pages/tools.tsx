@@ -1,0 +1,102 @@
+/** `/app/companions/:id/tools`: what a companion's model may call, tried and watched. */
+import { Plus } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { useList } from "../lib/load.ts";
+import type { Params } from "../lib/router.ts";
+import type { Tool } from "../lib/types.ts";
+import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { ListFrame } from "../ui/list.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
+
+const ToolDialog = lazy(async () => (await import("../tools/tool-dialog.tsx")).ToolDialog);
+
+export default function ToolsPage({ params }: { params: Params }) {
+  return <CompanionFrame id={params.id ?? ""}>{({ id }) => <Tools key={id} companionId={id} />}</CompanionFrame>;
+}
+
+function Tools({ companionId }: { companionId: string }) {
+  const path = `/api/companions/${companionId}/tools`;
+  const list = useList<Tool>(path);
+  const [asked, setAsked] = useState<AskedOfTool | null>(null);
+  const create = (
+    <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
+      Add a tool
+    </Button>
+  );
+  return (
+    <>
+      <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <p class="min-w-0 flex-1 basis-64 text-pretty text-muted">
+          What it can do for visitors: the model calls your server, and tells the visitor what came of it.{" "}
+          <a href="/docs/guides/tools" target="_blank" rel="noreferrer" class="text-accent underline">
+            What your server receives
+          </a>
+        </p>
+        {list.items.length > 0 && create}
+      </div>
+      <ListFrame
+        list={list}
+        empty={
+          <Empty title="No tools yet" action={create}>
+            With a tool it finds an order, books a table or cancels a subscription: at a URL of yours, or at an MCP
+            server.
+          </Empty>
+        }
+      >
+        {() => (
+          <ul class="card" aria-label="Tools">
+            {list.items.map((tool) => (
+              <ToolRow key={tool.id} tool={tool} onAct={(what) => setAsked({ what, tool })} />
+            ))}
+          </ul>
+        )}
+      </ListFrame>
+      {asked && <ToolDialog path={path} asked={asked} onSaved={list.reload} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+const acts: readonly { what: ToolAct; label: string }[] = [
+  { what: "try", label: "Try…" },
+  { what: "calls", label: "Last calls" },
+  { what: "edit", label: "Edit…" },
+  { what: "rotate", label: "New secret…" },
+  { what: "delete", label: "Delete…" },
+];
+
+/** One tool: what it is called, where it is, whom it is for, and what can be done with it. */
+function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
+  const { title, name, url, mcp_url, tools, confirm, requires_visitor } = tool;
+  return (
+    <li class="border-line px-4 py-3 not-last:border-b">
+      <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
+          {title}
+        </h2>
+        <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+        {requires_visitor && <Badge tone="good">verified visitors only</Badge>}
+        {confirm && <Badge tone="warn">asks before each call</Badge>}
+      </div>
+      <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">{url ?? mcp_url}</p>
+      {mcp_url !== null && (
+        <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">
+          MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
+        </p>
+      )}
+      <div class="mt-2 flex flex-wrap gap-2">
+        {acts
+          // The requests of MCP are not signed.
+          .filter(({ what }) => what !== "rotate" || mcp_url === null)
+          .map(({ what, label }) => (
+            <Button key={what} kind={what === "delete" ? "risk" : "secondary"} onClick={() => onAct(what)}>
+              {label}
+              <span class="sr-only"> {title}</span>
+            </Button>
+          ))}
+      </div>
+    </li>
+  );
+}

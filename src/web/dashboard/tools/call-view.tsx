@@ -1,0 +1,82 @@
+/** Calls of tools: in a transcript and among the last ones of a tool, with what was sent and what came back. */
+import type { ComponentChildren } from "preact";
+import type { ToolCall } from "../lib/types.ts";
+import { Badge, type Tone } from "../ui/states.tsx";
+
+const states: Record<string, { tone: Tone; label: string }> = {
+  waiting: { tone: "warn", label: "waits for the visitor" },
+  running: { tone: "neutral", label: "no answer yet" },
+  done: { tone: "good", label: "done" },
+  failed: { tone: "bad", label: "failed" },
+  declined: { tone: "neutral", label: "declined" },
+};
+
+/** In a transcript. */
+export function CalledTools({ calls }: { calls: readonly ToolCall[] }) {
+  const failed = calls.filter(({ state }) => state === "failed").length;
+  return (
+    <details class="w-full">
+      <summary class="text-accent underline">
+        Tools: {calls.length} {calls.length === 1 ? "call" : "calls"}
+        {failed > 0 && `, ${failed} failed`}
+      </summary>
+      <CallList calls={calls} />
+    </details>
+  );
+}
+
+interface CallListProps<Call extends ToolCall> {
+  calls: readonly Call[];
+  /** Beside the state. */
+  aside?(call: Call): ComponentChildren;
+  /** Below what came back. */
+  foot?(call: Call): ComponentChildren;
+}
+
+export function CallList<Call extends ToolCall>({ calls, aside, foot }: CallListProps<Call>) {
+  return (
+    <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Calls of tools">
+      {calls.map((call) => {
+        const { tone = "neutral", label = call.state } = states[call.state] ?? {};
+        return (
+          <li key={call.call_id} class="border-line px-3.5 py-1.5 not-last:border-b">
+            <details>
+              <summary class="py-0.5 wrap-anywhere">
+                <code class="font-mono text-[0.92em] text-ink">{call.tool}</code> <Badge tone={tone}>{label}</Badge>{" "}
+                {aside?.(call)}
+              </summary>
+              <div class="space-y-2 py-1.5">
+                <JsonText label="Arguments" text={JSON.stringify(call.arguments)} />
+                {call.result !== null && <JsonText label="What the model was told" text={call.result} />}
+                {foot?.(call)}
+              </div>
+            </details>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Text that may be JSON, which is then set over several lines. */
+export function JsonText({ label, text }: { label: string; text: string }) {
+  return (
+    <div>
+      <p class="text-[0.86rem] text-muted">{label}</p>
+      <pre
+        dir="auto"
+        class="rounded-xl border border-line bg-sunken p-3.5 font-mono text-[0.86rem] leading-relaxed wrap-anywhere whitespace-pre-wrap"
+      >
+        {text === "" ? "–" : indent(text)}
+      </pre>
+    </div>
+  );
+}
+
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

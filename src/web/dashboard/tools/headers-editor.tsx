@@ -1,0 +1,115 @@
+/** The headers of a tool: their names are shown, their values are only ever written. */
+import { Plus, X } from "lucide-preact";
+import { useId } from "preact/hooks";
+import { Button, IconButton } from "../ui/button.tsx";
+import { useRowFocus } from "../ui/focus.ts";
+import type { HeaderRow } from "./tool-draft.ts";
+
+interface HeadersEditorProps {
+  /** Names of those that are stored. */
+  stored: readonly string[];
+  /** Null leaves those. */
+  headers: readonly HeaderRow[] | null;
+  error: string | undefined;
+  onHeaders(headers: readonly HeaderRow[] | null): void;
+}
+
+export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEditorProps) {
+  const id = useId();
+  const { list, focusRow } = useRowFocus();
+  const rows = headers ?? [];
+  const isKept = headers === null && stored.length > 0;
+  function add(): void {
+    onHeaders([...rows, { name: "", value: "" }]);
+    focusRow(rows.length);
+  }
+  const wiring = {
+    "aria-describedby": error ? `${id}-error` : `${id}-hint`,
+    class: "control min-w-0 flex-1 font-mono text-[0.9em]",
+    autocomplete: "off",
+    spellcheck: false,
+    dir: "ltr",
+  } as const;
+  return (
+    <fieldset>
+      <legend class="mb-1.5 font-medium">Headers</legend>
+      {isKept && (
+        <p class="wrap-anywhere">
+          {stored.map((name, index) => (
+            <span key={name}>
+              {index > 0 && ", "}
+              <code class="font-mono text-[0.92em]">{name}</code>
+            </span>
+          ))}
+        </p>
+      )}
+      <ul ref={list} class="space-y-2">
+        {rows.map((row, index) => (
+          // By place: names may be empty or equal while they are typed.
+          <li key={index} class="flex gap-1.5">
+            <input
+              {...wiring}
+              aria-label={`Name of header ${index + 1}`}
+              aria-invalid={error ? true : undefined}
+              placeholder="Authorization"
+              value={row.name}
+              onInput={({ currentTarget: { value: name } }) => onHeaders(rows.with(index, { ...row, name }))}
+            />
+            <input
+              {...wiring}
+              aria-label={`Value of header ${index + 1}`}
+              placeholder="Bearer 0f1e2d"
+              value={row.value}
+              onInput={({ currentTarget: { value } }) => onHeaders(rows.with(index, { ...row, value }))}
+            />
+            <IconButton
+              label={`Remove header ${index + 1}`}
+              onClick={() => {
+                onHeaders(rows.toSpliced(index, 1));
+                focusRow(Math.max(0, index - 1));
+              }}
+            >
+              <X size={17} aria-hidden="true" />
+            </IconButton>
+          </li>
+        ))}
+      </ul>
+      {error && (
+        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+          {error}
+        </p>
+      )}
+      <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
+        {isKept
+          ? "Sent with every request. Their values are stored encrypted, and shown to nobody."
+          : headers !== null && stored.length > 0
+            ? rows.length === 0
+              ? "None from now on: those that are stored are removed when you save."
+              : "They replace those that are stored, all together."
+            : "Sent with every request, such as a key of the server's. Their values are stored encrypted, and never shown again."}
+      </p>
+      {isKept ? (
+        <Button
+          class="mt-2"
+          onClick={() => {
+            onHeaders(stored.map((name) => ({ name, value: "" })));
+            focusRow(0);
+          }}
+        >
+          Replace the headers
+        </Button>
+      ) : (
+        <>
+          <Button icon={Plus} kind="ghost" class="-ml-2" onClick={add}>
+            Add a header
+          </Button>
+          {stored.length > 0 && (
+            <Button kind="ghost" onClick={() => onHeaders(null)}>
+              Keep the stored ones
+            </Button>
+          )}
+        </>
+      )}
+    </fieldset>
+  );
+}

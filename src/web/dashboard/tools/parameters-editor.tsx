@@ -1,0 +1,169 @@
+/** The parameters of a tool: a row for each, or JSON Schema for what rows cannot say. */
+import { Plus, X } from "lucide-preact";
+import { Button, IconButton } from "../ui/button.tsx";
+import { TextField } from "../ui/field.tsx";
+import { useRowFocus } from "../ui/focus.ts";
+import {
+  emptyRow,
+  exampleParameters,
+  hasRows,
+  type ParameterRow,
+  type ParametersDraft,
+  parameterTypes,
+  readParameters,
+  switchMode,
+} from "./parameters-draft.ts";
+
+interface ParametersEditorProps {
+  draft: ParametersDraft;
+  error: string | undefined;
+  onDraft(draft: ParametersDraft): void;
+}
+
+export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProps) {
+  const { mode, rows, json } = draft;
+  const { list, focusRow } = useRowFocus();
+  const setRows = (next: readonly ParameterRow[]) => onDraft({ ...draft, rows: next });
+  const read = readParameters(draft);
+  // As it is typed, since rows are out of reach until it is right.
+  const problem = mode === "json" && "problem" in read ? read.problem : error;
+
+  return (
+    <fieldset>
+      <legend class="mb-1.5 font-medium">Parameters</legend>
+      <div class="mb-4 flex gap-1.5">
+        {(["rows", "json"] as const).map((one) => (
+          <Button
+            key={one}
+            kind={mode === one ? "secondary" : "ghost"}
+            disabled={mode !== one && (one === "rows" ? !hasRows(draft) : "problem" in read)}
+            onClick={() => mode !== one && onDraft(switchMode(draft))}
+          >
+            {one === "rows" ? "Fields" : "JSON"}
+            {mode === one && <span class="sr-only"> (chosen)</span>}
+          </Button>
+        ))}
+      </div>
+      {mode === "json" ? (
+        <TextField
+          label="JSON Schema"
+          aside={
+            <button
+              type="button"
+              class="text-accent underline"
+              onClick={() => onDraft({ ...draft, json: JSON.stringify(exampleParameters, null, 2) })}
+            >
+              Put an example in
+            </button>
+          }
+          isCode
+          rows={12}
+          value={json}
+          onValue={(text) => onDraft({ ...draft, json: text })}
+          hint={
+            hasRows(draft)
+              ? "Of an object. Arguments that do not fit are not sent: the model is told what is wrong."
+              : "This says more than fields can: choices, patterns, bounds. Arguments that do not fit are not sent."
+          }
+          error={problem}
+        />
+      ) : (
+        <>
+          <ul ref={list} class="space-y-3">
+            {rows.map((row, index) => (
+              // By place: names may be empty or equal while they are typed.
+              <li key={index}>
+                <Row
+                  row={row}
+                  place={index + 1}
+                  onRow={(next) => setRows(rows.with(index, next))}
+                  onRemove={() => {
+                    setRows(rows.toSpliced(index, 1));
+                    focusRow(Math.max(0, index - 1));
+                  }}
+                />
+              </li>
+            ))}
+          </ul>
+          {problem && (
+            <p role="alert" class="mt-1.5 text-[0.88rem] text-bad">
+              {problem}
+            </p>
+          )}
+          <p class="mt-1.5 text-[0.88rem] text-muted">
+            {rows.length === 0
+              ? "None yet: it is called without arguments."
+              : "The model fills them in from the conversation. Describe each, so that it knows what to ask for."}
+          </p>
+          <Button
+            icon={Plus}
+            kind="ghost"
+            class="-ml-2"
+            onClick={() => {
+              setRows([...rows, emptyRow]);
+              focusRow(rows.length);
+            }}
+          >
+            Add a parameter
+          </Button>
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+interface RowProps {
+  row: ParameterRow;
+  place: number;
+  onRow(row: ParameterRow): void;
+  onRemove(): void;
+}
+
+function Row({ row, place, onRow, onRemove }: RowProps) {
+  return (
+    <div class="flex flex-wrap items-center gap-1.5">
+      <input
+        aria-label={`Name of parameter ${place}`}
+        placeholder="number"
+        dir="ltr"
+        autocomplete="off"
+        class="control min-w-0 flex-1 basis-32 font-mono text-[0.9em]"
+        value={row.name}
+        onInput={({ currentTarget: { value: name } }) => onRow({ ...row, name })}
+      />
+      <select
+        aria-label={`Type of parameter ${place}`}
+        class="control w-auto shrink-0"
+        value={row.type}
+        onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
+      >
+        {parameterTypes.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <label class="flex items-center gap-1.5">
+        <input
+          type="checkbox"
+          checked={row.isRequired}
+          class="size-[1.05rem] shrink-0 accent-accent"
+          onChange={({ currentTarget: { checked: isRequired } }) => onRow({ ...row, isRequired })}
+        />
+        Required<span class="sr-only"> parameter {place}</span>
+      </label>
+      <IconButton label={`Remove parameter ${place}`} onClick={onRemove}>
+        <X size={17} aria-hidden="true" />
+      </IconButton>
+      <input
+        aria-label={`Description of parameter ${place}`}
+        placeholder="Six digits, on the invoice"
+        dir="auto"
+        autocomplete="off"
+        class="control min-w-0 w-full"
+        value={row.description}
+        onInput={({ currentTarget: { value: description } }) => onRow({ ...row, description })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+/** What a tool's buttons lead to, loaded with the first of them. */
+import { call } from "../lib/api.ts";
+import type { Tool } from "../lib/types.ts";
+import { Confirm } from "../ui/dialog.tsx";
+import { RotateSecret } from "../ui/secret.tsx";
+import { say } from "../ui/toast.tsx";
+import { EditTool, MakeTool } from "./edit-tool.tsx";
+import { LastCalls } from "./last-calls.tsx";
+import { TryTool } from "./try-tool.tsx";
+
+export type ToolAct = "edit" | "try" | "calls" | "rotate" | "delete";
+export type AskedOfTool = { what: ToolAct; tool: Tool } | { what: "create" };
+
+interface ToolDialogProps {
+  /** Of the companion's tools. */
+  path: string;
+  asked: AskedOfTool;
+  onSaved(): Promise<void>;
+  onClose(): void;
+}
+
+export function ToolDialog({ path, asked, onSaved, onClose }: ToolDialogProps) {
+  if (asked.what === "create") return <MakeTool path={path} onSaved={onSaved} onClose={onClose} />;
+  const { what, tool } = asked;
+  const at = `${path}/${tool.id}`;
+  if (what === "edit") return <EditTool path={path} tool={tool} onSaved={onSaved} onClose={onClose} />;
+  if (what === "try") return <TryTool path={at} tool={tool} onClose={onClose} />;
+  if (what === "calls") return <LastCalls path={at} tool={tool} onClose={onClose} />;
+  if (what === "rotate") return <RotateSecret path={at} name={tool.title} onClose={onClose} />;
+  return (
+    <Confirm
+      title={`Delete ${tool.title}?`}
+      action="Delete"
+      onConfirm={async () => {
+        await call("DELETE", at);
+        say("Deleted.");
+        await onSaved();
+      }}
+      onClose={onClose}
+    >
+      <p>
+        From the next message on it is called no more, and calls that wait for a visitor are declined. What was called
+        stays in the transcripts.
+      </p>
+    </Confirm>
+  );
+}

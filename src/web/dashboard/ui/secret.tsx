@@ -1,0 +1,64 @@
+/** The secret that signs requests to somebody's server: shown the one time that it can be seen, and replaced. */
+import { useState } from "preact/hooks";
+import { call } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { Button } from "./button.tsx";
+import { Snippet } from "./copy.tsx";
+import { Dialog, DialogActions, FormDialog } from "./dialog.tsx";
+import { Notice } from "./states.tsx";
+
+interface SecretProps {
+  /** Of what it signs for. */
+  name: string;
+  secret: string;
+  onClose(): void;
+}
+
+export function SecretShown({ name, secret, onClose }: SecretProps) {
+  return (
+    <Dialog title={`The secret of ${name}`} onClose={onClose} isSticky isWide>
+      <div class="space-y-4">
+        <Notice>Copy it now: it is stored encrypted, and nobody can show it to you again.</Notice>
+        <Snippet text={secret} copyLabel="Copy the secret" />
+        <p class="text-pretty text-muted">
+          Requests are signed with it, by Standard Webhooks: your server checks the signature, and so knows that they
+          come from here. There are libraries for that in most languages.
+        </p>
+      </div>
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          I have saved it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+interface RotateProps extends Omit<SecretProps, "secret"> {
+  /** Of what it signs for. */
+  path: string;
+}
+
+export function RotateSecret({ name, path, onClose }: RotateProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const submit = useAction(async () => {
+    const rotated = await call<{ secret?: string }>("POST", `${path}/rotate-secret`);
+    setSecret(rotated.secret ?? "");
+  });
+  if (secret !== null) return <SecretShown name={name} secret={secret} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={`A new secret for ${name}?`}
+      action="Make a new secret"
+      kind="danger"
+      isThrowaway
+      submit={submit}
+      onClose={onClose}
+    >
+      <p class="text-muted">
+        From the next request on the new one signs, and the old one never again: a server that knows the old one alone
+        refuses what comes until it has the new one.
+      </p>
+    </FormDialog>
+  );
+}
