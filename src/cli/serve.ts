@@ -119,7 +119,7 @@ async function serve(input: ActionInput): Promise<null> {
     if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
     warnIfUnconfined(log);
     const idlePrices = listIdlePrices(config);
-    if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
+    if (idlePrices.length > 0) log.warn("prices of models that no provider serves", { prices: idlePrices });
     if (isDefaultUnpriced(config) && (await services.store.spending.hasStopBudgets())) {
       log.error("the default model has no price", describeUnpricedDefault(config));
     }
@@ -133,7 +133,7 @@ async function serve(input: ActionInput): Promise<null> {
       llm: services.llm.name,
     });
     if (setup?.file)
-      log.info("nobody can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
+      log.info("no one can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
     // Flush the log now, so that it does not interrupt the message.
     flush();
     supervisor.serving({
