@@ -234,7 +234,10 @@ describe("changes", () => {
     expect((await api.call("PATCH", at, { tools: null })).json["tools"]).toBeNull();
     expectInvalid(await api.call("PATCH", at, { mcp_url: null, url }), ["url"]);
     expectInvalid(await api.call("PATCH", at, { mcp_url: null }), ["mcp_url"]);
-    expectInvalid(await api.call("PATCH", at, { description: "It", confirm: true }), ["description", "confirm"]);
+    expectInvalid(await api.call("PATCH", at, { description: "It", requires_visitor: true }), [
+      "description",
+      "requires_visitor",
+    ]);
     const http = await made();
     expectInvalid(await api.call("PATCH", http.at, { mcp_url: "https://mcp.example/" }), ["mcp_url"]);
     expectInvalid(await api.call("PATCH", http.at, { url: null }), ["url"]);
