@@ -30,6 +30,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx"), access: "signed-in" },
   { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
   { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx"), access: "signed-in" },
+  { pattern: "/app/webhooks", load: () => import("./pages/webhooks.tsx"), access: "signed-in" },
   { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
   { pattern: budgetsPath, load: () => import("./pages/budgets.tsx"), access: "signed-in" },
   { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
