@@ -3,6 +3,7 @@ import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
+import { describeMetadata } from "../lib/metadata-pairs.ts";
 import type { Webhook } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
@@ -11,7 +12,6 @@ import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import type { AskedOfWebhook, WebhookAct } from "../webhooks/webhook-dialog.tsx";
-import { describeReach } from "../webhooks/webhook-draft.ts";
 
 const WebhookDialog = lazy(async () => (await import("../webhooks/webhook-dialog.tsx")).WebhookDialog);
 
@@ -113,4 +113,10 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
       </div>
     </li>
   );
+}
+
+/** "All events of all companions", "3 events of companions with tenant = acme". */
+function describeReach({ events, metadata }: Webhook): string {
+  const which = events.includes("*") ? "All events" : events.length === 1 ? "1 event" : `${events.length} events`;
+  return `${which} of ${metadata === null ? "all companions" : `companions with ${describeMetadata(metadata)}`}`;
 }

@@ -1,7 +1,7 @@
 /** A webhook while it is edited, and what is sent of it; and its events in words. */
 import { toAddress } from "../lib/address.ts";
 import { changedFields } from "../lib/api.ts";
-import { describeMetadata, findPairsProblem, type MetadataPair, toMetadata, toPairs } from "../lib/metadata-pairs.ts";
+import { findPairsProblem, type MetadataPair, toMetadata, toPairs } from "../lib/metadata-pairs.ts";
 import type { Webhook } from "../lib/types.ts";
 
 type Wanted = Webhook["events"][number];
@@ -82,10 +82,4 @@ const words: Record<keyof WebhookBody, string> = {
 export function findWebhookChanges(before: Webhook, after: Webhook): string[] {
   const changed = changedFields(toWebhookBody(toWebhookDraft(before)), toWebhookBody(toWebhookDraft(after)));
   return Object.keys(changed).map((name) => words[name as keyof WebhookBody]);
-}
-
-/** "All events of all companions", "3 events of companions with tenant = acme". */
-export function describeReach({ events, metadata }: Webhook): string {
-  const which = events.includes("*") ? "All events" : events.length === 1 ? "1 event" : `${events.length} events`;
-  return `${which} of ${metadata === null ? "all companions" : `companions with ${describeMetadata(metadata)}`}`;
 }
