@@ -258,7 +258,7 @@ test("what the model called is in the transcript and among the last calls, as te
   await examine(page, "dashboard-tool-calls");
   await calls.getByRole("link", { name: "The conversation" }).first().click();
   await page.getByText("Tools: 2 calls, 1 failed").click();
-  const log = page.getByRole("log");
+  const log = page.getByRole("log").getByRole("list", { name: "Calls of tools" });
   await log.getByText("done", { exact: true }).click();
   await log.getByText('"number": "4711"').first().waitFor();
   await log.getByText("<img src=x onerror=alert(1)>").waitFor();
