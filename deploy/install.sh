@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs companiond: finds what this machine needs, downloads it, checks it, and puts it in its place.
+# Installs companiond: finds what this machine needs, downloads it, checks it, and installs it.
 #
 #   curl -fsSL https://releases.example.com/install.sh | sh
 #   curl -fsSL https://releases.example.com/install.sh | sh -s -- --to ~/bin

@@ -63,7 +63,7 @@ export const burstCase: ClusterCase = {
   title: "a day's quota used up under kills",
   story:
     "Two visitors in each of ten conversations send messages until the companion's day is used up, while instances are " +
-    "killed at random moments. Nothing is admitted over the quota, and the places of killed turns are given back.",
+    "killed at random moments. Nothing is admitted over the quota, and the slots of killed turns are released.",
   never: ["messages refused or lost for another reason", "quotas that admitted a wrong number"],
   async run({ cluster, tally, context }) {
     for (let round = 0; round < rounds[context.form]; round++) {

@@ -22,9 +22,9 @@ export const partitionCase: ClusterCase = {
   title: "one instance cut off from PostgreSQL and Redis",
   story:
     "What one instance and the two servers send each other is swallowed, while it is in the middle of replies. It soon " +
-    "says that it is not ready and refuses messages with 503; once the servers' side has given the lines up, its " +
+    "reports that it is not ready and refuses messages with 503; once the servers' side has given the lines up, its " +
     "conversations go on elsewhere. When the lines are back it is ready again without a restart, and what is stored is " +
-    "what visitors were told.",
+    "what visitors received.",
   never: [
     "instances cut off that said they were ready",
     "messages that an instance cut off answered other than 503",
@@ -137,7 +137,7 @@ export const networkRow: FaultRow = {
   title: "one instance cut off by the network itself",
   story:
     "The same with an instance in a network of its own, as on another machine, whose packets to and from PostgreSQL and " +
-    "Redis are lost: neither end learns what became of the other, and each has to give it up by itself.",
+    "Redis are lost: neither end learns what became of the other, and each has to give it up on its own.",
   async run(context) {
     await using network = await openNetworkNamespace();
     if (network === null) return skipped("Networks of their own need root, Linux, and the tools unshare and tc.");

@@ -15,7 +15,7 @@ import {
 import type { ClusterCase, ClusterSituation } from "./cluster-case.ts";
 
 const rounds = { tiny: 2, short: 20, long: 100 };
-const lost = "characters lost or doubled on the way";
+const lost = "characters lost or doubled in transit";
 const unclear = "streams of a killed instance with another end";
 const stuck = "messages of a killed instance that could not be repeated";
 

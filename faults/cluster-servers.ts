@@ -13,7 +13,7 @@ export const postgresCase: ClusterCase = {
   title: "PostgreSQL away for three seconds",
   story:
     "All processes of PostgreSQL are killed while 18 replies run, of which some end meanwhile; every second time it is " +
-    "told to restart. The open streams flow, " +
+    "asked to restart. The open streams flow, " +
     "new messages are refused with 503, no instance is ready; once PostgreSQL is back, every reply is stored and ends " +
     "with [DONE], and all instances are ready again without a restart.",
   never: [
@@ -87,8 +87,8 @@ export const redisCase: ClusterCase = {
   name: "cluster-redis",
   title: "Redis killed, then swallowing",
   story:
-    "Visitors talk while Redis is killed, and once more while it takes bytes and says nothing. Each instance counts by " +
-    "itself then: no request fails, and an address gets at most three times its limit. With Redis it gets the limit " +
+    "Visitors talk while Redis is killed, and once more while it takes bytes and says nothing. Each instance counts on " +
+    "its own then: no request fails, and an address gets at most three times its limit. With Redis it gets the limit " +
     "exactly, at whichever instance it asks.",
   never: [
     "5xx responses",

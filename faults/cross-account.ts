@@ -24,7 +24,7 @@ const faults = [
   "resources of the other account changed",
   "ids that their own owner cannot use",
   "retries that got the other account's response",
-  "voice agents of the other account taken",
+  "voice agents of the other account claimed",
   "words of the other account's visitor remembered",
 ] as const;
 

@@ -29,8 +29,8 @@ export const heavyCallsRow: FaultRow = {
   title: "calls that ask for all the work that they may",
   story:
     `One key sends batches whose lines have ${leaves} values of metadata each, asks for sums, groupings, budgets and ` +
-    "exports of usage that was recorded under hundreds of large labels, and for all usage of 49 000 companions at once; it " +
-    "reads pages of 8 MiB at once, and sends sources of 19 MB; a visitor has a conversation of 30 MiB. What counts is " +
+    "exports of usage that was recorded under hundreds of large labels, and for all usage of 49 000 companions together; it reads " +
+    "pages of 8 MiB at the same time, and sends sources of 19 MB; a visitor has a conversation of 30 MiB. What counts is " +
     "the processor time that the server's one thread takes in a turn of its event loop, for which a small request would " +
     `have to wait: at most ${mostHeldMs} ms, other programs' share not included.`,
   async run({ form, say }) {
@@ -84,7 +84,7 @@ export const heavyCallsRow: FaultRow = {
     );
     await hold("events of usage", times[form], () => get("/api/usage/events?include=today"));
     for (let at = 0; at < prompts[form]; at++) await makeCompanion(client, { system_prompt: "é".repeat(32_000) });
-    await hold("ten pages of 8 MiB at once", times[form], () =>
+    await hold("ten pages of 8 MiB at the same time", times[form], () =>
       Promise.all(Array.from({ length: 10 }, () => read(client, "/api/companions?limit=1000", "gzip"))),
     );
     for (const [name, unit] of Object.entries(textUnits)) {

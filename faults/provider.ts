@@ -53,8 +53,8 @@ const troubles: Trouble[] = [
       ),
     ),
   ),
-  beforeFirst("cut at once", (response) => response.cut()),
-  beforeFirst("reset at once", (response) => response.reset()),
+  beforeFirst("cut immediately", (response) => response.cut()),
+  beforeFirst("reset immediately", (response) => response.reset()),
   beforeFirst("bytes that are not HTTP", (response) => {
     response.writeRaw(`\x16\x03\x01${secret}\r\n\r\n`);
     response.cut();

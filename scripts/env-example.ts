@@ -11,7 +11,7 @@ import { type Setting, takesFile } from "../src/config/setting.ts";
 import { settingSections } from "../src/config/settings.ts";
 
 const width = 120;
-const head = `# Settings of companiond. The executable reads no .env by itself: companiond serve --env-file FILE
+const head = `# Settings of companiond. The executable reads no .env unless it is named: companiond serve --env-file FILE
 #
 # One NAME=value per line. Unquoted values end before " #"; 'single quotes' are literal; "double quotes" support
 # \\n \\r \\t \\" \\\\. Nothing is expanded. The environment overrides this file, flags override both; an empty variable counts

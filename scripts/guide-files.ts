@@ -24,6 +24,7 @@ export const guideFiles: readonly GuideFile[] = [
     "client",
     "knowledge-api",
     "tools",
+    "tools-safety",
     "identity",
     "sdk",
     "mobile",
@@ -59,6 +60,7 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
     ...inFolder("examples/relay", "README.md", "package.json", "server.mjs"),
     ...inFolder("examples/signed-in", "README.md", "index.html", "page.js", "server.mjs"),
     ...inFolder("examples/webhooks", "README.md", "receiver.mjs", "receiver.py"),
+    ...inFolder("examples/tools", "README.md", "server.mjs", "server.py"),
   ],
 };
 

@@ -56,10 +56,10 @@ test.each([
   ["with another sum than was signed", { change: (offer) => (offer["sha256"] = "0".repeat(64)) }, "is not signed with"],
   ["older", { version: "0.0.1" }, "only newer releases are installed"],
   ["the same", { version: current }, "only newer releases are installed"],
-  ["for other machines only", { change: (offer) => delete offer["url"] }, "does not say where"],
+  ["for other machines only", { change: (offer) => delete offer["url"] }, "does not name the executable"],
   ["fetched in the clear", { change: (offer) => (offer["url"] = "http://releases.example/x") }, "not a safe source"],
   ["that does not run here", { body: new TextEncoder().encode("\x7fELF cut") }, "does not run on this machine"],
-  ["that is another version", { body: makeProgram("98.0.0") }, "says that it is 98.0.0, not 99.1.0"],
+  ["that is another version", { body: makeProgram("98.0.0") }, "reports that it is 98.0.0, not 99.1.0"],
 ] satisfies [string, Offer, string][])("refuses a release %s, and keeps the old file", async (_, offer, sentence) => {
   publish(offer);
   const { exitCode, stderr } = await run([]);

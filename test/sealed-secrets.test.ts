@@ -106,7 +106,7 @@ describe("the server does not start", () => {
       `the second factors and the visitor keys in the database cannot be opened: ${keyFile} is not the key that sealed ` +
         'them. Put the key back. If it is lost, run "companiond account reset-totp <email>" for each account that has second ' +
         'factors (ada@shop.example), and "companiond account reset-visitor-keys <email> --yes" for each account that has ' +
-        "visitor keys (eve@shop.example); they are set up anew then.",
+        "visitor keys (eve@shop.example); they are set up again then.",
     );
     const run = (words: string[]) =>
       runCommand(["account", ...words], { environment: { COMPANIOND_DATA_DIR: directory.path } });

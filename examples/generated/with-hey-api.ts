@@ -20,7 +20,7 @@ const made = await createCompanion({
 if (made.error) throw new Error(`${made.error.code}: ${made.error.detail}`);
 const path = { id: made.data.id };
 
-// A stream that fails is asked for again unless it is told not to: the message would be sent twice.
+// A stream that fails is asked for again unless that is turned off: the message would be sent twice.
 const { stream } = await relayChat({
   path,
   body: { message: "What are your opening hours?", visitor: { sub: "user-42" } },

@@ -30,7 +30,7 @@ async function createCompanion() {
   );
 }
 
-// One token for each place, so that one can be revoked without the others.
+// One token for each page or site, so that one can be revoked without the others.
 async function ensureEmbedToken(companion, name) {
   // Revoked tokens are not in the list.
   const { data } = await companiond.companions.embedTokens.list(companion.id);

@@ -10,7 +10,7 @@ if (!BASE_URL || !API_KEY || !COMPANION_ID) {
 }
 const companiond = new Companiond({ baseUrl: BASE_URL, apiKey: API_KEY });
 
-// This map stands for your own sessions. The visitor is whoever is signed in, never a name that the page sends.
+// This map stands for your own sessions. The visitor is the user who is signed in, never a name that the page sends.
 const users = new Map([["session-of-ada", { id: 42, name: "Ada", plan: "pro" }]]);
 
 async function readJson(request) {
@@ -55,7 +55,7 @@ function fail(response, error) {
   if (response.destroyed) return;
   const isKnown = error instanceof CompaniondError;
   if (!isKnown) console.error(error);
-  // Once the reply has begun, its last line says that it is not whole.
+  // Once the reply has begun, its last line shows that it is not whole.
   const { code, message } = isKnown ? error : { code: "internal", message: "Something went wrong." };
   if (!response.headersSent) response.writeHead(error.status || 502, { "content-type": "application/json" });
   response.end(`${JSON.stringify({ error: { code, message } })}\n`);

@@ -1,6 +1,6 @@
 // Puts the chat on the page, and hands it the visitor's tokens.
 const { name, baseUrl, token } = await (await fetch("/session")).json();
-document.getElementById("who").textContent = name === null ? "Nobody is signed in." : `You are ${name}.`;
+document.getElementById("who").textContent = name === null ? "No one is signed in." : `You are ${name}.`;
 document.getElementById(name === null ? "sign-in" : "sign-out").hidden = false;
 
 const script = document.createElement("script");
@@ -12,7 +12,7 @@ await customElements.whenDefined("companion-chat");
 
 async function fetchVisitorToken() {
   const response = await fetch("/visitor-token", { cache: "no-store" });
-  if (response.status === 401) return null; // Nobody is signed in: an anonymous visitor.
+  if (response.status === 401) return null; // No one is signed in: an anonymous visitor.
   if (!response.ok) throw new Error("There is no visitor token.");
   return await response.text();
 }

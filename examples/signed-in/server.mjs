@@ -1,4 +1,4 @@
-// A website that tells companiond who its visitors are. It has a sign-in, an address for visitor tokens, and a page.
+// A website that identifies its visitors to companiond. It has a sign-in, an address for visitor tokens, and a page.
 import { createHmac, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ const sessions = new Map();
 
 const base64url = (part) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-// The user is whoever is signed in to your own session, never a name that the browser sends.
+// The user is the one who is signed in to your own session, never a name that the browser sends.
 function signVisitorToken(user) {
   const now = Math.floor(Date.now() / 1000);
   const header = { alg: "HS256", typ: "JWT", kid: VISITOR_KEY_ID };
@@ -49,7 +49,7 @@ async function respond(request) {
   const home = { ...noStore, location: "/" };
 
   if (request.method === "POST") {
-    // A form of another website must sign nobody in or out.
+    // A form of another website must sign no one in or out.
     if (request.headers["sec-fetch-site"] !== "same-origin") return [403, noStore, "Only from this site."];
     if (pathname === "/sign-in" && users.has(searchParams.get("user"))) {
       const session = randomUUID();
@@ -63,7 +63,7 @@ async function respond(request) {
   }
   if (request.method === "GET") {
     if (pathname === "/visitor-token") {
-      return user === null ? [401, noStore, "Nobody is signed in."] : [200, noStore, signVisitorToken(user)];
+      return user === null ? [401, noStore, "No one is signed in."] : [200, noStore, signVisitorToken(user)];
     }
     if (pathname === "/session") {
       const facts = { name: user?.name ?? null, baseUrl: BASE_URL, token: EMBED_TOKEN };

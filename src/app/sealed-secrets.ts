@@ -176,7 +176,7 @@ function keyLost(problem: string, lost: readonly LostSecrets[]): AppError {
   return new AppError(
     "unavailable",
     `the ${all} in the database cannot be opened: ${problem}. Put the key back. If it is lost, run ` +
-      `${commands.join(", and ")}; they are set up anew then.`,
+      `${commands.join(", and ")}; they are set up again then.`,
   );
 }
 

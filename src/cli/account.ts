@@ -104,7 +104,9 @@ const remove: Action = {
     const email = readEmail(input.args.operand(0));
     const mustAsk = !input.args.has("yes");
     if (mustAsk && !input.io.canAsk) {
-      throw new Misuse(`this deletes ${email} with everything it owns, and nobody can be asked. Add --yes to do it.`);
+      throw new Misuse(
+        `this deletes ${email} with everything it owns, and there is no terminal to confirm it. Add --yes to do it.`,
+      );
     }
     const { store, account } = await openAccount(input, email);
     if (mustAsk) await confirmDeletion(input, store, account);

@@ -9,7 +9,7 @@ import { singleCommand } from "./command.ts";
 
 export const backupStorageCommand = singleCommand({
   name: storageCommandName,
-  about: "Do what standard input says with the storage of backups. Used by companiond itself.",
+  about: "Run what standard input describes on the storage of backups. Used by companiond itself.",
   data: "none",
   async run({ io }) {
     const stopping = new AbortController();

@@ -10,7 +10,7 @@ import { file } from "./value.ts";
 export const backupCommand = singleCommand({
   name: "backup",
   about:
-    "Write a consistent, verified snapshot of the database to a file, even while a server uses it; or, with s3: in place of it, " +
+    "Write a consistent, verified snapshot of the database to a file, even while a server uses it; or, with s3: instead of a path, " +
     "upload one to the storage of backups. For PostgreSQL use pg_dump.",
   data: "reads",
   opensAsCaller: true,

@@ -56,7 +56,7 @@ const verify: Action = {
   name: "verify",
   about:
     "Fetch a backup from the storage (the newest, or <name> as backups list shows it), check and open it as a restore " +
-    "would, and say what is in it. Without a storage, and for the name of a local one, check that.",
+    "would, and report what is in it. Without a storage, and for the name of a local one, check that.",
   data: "reads",
   opensAsCaller: true,
   operands: [{ value: free("name"), isOptional: true }],
@@ -76,7 +76,7 @@ const verify: Action = {
 
 export const backupsCommand: Command = {
   name: "backups",
-  about: "Look through backups.",
+  about: "Search the backups.",
   actions: [list, verify],
 };
 
@@ -97,7 +97,7 @@ function verifyLocal(config: Config, named: string | null): ActionResult {
   const found = named === null ? local[0] : local.find(({ name }) => name === named);
   if (found === undefined) {
     const what = named === null ? "no backup" : `no backup ${named}`;
-    throw new CommandFailure(`There is ${what} in ${config.backup.dir}. Look with companiond backups list.`);
+    throw new CommandFailure(`There is ${what} in ${config.backup.dir}. List them with companiond backups list.`);
   }
   const facts = examineAs(config, join(config.backup.dir, found.name), found.name);
   return describe({ name: found.name, where: "local", stored_bytes: found.bytes }, facts);

@@ -19,7 +19,7 @@ const notes = `<source> and <target> are one of each:
   sqlite:<directory>, postgres://…   this data directory, this database
   sqlite, postgres                   the data directory and the DATABASE_URL of the configuration
 
-Write postgres rather than a URL with a password, which everybody on the machine could read in the list of processes.
+Write postgres rather than a URL with a password, which every user of the machine could read in the list of processes.
 Stop all servers of both first. The target must be new or empty. An interrupted copy goes on when the same command is
 run again; until it has ended, no server and no other command uses the target. The source is only read.`;
 

@@ -18,7 +18,7 @@ const machineLooks = ["data directory", "disk"];
 export const doctorCommand = singleCommand({
   name: "doctor",
   about:
-    "Check configuration, data, network and providers, and say what to fix. Where a server runs in the data directory, it " +
+    "Check configuration, data, network and providers, and report what to fix. Where a server runs in the data directory, it " +
     "is asked what it runs with. Asks the language model for one word. Exits with 1 if a check fails, with 2 if it is the " +
     "configuration.",
   data: "reads",

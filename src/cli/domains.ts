@@ -84,7 +84,7 @@ function pick({ host, port, code, message }: ListenFailure) {
 async function explainClosedPort(failure: ListenFailure): Promise<string> {
   const { wrong, advice } = await explainListenFailure({ ...pick(failure), purpose: "http" });
   return (
-    `${wrong} Until this is put right, no certificate is obtained or renewed, and nobody who opens http:// is sent to ` +
+    `${wrong} Until this is put right, no certificate is obtained or renewed, and no one who opens http:// is redirected to ` +
     `https://. ${advice} It is tried again every minute.`
   );
 }

@@ -38,7 +38,7 @@ const create: Action = {
     },
     replaces: {
       value: free("id"),
-      about: "A key whose place it takes, with that key's account, name, scopes and time where no others are given.",
+      about: "A key that it replaces, with that key's account, name, scopes and time where no others are given.",
     },
     grace: {
       value: free("time"),
@@ -112,7 +112,7 @@ const list: Action = {
 
 const revoke: Action = {
   name: "revoke",
-  about: "Revoke a key and all keys created with it; a running server refuses them at once.",
+  about: "Revoke a key and all keys created with it; a running server refuses them immediately.",
   data: "writes",
   operands: [{ value: free("id") }],
   async run({ args, ids, openStore, audit }) {

@@ -86,7 +86,10 @@ export const addAction: Action = {
     title: { value: free("text"), about: "What replies cite a file as (its name). For one file." },
     "refresh-hours": { value: free("hours"), about: "Read the URLs again every so many hours, 1 to 720." },
     sitemap: { about: "The URLs are sitemaps: read their pages." },
-    queue: { about: "Only queue them: a running server reads them within an hour, or when somebody looks at them." },
+    queue: {
+      about:
+        "Only queue them: a running server reads them within an hour, or when someone opens them in the dashboard.",
+    },
   },
   async run(input) {
     const { args, openStore, ids, audit } = input;

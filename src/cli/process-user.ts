@@ -152,7 +152,7 @@ function refuseLinks(dataDir: string): void {
   if (link === undefined) return;
   throw new AppError(
     "conflict",
-    `${join(dataDir, link.name)} is a symbolic link, which companiond does not follow as root. Put in its place what it ` +
+    `${join(dataDir, link.name)} is a symbolic link, which companiond does not follow as root. Replace it with what it ` +
       "points to, or run the command as the owner of the directory.",
   );
 }

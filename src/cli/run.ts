@@ -97,7 +97,7 @@ async function runAction(
     },
     openStore({ isMigration = false } = {}) {
       const { data: use } = action;
-      if (use === "none") throw new Error("the action does not say that it uses data");
+      if (use === "none") throw new Error("the action does not declare that it uses data");
       const loaded = input.loadConfig();
       io.user.settle();
       const [store = openStore(loaded, { isMigration, use })] = opened;

@@ -1,4 +1,5 @@
 /** `companiond serve`: runs the server from start to shutdown. */
+import { ensureDemo } from "../app/demo.ts";
 import { type OpenedServices, openServices, storageOf } from "../app/services.ts";
 import { type Config, readNetworkVariables } from "../config/config.ts";
 import { buildInfo } from "../lib/build-info.ts";
@@ -12,7 +13,6 @@ import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
-import { ensureDemo } from "./demo.ts";
 import type { Domains, DomainsOptions } from "./domains.ts";
 import type { AskedServer } from "./door/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
@@ -119,7 +119,7 @@ async function serve(input: ActionInput): Promise<null> {
     if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
     warnIfUnconfined(log);
     const idlePrices = listIdlePrices(config);
-    if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
+    if (idlePrices.length > 0) log.warn("prices of models that no provider serves", { prices: idlePrices });
     if (isDefaultUnpriced(config) && (await services.store.spending.hasStopBudgets())) {
       log.error("the default model has no price", describeUnpricedDefault(config));
     }
@@ -133,7 +133,7 @@ async function serve(input: ActionInput): Promise<null> {
       llm: services.llm.name,
     });
     if (setup?.file)
-      log.info("nobody can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
+      log.info("no one can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
     // Flush the log now, so that it does not interrupt the message.
     flush();
     supervisor.serving({

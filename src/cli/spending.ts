@@ -7,7 +7,7 @@ import type { Action, ActionInput, Command } from "./command.ts";
 import { openAccount } from "./find-account.ts";
 import { free } from "./value.ts";
 
-const options = { account: { value: free("email"), about: "Only this account. Without it, everybody." } };
+const options = { account: { value: free("email"), about: "Only this account. Without it, all accounts." } };
 
 interface Whom {
   store: Store;
@@ -18,7 +18,7 @@ interface Whom {
 
 async function findWhom(input: ActionInput): Promise<Whom> {
   const email = input.args.find("account");
-  if (email === undefined) return { store: await input.openStore(), accountId: null, name: "everybody" };
+  if (email === undefined) return { store: await input.openStore(), accountId: null, name: "all accounts" };
   const { store, account } = await openAccount(input, email);
   return { store, accountId: account.id, name: account.email };
 }
@@ -33,14 +33,14 @@ const stop: Action = {
     await store.spending.stop(accountId, input.audit());
     return {
       json: { account_id: accountId, stopped: true },
-      text: `Stopped for ${name}. Visitors are told to try again later, until "companiond spending start".`,
+      text: `Stopped for ${name}. Visitors are asked to try again later, until "companiond spending start".`,
     };
   },
 };
 
 const start: Action = {
   name: "start",
-  about: "Let calls begin again. A stop of everybody and those of single accounts end one by one.",
+  about: "Let calls begin again. A stop of all accounts and those of single accounts end one by one.",
   data: "writes",
   options,
   async run(input) {
@@ -50,7 +50,7 @@ const start: Action = {
     const ended = wasStopped ? `Started again for ${name}.` : `Nothing was stopped for ${name}.`;
     return {
       json: { account_id: accountId, stopped: left !== null },
-      text: left === null ? ended : `${ended} Everybody is still stopped.`,
+      text: left === null ? ended : `${ended} The stop of all accounts is still in force.`,
     };
   },
 };
@@ -67,7 +67,7 @@ const status: Action = {
       accountId === null ? stops : stops.filter((one) => one.accountId === null || one.accountId === accountId);
     const accounts = new Map((await store.accounts.list()).map(({ id, email }) => [id, email]));
     const rows = own.map((one) => [
-      one.accountId === null ? "everybody" : (accounts.get(one.accountId) ?? one.accountId),
+      one.accountId === null ? "all accounts" : (accounts.get(one.accountId) ?? one.accountId),
       toRfc3339(one.stoppedAt),
     ]);
     return {

@@ -20,7 +20,7 @@ export function describeStart({ url, listeningUrl, llmName, demoToken, setupLink
     lines.push("", "Or chat with the demo companion from a terminal:", "", `  ${writeCurl(listeningUrl, demoToken)}`);
   }
   if (setupLink !== null) {
-    lines.push("", "Nobody can sign in to the dashboard yet. Set it up within 30 minutes (the link works once):", "");
+    lines.push("", "No one can sign in to the dashboard yet. Set it up within 30 minutes (the link works once):", "");
     lines.push(`  ${setupLink}`);
   }
   if (llmName === "demo") {

@@ -27,7 +27,7 @@ export const updateCommand = singleCommand({
     "A running server keeps the old version until it is restarted.",
   data: "none",
   options: {
-    check: { about: "Only say whether there is a newer release." },
+    check: { about: "Only report whether there is a newer release." },
     version: { value: free("version"), about: "This release instead of the latest one; it must be newer, too." },
   },
   run: update,

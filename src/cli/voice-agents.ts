@@ -27,7 +27,7 @@ const grant: Action = {
 
 const revoke: Action = {
   name: "revoke-agent",
-  about: "Revoke an account's voice agent: companions that use it lose their voice at once.",
+  about: "Revoke an account's voice agent: companions that use it lose their voice immediately.",
   data: "writes",
   operands: [{ value: free("email") }, { value: free("agent") }],
   async run(input) {

@@ -96,7 +96,7 @@ export function judgeDemo({ isDemo, llm, publicUrl, server }: Settings): "refuse
 export function describeRefusal({ server: { acme, host } }: Pick<Settings, "server">): string {
   const place = acme?.domains[0] ?? host;
   return (
-    `no language model is configured, and the built-in demo would answer everybody who reaches ${place}. ` +
+    `no language model is configured, and the built-in demo would answer everyone who reaches ${place}. ` +
     `Set ${modelSettings}; or add --demo if that is what you want.`
   );
 }

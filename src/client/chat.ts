@@ -8,7 +8,7 @@ import { toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
 import { type ApiCall, type CallOptions, type Transport, toSearch } from "./transport.ts";
 
-/** A reply that was left is ended in the background: nobody waits for long. */
+/** A reply that was left is ended in the background: no caller waits for it. */
 const cancelTimeoutMs = 5000;
 
 interface Message {

@@ -1,6 +1,6 @@
 /** Names for calls and messages. */
 
-/** A random UUID. They only have to differ: whoever knows one still needs the API key. */
+/** A random UUID. They only have to differ: a caller who knows one still needs the API key. */
 export function makeUuid(): string {
   // Node 18 has it behind a flag.
   const { crypto } = globalThis as { crypto?: { randomUUID?(): string } };

@@ -4,7 +4,7 @@ import type { OpenedResponse } from "../reply-stream/request.ts";
 import { reconnectDelaysMs } from "../reply-stream/waiting.ts";
 import { CompaniondError, toCompaniondError } from "./errors.ts";
 
-/** `open` is told the last object that arrived and how many did. Opened for the first time, it has had its tries. */
+/** `open` receives the last object that arrived and how many did. Opened for the first time, it has had its tries. */
 export async function* resumeObjects<Item>(
   open: (last: Item | null, count: number) => Promise<OpenedResponse>,
   sleep: (durationMs: number) => Promise<void>,
@@ -58,7 +58,7 @@ async function* readObjects<Item>({ response, next, close }: OpenedResponse): As
   }
 }
 
-/** What ends without a line break and is no JSON was cut, which not every proxy and runtime tells from an end. */
+/** What ends without a line break and is no JSON was cut, which not every proxy and runtime reports. */
 function parseLine<Item>(line: string, isCut: boolean): Item {
   try {
     return JSON.parse(line) as Item;

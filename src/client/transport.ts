@@ -80,7 +80,7 @@ export interface ApiCall {
   form?: FormData | undefined;
   /** Once more, it could do another thing than the first time: then only a refusal is tried again. */
   isOnce?: boolean;
-  /** After a cut the caller comes back by itself. */
+  /** After a cut the caller reconnects automatically. */
   isFollowed?: boolean;
 }
 
@@ -161,7 +161,7 @@ export function readVersion<Body>(transport: Transport, path: readonly string[],
   }));
 }
 
-/** The server sends whole JSON: half of it was cut, which not every proxy and runtime tells from an end. */
+/** The server sends whole JSON: where it was cut, not every proxy and runtime reports that. */
 export function parseAnswer<Body>(text: string, { headers }: Response): Body {
   try {
     return JSON.parse(text) as Body;
@@ -205,7 +205,7 @@ export function toSearch(query: Query = {}): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** Nobody knows whether the server did it. */
+/** Whether the server did it is unknown. */
 function isUnheard({ isCut, status, requestId }: CompanionError): boolean {
   return isCut || (status >= 500 && requestId === null);
 }

@@ -149,6 +149,6 @@ export const operationSettings = {
   releasesKey: optional({
     variable: "COMPANIOND_RELEASES_KEY",
     parse: releasesKey,
-    about: "The Ed25519 public key that releases are signed with (base64), in place of the one in the executable.",
+    about: "The Ed25519 public key that releases are signed with (base64), instead of the one in the executable.",
   }),
 } satisfies Record<string, Setting<unknown>>;

@@ -69,7 +69,7 @@ export const modelSettings = {
     variable: "COMPANIOND_REASONING_EFFORT",
     parse: oneOf(reasoningEfforts),
     about:
-      "How long models think before they answer, where a companion does not say: none, minimal, low, medium, high, xhigh " +
+      "How long models think before they answer, where a companion does not set it: none, minimal, low, medium, high, xhigh " +
       "or max. Without it, as little as they can over responses, and their own default over chat.",
   }),
   reasoningTokens: plain(

@@ -41,7 +41,7 @@ export interface CompanionSettings {
   challenge: ChallengeMode;
   /** Whether it answers without knowledge too, or says `noAnswerText` where nothing was found. */
   answerMode: AnswerMode;
-  /** How replies tell their sources. */
+  /** How replies cite their sources. */
   citations: CitationMode;
   /** At most 1000 characters; null: a sentence in the visitor's language. */
   noAnswerText: string | null;

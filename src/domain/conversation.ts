@@ -55,7 +55,7 @@ export interface Message extends HistoryMessage {
   outputTokens: number | null;
   /** True where the provider sent no usage and the figures are ours. */
   tokensEstimated: boolean;
-  /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
+  /** Why the model stopped; null for messages that no model wrote, and where it gave none. */
   finishReason: FinishReason | null;
   /** Who replied, as in `Answerer`; null for visitors' messages and spoken ones. */
   model: string | null;

@@ -149,7 +149,7 @@ function adviseOn(kind: FailureKind, { key, url, model, effort, api, extra }: Re
       return `Check ${url} and ${api}.`;
     case "provider_error":
     case "broken_off":
-      return `Wait, or see what the provider says of its state; if it lasts, check ${url} and ${model}.`;
+      return `Wait, or check the provider's status page; if it lasts, check ${url} and ${model}.`;
   }
 }
 

@@ -13,6 +13,9 @@ export const reservedToolNames: readonly string[] = ["ask_for_a_person"];
 /** Of `parameters`, as JSON in UTF-8. */
 export const maxParametersBytes = 8 * 1024;
 
+/** Of a call's arguments: to write JSON takes time by the square of its depth, a second for 30 000 levels. */
+export const maxArgumentDepth = 32;
+
 /** Of what a tool answers, in UTF-8 bytes. */
 export const maxResultBytes = 16 * 1024;
 
@@ -29,6 +32,12 @@ export const maxRoundsMs = 5 * 60_000;
 
 /** How long a visitor may think before confirming. */
 export const confirmableMs = 10 * 60_000;
+
+/**
+ * What the URL of a tool begins with that the server answers itself, as the demo's do. Such a tool has no secret, and nobody
+ * can enter such a URL: it is none of a server.
+ */
+export const builtInPrefix = "companiond:";
 
 /** Who answers a tool's calls: a URL of the owner's, or a server that speaks MCP and offers several tools. */
 export type ToolTarget =
@@ -52,7 +61,7 @@ export interface Tool {
   readonly sealedHeaders: string | null;
   /** The names of those headers, which may be shown. */
   readonly headerNames: readonly string[];
-  /** Signs its calls: a `whsec_…`, sealed. */
+  /** Signs its calls: a `whsec_…`, sealed. Empty for a tool that the server answers itself. */
   readonly sealedSecret: string;
   readonly timeoutMs: number;
   /** Whether the visitor is asked before each call. Never of an MCP server's. */

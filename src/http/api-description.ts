@@ -149,8 +149,8 @@ export const eventStream: ApiResponse = {
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. With `events: true`, one ' +
     "`event: sources` may come before the end. Lines that do not " +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
-    "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
-    "(nobody read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
+    "its last comment has the reason: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
+    "(no one read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
   get content() {
     return { "text/event-stream": ChatEvent };
@@ -204,7 +204,7 @@ export const ProblemObject = namedObject(
     challenge: t.Optional(ChallengeObject),
     kind: t.Optional(
       OneOf(failureKinds, {
-        description: "On `upstream_error`, to whoever may manage the companion: why the reply failed.",
+        description: "On `upstream_error`, to callers who may manage the companion: why the reply failed.",
       }),
     ),
   }),

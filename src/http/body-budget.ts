@@ -54,8 +54,8 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
 
   function grow(share: BudgetShare, amount: number): void {
     if (share.growTo(amount)) return;
-    if (share.isWithinOwner(amount)) throw crowded("Too much is being sent to this server at once.");
-    throw crowded(`This ${limits.sender} sends too much at once.`);
+    if (share.isWithinOwner(amount)) throw crowded("Too much is being sent to this server at the same time.");
+    throw crowded(`This ${limits.sender} sends too much at the same time.`);
   }
 
   async function take(request: Request, sender: string, see?: (piece: Uint8Array) => void): Promise<HeldBody> {

@@ -32,7 +32,7 @@ const longestPath = 8192;
 const keyHeaders = {
   authorization: "The key of this request was sent unencrypted: replace it.",
   "x-visitor-token":
-    "The visitor token of this request was sent unencrypted: whoever has seen it is that visitor until it ends.",
+    "The visitor token of this request was sent unencrypted: anyone who has seen it can act as that visitor until it ends.",
 };
 
 /**

@@ -80,7 +80,7 @@ export function openLog(options: LogOptions): { log: Log; flush: () => void } {
     if (waiting > 0 || lostCount === 0) return;
     const count = lostCount;
     lostCount = 0;
-    processLog().warn("log lines were lost: nobody read them", { count });
+    processLog().warn("log lines were lost: their reader was too slow", { count });
   }
   const format = options.format === "json" ? formatJson : formatText;
   const sink: Sink = (record) => {

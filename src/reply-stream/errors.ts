@@ -1,4 +1,4 @@
-/** The one error class of both clients: the server's code where it sent one, or what went wrong on the way. */
+/** The one error class of both clients: the server's code where it sent one, or what went wrong in transit. */
 
 /** Codes that the server sends. */
 export type ServerErrorCode =

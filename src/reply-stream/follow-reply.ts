@@ -27,7 +27,7 @@ export interface ChatConnection {
 /** A message and where its reply is. */
 export interface NamedMessage {
   body: object;
-  /** With the query that tells the conversation. */
+  /** With the query that names the conversation. */
   path: string;
 }
 
@@ -46,7 +46,7 @@ export interface Waiting {
 export interface FollowOptions extends PostOptions {
   /** The waits before each try to come back, default 1, 2 and 4 s; the count begins again once text arrived. */
   delaysMs?: readonly number[] | undefined;
-  /** The longest wait that a refusal on the way back may ask for; default a whole window of the server's limits. */
+  /** The longest wait that a refusal of a reconnect may ask for; default a whole window of the server's limits. */
   maxWaitMs?: number | undefined;
   /** Text of the reply that is there already. */
   received?: string | undefined;
@@ -167,7 +167,7 @@ export async function* followReply(
   }
 }
 
-/** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
+/** A repeated message is answered from the first character; what the server lost it answers again, in other words. */
 async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
   let at = 0;
   for await (const fragment of fragments) {
@@ -179,7 +179,7 @@ async function* skipKnown(fragments: AsyncIterable<string>, known: string): Asyn
   if (at < known.length) throw new CompanionError("replaced");
 }
 
-/** A refusal on the way back that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
+/** A refusal of a reconnect that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
 function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, isPosting: boolean): boolean {
   return (
     /^(rate_limited|identify_failed)$/.test(code) ||

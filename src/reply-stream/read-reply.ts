@@ -17,7 +17,7 @@ interface ReadOptions extends ReplyListeners {
   signal?: AbortSignal | undefined;
 }
 
-/** Yields what this response has of the reply. Returns once that is whole; throws an error that says why not. */
+/** Yields what this response has of the reply. Returns once that is whole; throws an error with the reason if it is not. */
 export async function* readReply(
   opened: OpenedResponse,
   { onSources, onTool, onConfirm, signal }: ReadOptions = {},

@@ -48,7 +48,7 @@ export interface ReplyReader {
 
 /**
  * Split on lines, ignore those that do not start with `data: `, stop at the terminator, parse the rest as JSON.
- * The bytes may be cut anywhere, within a character too. What a named event tells is known by its members: its name is a
+ * The bytes may be cut anywhere, within a character too. What a named event means is known by its members: its name is a
  * line of its own, which is ignored.
  */
 export function createReplyReader(): ReplyReader {

@@ -14,7 +14,7 @@ export interface RequestOptions {
   retries: number;
   /** A longer wait requested by the server is left to the caller. */
   maxRetryWaitMs: number;
-  /** Whether the failure says that a second try cannot do a thing twice. */
+  /** Whether the failure means that a second try cannot do a thing twice. */
   canRetry(error: CompanionError): boolean;
   /** Default `sleep`. */
   wait?: Wait | undefined;

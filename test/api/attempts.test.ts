@@ -76,7 +76,7 @@ test("a stranger who finds too many waiting must come back later, which does not
   await time.pass(10_000);
   const texts = await Promise.all(responses);
   expect(texts.slice(0, 5)).toEqual(Array(5).fill("answered"));
-  expect(texts[5]).toContain("Many are trying to sign in to this account at once.");
+  expect(texts[5]).toContain("Too many sign-ins to this account are running.");
   const again = tryAs(stranger(5), "right");
   await time.pass(1000);
   expect(await again).toBe("answered");

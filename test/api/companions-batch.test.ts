@@ -107,7 +107,7 @@ test("refuses what is no batch before anything is made", async () => {
   const api = await freshApi();
   expectProblem((await send(api, named(1001))).response, 400, "invalid_request");
   const breaks = await send(api, "\n".repeat(20_000));
-  expect(breaks.response.json["detail"]).toBe("Send at most 1000 companions at once.");
+  expect(breaks.response.json["detail"]).toBe("Send at most 1000 companions in one request.");
   expectProblem((await send(api, "\n \n")).response, 400, "invalid_request");
   expectProblem((await send(api, named(1), { "content-type": "text/plain" })).response, 415, "unsupported_media_type");
   expectProblem((await send(api, "x".repeat(8 * 1024 * 1024 + 1))).response, 413, "payload_too_large");

@@ -126,7 +126,7 @@ const cases: [string, Spoil, string][] = [
   [
     "a second frame that the first does not speak of",
     (world, name, bytes) => world.put(name, Buffer.concat([bytes, Bun.zstdCompressSync(Buffer.alloc(50_000_000))])),
-    "It unpacks to more than it says",
+    "It unpacks to more than it declares",
   ],
 ];
 

@@ -68,7 +68,7 @@ test("failures are tried again after longer and longer pauses", async () => {
   expect(pauses).toEqual([1, 5, 15, 60, 240, 240]);
   expect(orders).toHaveLength(7);
   expect(kept.keeper.state.problem).toBe(
-    "The authority (authority.example) is unavailable: connection refused. It is asked again by itself.",
+    "The authority (authority.example) is unavailable: connection refused. It is asked again automatically.",
   );
   const warnings = kept.log.events.filter(({ level }) => level === "warn");
   expect(warnings).toHaveLength(7);

@@ -1,6 +1,6 @@
 /** `companiond companion` and the demo companion, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ensureDemo } from "../../src/cli/demo.ts";
+import { ensureDemo } from "../../src/app/demo.ts";
 import { demoEmail } from "../../src/domain/account.ts";
 import { newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";

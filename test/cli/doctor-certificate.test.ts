@@ -14,7 +14,8 @@ const nowMs = Date.UTC(2026, 5, 1, 12);
 const dayMs = 86_400_000;
 const domains = ["chat.example.com", "help.example.com"];
 const none = { domains, expiresAtMs: null, nextAttemptAtMs: null, problem: null };
-const problem = "The authority (authority.example) is unavailable: connection refused. It is asked again by itself.";
+const problem =
+  "The authority (authority.example) is unavailable: connection refused. It is asked again automatically.";
 
 test("one that is kept in time is fine, with its names and days", () => {
   const state = { ...none, expiresAtMs: nowMs + 40.5 * dayMs, nextAttemptAtMs: nowMs + 10 * dayMs };
@@ -37,7 +38,7 @@ test.each([
     status: status as "warn" | "fail",
     detail: `The one for chat.example.com, help.example.com ${words}${problem}`,
     advice:
-      "The next attempt is at 2026-06-01 13:00 UTC. To try at once after a change, send SIGHUP to the server " +
+      "The next attempt is at 2026-06-01 13:00 UTC. To try immediately after a change, send SIGHUP to the server " +
       "(systemctl reload companiond); a changed setting needs a restart.",
   });
 });
@@ -94,7 +95,10 @@ test("an authority that is none is found before it is needed", async () => {
   };
   expect(await Promise.all(["/dir", "/down", "/"].map(examine))).toEqual([
     ["ok", "127.0.0.1:80 is one."],
-    ["warn", "The authority (127.0.0.1:80) is unavailable: it answered with status 503. It is asked again by itself."],
+    [
+      "warn",
+      "The authority (127.0.0.1:80) is unavailable: it answered with status 503. It is asked again automatically.",
+    ],
     [
       "fail",
       "COMPANIOND_ACME_DIRECTORY is wrong: there is no ACME directory at http://127.0.0.1:80/ (status 404). Set it to " +

@@ -25,7 +25,7 @@ test("asks every instance at its address", async () => {
   const found = await examineInstanceUrls(config, [at(one), at(other), at(null)], find);
   expect(asked).toEqual([one, other]);
   expect(found).toMatchObject({ status: "ok", advice: null });
-  expect(found.detail).toEndWith("2 of 3 that run have told theirs, and answer.");
+  expect(found.detail).toEndWith("2 of 3 that run have announced theirs, and answer.");
 });
 
 test("warns of an instance that does not answer", async () => {
@@ -40,5 +40,5 @@ test("warns of an instance that does not answer", async () => {
 test("two instances with one address cannot work, even if it answers", async () => {
   const found = await examineInstanceUrls(config, [at(one), at(one)], everywhere);
   expect(found).toMatchObject({ status: "fail" });
-  expect(found.detail).toContain(`Several instances say that they are reached at ${one}.`);
+  expect(found.detail).toContain(`Several instances announce the address ${one}.`);
 });

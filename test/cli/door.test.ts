@@ -153,7 +153,7 @@ test("a server of another version that speaks another form, or cannot check, is 
     path === "/1/facts" ? Response.json(facts) : new Response("", { status: 404 }),
   );
   expect(unable).toMatch(/^warn {2}server +That version cannot check what it runs with\.$/m);
-  expect(unable).not.toContain("Look into its log");
+  expect(unable).not.toContain("Check its log");
   const page = await answer(() => new Response("<html>"));
   expect(page).toContain(`does not answer as companiond ${version} does: it is another version, or another program.`);
 });

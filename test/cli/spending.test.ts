@@ -13,15 +13,15 @@ beforeAll(async () => {
 
 const run = (...words: string[]) => runJson(["spending", ...words], options);
 
-test("stops and starts everybody and single accounts, one by one, and says what is stopped", async () => {
+test("stops and starts all and single accounts, one by one, and says what is stopped", async () => {
   expect(await run("status")).toEqual({ data: [] });
   expect(await run("stop")).toEqual({ account_id: null, stopped: true });
   const own = (await run("stop", "--account", email)) as { account_id: string };
   const { data } = (await run("status", "--account", email)) as { data: { account_id: string | null }[] };
   expect(data.map(({ account_id }) => account_id)).toEqual([null, own.account_id]);
-  // Everybody still is.
+  // All still are.
   expect(await run("start", "--account", email)).toEqual({ account_id: own.account_id, stopped: true });
   expect(await run("start")).toEqual({ account_id: null, stopped: false });
   const again = await runCommand(["spending", "start"], options);
-  expect(again.stdout).toBe("Nothing was stopped for everybody.\n");
+  expect(again.stdout).toBe("Nothing was stopped for all accounts.\n");
 });

@@ -29,7 +29,7 @@ testReplyClient("the client for servers", ({ fetch }, { hasWaits = false } = {})
   };
 });
 
-test("a reply waits on the way back no longer than its client is told to, and fails with the client's own errors", async () => {
+test("a reply waits for reconnecting no longer than its client is told to, and fails with the client's own errors", async () => {
   const server = createReplyServer(["one ", "two"]);
   const later = () => refuse(503, "unavailable", { "Retry-After": "3" });
   server.fate = (_, index) => (index === 0 ? { cutAt: 40, by: "end" } : later());

@@ -216,6 +216,9 @@ export function toolStoreContract(open: OpenStore): void {
       await create();
       await create();
       await create({}, theirs);
+      // Nothing is lost with a key that sealed nothing.
+      const unsealed = await world.createCompanion(await world.createAccount());
+      await create({ sealedSecret: "" }, unsealed);
       const { tools } = world.store;
       expect((await tools.listHolders(9)).sort()).toEqual([account.email, stranger.email].sort());
       expect(await tools.listHolders(1)).toHaveLength(1);

@@ -121,7 +121,7 @@ test.skipIf(!mayEnter)(
       `Status: "Serving https://${domain}, 0 open replies"`,
       "data: [DONE]",
       "It holds 1 account, 1 companion, 1 conversation",
-      "Stopped for everybody",
+      "Stopped for all accounts",
       'companiond_build_info{version="',
       "The old database",
     ]) {

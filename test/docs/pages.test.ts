@@ -74,7 +74,7 @@ describe("the guides", () => {
   test("are all there, but for what only people who work on the program need", () => {
     const pages = [...new Bun.Glob("*.md").scanSync({ cwd: join(root, "docs") })].map((file) => `docs/${file}`);
     const served = guideFiles.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
-    expect([...served, "docs/architecture.md", "docs/faults.md"].toSorted()).toEqual(pages.toSorted());
+    expect([...served, "docs/architecture.md", "docs/faults.md", "docs/words.md"].toSorted()).toEqual(pages.toSorted());
     const listed = Bun.spawnSync(["git", "ls-files", "deploy", "examples"], { cwd: root }).stdout.toString();
     const partsOfReleases = /^deploy\/(debian\/|install\.sh$|.*\.dockerignore$)/;
     const samples = listed.split("\n").filter((path) => path !== "" && !partsOfReleases.test(path));

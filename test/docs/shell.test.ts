@@ -97,6 +97,7 @@ const elsewhere = [
   "examples/proxy/README.md",
   "examples/relay/README.md",
   "examples/signed-in/README.md",
+  "examples/tools/README.md",
   "examples/webhooks/README.md",
 ];
 

@@ -62,7 +62,7 @@ async function signIn(page: Page, name: string) {
 
 async function signOut(page: Page) {
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("Nobody is signed in.").waitFor();
+  await page.getByText("No one is signed in.").waitFor();
 }
 
 test("each visitor finds their own conversation, and the next one at this browser sees nothing of it", async () => {

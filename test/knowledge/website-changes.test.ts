@@ -125,7 +125,7 @@ test("a page is read again on time, answers as it was while its website is away,
     expect(await after(2 * hourMs - 1, source)).toMatchObject({ asked: 0 });
     expect(await after(1, source)).toMatchObject({ ...ready, error: down, asked: 1 });
   }
-  const givenUp = { ...ready, error: `${down} After ten failures in a row it is no longer read by itself.` };
+  const givenUp = { ...ready, error: `${down} After ten failures in a row it is no longer read automatically.` };
   expect(await after(2 * hourMs, source)).toMatchObject({ ...givenUp, asked: 1, refreshAt: null });
   expect(await after(1000 * hourMs, source)).toMatchObject({ ...givenUp, asked: 0 });
   show("/a", 2);

@@ -329,7 +329,7 @@ test("tells where the built-in demo replies, and where serve does not start beca
     advice: expect.stringContaining("--demo"),
   });
   expect((await look({ HOST: "0.0.0.0" }, ["--demo"])).status).toBe("warn");
-  expect((await look({ COMPANIOND_TRUST_PROXY: "1" })).detail).toContain("to everybody whom the proxy lets through");
+  expect((await look({ COMPANIOND_TRUST_PROXY: "1" })).detail).toContain("to everyone whom the proxy lets through");
 });
 
 test("tells of variables that have no effect", async () => {

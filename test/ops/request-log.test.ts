@@ -201,7 +201,7 @@ test("keeps a bounded amount for a reader who has stopped reading, and reports a
   await eventually(() => written.length > keptCount);
   expect(JSON.parse(written.at(-1) ?? "")).toMatchObject({
     level: "warn",
-    event: "log lines were lost: nobody read them",
+    event: "log lines were lost: their reader was too slow",
     count: 20 - keptCount,
   });
 });

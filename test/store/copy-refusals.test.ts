@@ -104,7 +104,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   expect(await refusalOf(postgres, other)).toContain(`is itself an unfinished copy of sqlite:${source}.`);
   await makeOddStore(other.dataDir, { rows: 2 });
   expect(await refusalOf(other, postgres)).toContain(
-    `is an unfinished copy of sqlite:${source}. Finish that one, or drop the database and create it anew.`,
+    `is an unfinished copy of sqlite:${source}. Finish that one, or drop the database and create it again.`,
   );
   await queryRows(url, "UPDATE companiond SET version = version + 1");
   expect(await refusalOf(sqlite, postgres)).toContain("was begun by another version of companiond.");
@@ -140,7 +140,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   // As if the last step, the move, had been all that was left to do.
   mkdirSync(`${dataDir}/unfinished-copy`);
   renameSync(`${dataDir}/companiond.db`, `${dataDir}/unfinished-copy/companiond.db`);
-  expect(await refusalOf(postgres, back)).toEndWith(`Now it is: ${dataDir} is ready.`);
+  expect(await refusalOf(postgres, back)).toEndWith(`That is done now: ${dataDir} is ready.`);
   expect(readStore(dataDir)).toEqual(readStore(source));
 });
 
@@ -154,7 +154,7 @@ test("a source that was changed since the copy began is found out, and the targe
   expect(sentence).toMatch(
     /^The table accounts differs after the copy: \d+ rows with checksum [0-9a-f]{16} in sqlite:/,
   );
-  expect(sentence).toContain("drop the database and create it anew, and copy again.");
+  expect(sentence).toContain("drop the database and create it again, and copy again.");
   const opening = openPostgresStore({ url, pool: 1, poolHeavy: 1, log: createCapturedLog() });
   await expect(opening).rejects.toThrow("is an unfinished copy of");
 });

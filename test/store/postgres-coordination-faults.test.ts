@@ -168,10 +168,10 @@ test("a server that is alone waits for the end of its own lost session, and take
   // It cannot even end: its locks stay.
   process.kill(session?.pid ?? 0, "SIGSTOP");
   try {
-    await eventually(async () => wasLogged("has taken the place") || (await findLocks(false)).length > 0);
+    await eventually(async () => wasLogged("has replaced") || (await findLocks(false)).length > 0);
   } finally {
     process.kill(session?.pid ?? 0, "SIGCONT");
   }
   await eventually(() => wasLogged("is back"));
-  expect(wasLogged("has taken the place")).toBe(false);
+  expect(wasLogged("has replaced")).toBe(false);
 });

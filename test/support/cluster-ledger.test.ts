@@ -55,7 +55,7 @@ test("finds a reply that was acknowledged and is not stored", async () => {
 test("finds a turn that nobody sent, and a whole reply of which the model knows nothing", async () => {
   const { text } = await ledger.send(server.url, session());
   ledger.sent.length = 0;
-  expect(await findFaults()).toEqual([`turns stored that nobody sent: ${text}`]);
+  expect(await findFaults()).toEqual([`turns stored that no one sent: ${text}`]);
   const call = model.calls.find((one) => one.text === text);
   if (call !== undefined) call.isWhole = false;
   expect(await findFaults()).toContain(`turns stored as complete that never were: ${text}`);

@@ -14,7 +14,7 @@ export const ledgerFaults = [
   "requests without an end",
   "acknowledged replies not stored",
   "replies with other words",
-  "turns stored that nobody sent",
+  "turns stored that no one sent",
   "turns stored twice",
   "turns stored as complete that never were",
   "conversations out of order",
@@ -156,7 +156,7 @@ export class ClusterLedger {
     const seen = new Set<string>();
     const faults: LedgerFault[] = [];
     for (const { text, reply, isComplete } of stored) {
-      if (!sent.has(text)) faults.push({ what: "turns stored that nobody sent", example: text });
+      if (!sent.has(text)) faults.push({ what: "turns stored that no one sent", example: text });
       if (seen.has(text)) faults.push({ what: "turns stored twice", example: text });
       seen.add(text);
       if (!isComplete) continue;

@@ -1,8 +1,10 @@
 /** Turns whose model calls tools over HTTP: what is sent, told, kept and counted (contract-2, section 5). */
 import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { maxCallsPerTurn, maxRounds } from "../../src/domain/tool.ts";
+import { confirmableMs, maxCallsPerTurn, maxRounds, maxRoundsMs } from "../../src/domain/tool.ts";
+import { testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { openToolWorld, secretOfTools, type ToolWorld } from "../support/tool-world.ts";
 
 async function transcriptOf({ server, companion }: ToolWorld, sessionId: string, visitorId: string | null = null) {
@@ -114,6 +116,45 @@ test("after five rounds the model is asked once more without tools; of more than
     ...Array.from({ length: maxRounds }, () => true),
     false,
   ]);
+});
+
+test("after five minutes of rounds the model is asked once more, without tools", async () => {
+  const clock = createManualClock();
+  await using world = await openToolWorld({ clock });
+  await world.addTool();
+  world.answer(() => {
+    clock.advance(maxRoundsMs);
+    return Response.json({});
+  });
+  const read = await world.say("[[call:look_up {}]][[rounds:4]]");
+  expect(read.isDone).toBe(true);
+  expect(world.calls).toHaveLength(1);
+  expect(world.server.mockLlm.requests.map(({ body }) => body.tools === undefined)).toEqual([false, true]);
+});
+
+test("a call waits ten minutes for its visitor, and no longer", async () => {
+  const clock = createManualClock();
+  await using world = await openToolWorld({ clock });
+  await world.addTool({ name: "book", confirm: true });
+  const ids = { session_id: crypto.randomUUID() };
+  const ask = async () => String((await world.say("[[call:book {}]]", ids)).events[0]?.data.call_id);
+  const [early, late] = [await ask(), await ask()];
+  clock.advance(confirmableMs);
+  expect((await world.decide(early, true, ids)).status).toBe(200);
+  clock.advance(1);
+  expect((await world.decide(late, true, ids)).status).toBe(409);
+  expect(world.calls.map(({ id }) => id)).toEqual([early]);
+});
+
+test("a call to decide on is gone with its tool", async () => {
+  await using world = await openToolWorld();
+  const { server, companion } = world;
+  const tool = await world.addTool({ name: "book", confirm: true });
+  const ids = { session_id: crypto.randomUUID() };
+  const asked = await world.say("[[call:book {}]]", ids);
+  await server.services.store.tools.delete(companion.accountId, companion.id, tool.id, testContext());
+  expect((await world.decide(String(asked.events[0]?.data.call_id), true, ids)).status).toBe(404);
+  expect(world.calls).toEqual([]);
 });
 
 test("once a tool was called, the message is kept and counted, also where the provider then fails", async () => {

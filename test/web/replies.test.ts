@@ -184,7 +184,7 @@ test("what is meant for the eye is named, not read out", async () => {
   await page.locator("companion-chat textarea").waitFor();
   await page.evaluate(`(() => {
     window.heard = [];
-    const status = document.querySelector("companion-chat").shadowRoot.querySelector("[role=status]");
+    const status = document.querySelector("companion-chat").shadowRoot.querySelector(".unseen[role=status]");
     new MutationObserver((changes) => {
       for (const change of changes) for (const node of change.addedNodes) window.heard.push(node.textContent);
     }).observe(status, { childList: true });

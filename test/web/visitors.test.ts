@@ -217,7 +217,7 @@ test("the hosted page takes the token out of its address at once, and says what 
   for (const look of someOf([{}, { colorScheme: "dark" as const, viewport: { width: 360, height: 740 } }])) {
     const { page, complaints } = await world.open(look);
     await page.goto(address);
-    await page.getByText("Your link does not say who you are").waitFor();
+    await page.getByText("Your link does not identify you").waitFor();
     expect([await findViolations(page), await page.locator("companion-chat").count()]).toEqual([[], 0]);
     await keepScreenshot(page, `page-unknown-visitor${look.colorScheme ? "-dark" : ""}`);
 
@@ -229,7 +229,7 @@ test("the hosted page takes the token out of its address at once, and says what 
     await page.reload();
     await widget.questions.getByText("Do you know me?").first().waitFor();
     await page.goto(`${address}#visitor=`);
-    await page.getByText("Your link does not say who you are").waitFor();
+    await page.getByText("Your link does not identify you").waitFor();
     expect(complaints).toEqual([]);
   }
   const { page } = await world.open();

@@ -132,7 +132,8 @@ test("replies are announced by the sentence, once, and the log itself is silent"
   await widget.open();
   await page.evaluate(`(() => {
     window.heard = [];
-    const status = document.querySelector("companion-chat").shadowRoot.querySelector("[role=status]");
+    // Not a notice of the frame, which has the role for as long as it is there.
+    const status = document.querySelector("companion-chat").shadowRoot.querySelector(".unseen[role=status]");
     new MutationObserver((changes) => {
       for (const change of changes) for (const node of change.addedNodes) window.heard.push(node.textContent);
     }).observe(status, { childList: true });

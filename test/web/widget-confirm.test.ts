@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
+import { wholeStream } from "../support/mock-llm-replies.ts";
 import { openToolWorld, type ToolWorld } from "../support/tool-world.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 import { tag, widgetOn } from "../support/widget-world.ts";
@@ -165,6 +166,17 @@ test("what is being written keeps the focus when a card comes, and is sent while
   );
 });
 
+test("a page from before an upgrade gets the card of the server's version", async () => {
+  const { page, widget } = await openWidget();
+  const names: string[] = [];
+  page.on("response", (response) => names.push(new URL(response.url()).pathname));
+  await page.route("**/assets/confirm.*", (route) => route.fulfill({ status: 404 }));
+  await widget.ask(cancelling);
+  await widget.confirm.click();
+  await widget.outcome.getByText("Confirmed", { exact: true }).waitFor();
+  expect(names).toContain("/confirm.js");
+});
+
 test("what another tab decided is to be seen, and what was decided elsewhere is said", async () => {
   const { page, widget } = await openWidget();
   await widget.ask(cancelling);
@@ -230,6 +242,24 @@ test("a decision that did not arrive can be made again; a reply that broke off i
   world.server.mockLlm.respond(null);
   await widget.ask("Hello");
   await widget.replies.getByText("You said: Hello").waitFor();
+});
+
+test("a reload in the middle of the reply to a decision leaves the part of it, and nothing to decide or ask again", async () => {
+  const { page, widget } = await openWidget();
+  await widget.ask(cancelling);
+  await widget.card.waitFor();
+  world.server.mockLlm.respond(async (_request, response) => {
+    await response.write(wholeStream(["It is ", "done."]).slice(0, 2).join(""));
+    await response.closed;
+  });
+  await widget.confirm.click();
+  await widget.replies.getByText("It is").waitFor();
+  await page.reload();
+  world.server.mockLlm.respond(null);
+  await widget.notice.getByText("The reply was cut off.").waitFor();
+  expect(await widget.replies.getByText("It is").isVisible()).toBe(true);
+  expect(await widget.outcome.innerText()).toBe("Confirmed");
+  expect([await widget.confirm.isVisible(), await widget.button("Try again").isVisible()]).toEqual([false, false]);
 });
 
 test("arguments are text: markup, directions and long values do nothing, and all of it can be seen", async () => {

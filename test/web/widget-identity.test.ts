@@ -124,7 +124,7 @@ test("one snippet stands on every page: nobody chats without a name, signs in, i
 
 test("a visitor who is another one by the time of a message, or nobody, does not write below what was said before", async () => {
   const { id, embed_token } = await world.createCompanion({ visitor_auth: "optional" });
-  // Less than a minute is left of it: the page is asked anew before each request.
+  // Less than a minute is left of it: the page is called again before each request.
   const exp = Math.floor(Date.now() / 1000) + 55;
   const token = await signToken(key, id, { sub: "ada", exp });
   const { page } = await world.open();

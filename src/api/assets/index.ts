@@ -63,9 +63,11 @@ function image(id: string, path: string, name: string, summary: string): Route {
 export const assetRoutes: readonly Route[] = [
   script("getWidget", "widget.js", "The widget: paste it with `data-token`"),
   // For pages that still run the script from before an upgrade; all others use its hashed name.
-  script("getPanel", "panel.js", "The widget's second file, which it fetches by itself"),
+  script("getPanel", "panel.js", "The widget's second file, which it fetches automatically"),
   script("getSdk", "sdk.js", "The client of the embed routes, without a user interface"),
-  script("getChallengeSolver", "challenge.js", "Solves challenges; the widget and the SDK fetch it by themselves"),
+  script("getChallengeSolver", "challenge.js", "Solves challenges; the widget and the SDK fetch it automatically"),
+  script("getSourceList", "sources.js", "The list of what a reply cites, which the widget fetches automatically"),
+  script("getConfirmation", "confirm.js", "The card of a call to confirm, which the widget fetches automatically"),
   // Where browsers, home screens and link previews look by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),

@@ -114,7 +114,8 @@ export const budgetRoutes: readonly Route[] = [
     access: "budgets:write",
     body: uncheckedBody(budgetPatchBody),
     document: () => ({
-      description: "Only what is sent changes. With another subject or period it counts anew, from its period's start.",
+      description:
+        "Only what is sent changes. With another subject or period it counts again, from its period's start.",
       headers: ["If-Match"],
       bodyExample: { limit_micros: 80_000_000 },
       responses: { 200: jsonResponse("The budget as it is now.", BudgetObject, "ETag") },

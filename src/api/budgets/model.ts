@@ -35,14 +35,14 @@ const makeRuleFields = () => ({
     examples: [50_000_000],
   }),
   period: OneOf(budgetPeriods, {
-    description: "When it begins anew: each UTC day, or with each month's first.",
+    description: "When it starts over: each UTC day, or with each month's first.",
     examples: ["month"],
   }),
   action: OneOf(budgetActions, {
     description:
       "`stop`: a call that might exceed the limit is refused before a provider is asked, with `budget_exceeded`, or with " +
       "`rate_limited` while only what calls under way have reserved is in the way. " +
-      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics tell it.",
+      "`notify`: the dashboard shows that the limit is reached, and the operator's log and metrics report it.",
     examples: ["stop"],
   }),
 });
@@ -53,7 +53,7 @@ export const newBudgetBody = compileChecker(() =>
     {
       $id: "NewBudget",
       additionalProperties: false,
-      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` selects whose spending counts.",
     },
   ),
 );
@@ -73,7 +73,7 @@ export const budgetPreviewBody = compileChecker(() =>
     {
       $id: "BudgetSubject",
       additionalProperties: false,
-      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` says whose spending counts.",
+      description: "Exactly one of `account`, `key_id`, `companion_id` and `metadata` selects whose spending counts.",
     },
   ),
 );

@@ -99,8 +99,8 @@ export const chatRoutes: readonly Route[] = [
         "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
         "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.\n\n" +
         "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
-        "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
-        "before its first text, the message runs anew: three times without counting again, and then as a new one. With another `message` it is 409, and so is a message that was cancelled.",
+        "uses nothing: no second message, no quota, no slot in the queue. If the first one was refused, or failed " +
+        "before its first text, the message runs again: three times without counting again, and then as a new one. With another `message` it is 409, and so is a message that was cancelled.",
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),

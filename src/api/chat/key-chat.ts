@@ -45,7 +45,7 @@ async function openVisitor(
   const claims = toClaims(body);
   if (claims !== null) return await visitors.vouch(accountId, claims);
   if (visitorAuth !== "required") return null;
-  const detail = "This companion answers only visitors who are known: say who it is.";
+  const detail = "This companion answers only visitors who are known: identify the visitor.";
   throw invalidFields([{ param: "visitor", detail }]);
 }
 
@@ -90,7 +90,7 @@ export const keyChatRoutes: readonly Route[] = [
         "and no proof of work: the key's own window holds, and a window for each `visitor.sub` or `visitor_id`.\n\n" +
         "Where the companion's `visitor_auth` is `required`, `visitor` is required. A companion that is switched off is 404. " +
         "If the key is revoked or ends, its streams end within a second. Where the provider fails before its first text, the " +
-        "502 says in `kind` why, and in its sentence what to change.",
+        "502 has the reason in `kind`, and in its sentence what to change.",
       bodyExample: {
         message: "What are your opening hours?",
         session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",

@@ -96,7 +96,7 @@ export const replyRoutes: readonly Route[] = [
     access: "embed",
     document: () => ({
       description:
-        "Streams what is left of the reply to a message that was sent with a `message_id`; the response begins at once. " +
+        "Streams what is left of the reply to a message that was sent with a `message_id`; the response begins immediately. " +
         "Each event has an `id`: the offset after it, to come back with. Possible while the reply runs, and for ten " +
         "minutes after its end. A reply that was sent with `resume` goes on for two minutes without a reader.",
       params: describeParams(),

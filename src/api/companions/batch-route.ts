@@ -13,7 +13,7 @@ export const batchRoute: Route = route({
   method: "POST",
   path: "/api/companions/batch",
   tag: "Companions",
-  summary: "Create up to 1000 companions at once",
+  summary: "Create up to 1000 companions in one request",
   access: "companions:write",
   body: batchBody(newCompanionBody, { limitBytes: batchLimitBytes, maxItems: maxLines }),
   isIdempotent: true,

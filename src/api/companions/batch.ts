@@ -62,7 +62,7 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
   let isOpen = false;
   try {
     const lines = isArray ? await readArray(body.pieces) : splitLines(body.pieces, maxLineBytes, maxLines);
-    if (lines === null) throw new AppError("invalid_request", `Send at most ${maxLines} companions at once.`);
+    if (lines === null) throw new AppError("invalid_request", `Send at most ${maxLines} companions in one request.`);
     if (lines.length === 0) throw new AppError("invalid_request", "Send at least one companion.");
     if (name !== null && running.has(name)) throw stillRunning();
     if (name !== null) running.add(name);

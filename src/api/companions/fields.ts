@@ -165,7 +165,7 @@ function makeFields() {
     visitor_auth: Text({
       enum: visitorAuths,
       description:
-        "Whether visitors bring a token of their website that says who they are: `off` ignores it, `optional` also " +
+        "Whether visitors bring a token of their website that identifies them: `off` ignores it, `optional` also " +
         "talks to visitors without one, `required` does not.",
       examples: ["off"],
     }),
@@ -200,14 +200,14 @@ function makeFields() {
     answer_mode: Text({
       enum: answerModes,
       description:
-        "What it says where nothing in its knowledge fits the message: `free` (what the model knows) or `grounded` " +
+        "What it replies where nothing in its knowledge fits the message: `free` (what the model knows) or `grounded` " +
         "(`no_answer_text`, without asking the model).",
       examples: ["free"],
     }),
     citations: Text({
       enum: citationModes,
       description:
-        "How replies tell their sources: `footer` (numbers in the text, and a line for each source below it), `markers` " +
+        "How replies cite their sources: `footer` (numbers in the text, and a line for each source below it), `markers` " +
         "(numbers only) or `none`.",
       examples: ["footer"],
     }),

@@ -158,9 +158,9 @@ export const companionRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The reply as a visitor would get it, without the embed routes' limits per minute. No conversation is stored. It " +
-        "counts in usage and uses one message of the companion's daily quota, given back if the provider fails without having " +
-        "counted anything. The 502 says in `kind` why it failed, and in its sentence what to change; if the stream has begun, " +
-        "a comment line `: failure {…}` says it before the end. If the key or session ends, the stream does within a second.",
+        "counts in usage and uses one message of the companion's daily quota, refunded if the provider fails without having " +
+        "counted anything. The 502 has the reason in `kind`, and in its sentence what to change; if the stream has begun, " +
+        "a comment line `: failure {…}` has it before the end. If the key or session ends, the stream does within a second.",
       responses: { 200: eventStream },
       errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
     }),

@@ -20,7 +20,7 @@ const instant = (description: string) => t.String({ format: "date-time", descrip
 const SeenPassage = namedObject("SeenPassage", () => ({
   n: t.Integer({ description: "Its number in that request to the model, and in the reply's markers." }),
   cited: t.Boolean({ description: "Whether the reply cites it." }),
-  source_id: Nullable(t.String({ format: "uuid", description: "Null once the source was deleted or read anew." })),
+  source_id: Nullable(t.String({ format: "uuid", description: "Null once the source was deleted or read again." })),
   title: Nullable(t.String()),
   url: Nullable(t.String()),
   page: Nullable(t.Integer()),
@@ -43,7 +43,7 @@ const MessageObject = namedObject("Message", () => ({
       enum: finishReasons,
       description:
         "For replies: why the model stopped. `length`: its limit cut it off; `content_filter`: the provider's filter did; " +
-        "null: it did not say.",
+        "null: it gave none.",
     }),
   ),
   model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),

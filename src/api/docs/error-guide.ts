@@ -17,11 +17,11 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   invalid_request: {
     meaning: "The body, a query parameter or a header is not as documented. Nothing was changed.",
     remedy:
-      "Fix every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry the same request.",
+      "Fix every entry of `errors`: `param` names the field, `detail` describes what it must be. Do not retry the same request.",
   },
   voice_not_configured: {
     meaning:
-      "The companion has no voice, the server has no key of the voice provider, or the operator has taken the agent that " +
+      "The companion has no voice, the server has no key of the voice provider, or the operator has revoked the agent that " +
       "the companion names from its account.",
     remedy:
       "Set `voice_id` or `voice_agent_id` on the companion; the operator sets `ELEVENLABS_API_KEY`. Widgets show voice only where `has_voice` is true.",
@@ -48,13 +48,13 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The website is not among the companion's `allowed_origins`, or another site's page tried to use the dashboard's session.",
     remedy:
-      "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` tells the server its own origin.",
+      "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` gives the server its own origin.",
   },
   challenge_required: {
     meaning:
       "The companion asks visitors for a proof of work, and the request has none, or one that is wrong, has ended, or was used for another message. `challenge` in the body is a new one, which has five minutes.",
     remedy:
-      "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it by themselves. Visitors with a token of the website need none.",
+      "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it automatically. Visitors with a token of the website need none.",
   },
   https_required: {
     meaning:
@@ -90,7 +90,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   precondition_failed: {
     meaning:
-      "The object is no longer the one that `If-Match` names: somebody changed it meanwhile. Nothing was changed.",
+      "The object is no longer the one that `If-Match` names: someone changed it meanwhile. Nothing was changed.",
     remedy: "Read it again, make the change to what it is now, and send that with the new `ETag`.",
   },
   payload_too_large: {
@@ -110,19 +110,19 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; too many failed sign-ins; or calls under way hold what is left of a budget.",
     remedy:
-      "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
+      "Wait as long as `Retry-After` asks. `RateLimit` shows what is left before that happens; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
     meaning:
       "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
     remedy:
-      "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
+      "It is available again after midnight UTC (`Retry-After` has the seconds), or immediately on a plan with more of them.",
   },
   budget_exceeded: {
     meaning:
       "What is spent leaves too little of a budget of the account for what this call may cost, or its model has no price while a budget stops spending. No provider was asked, and nothing was counted.",
     remedy:
-      "Wait until the budget's period ends, as `Retry-After` says, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
+      "Wait until the budget's period ends, as `Retry-After` asks, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
   },
   internal: {
     meaning: "An unexpected failure of the server.",
@@ -130,14 +130,14 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   upstream_error: {
     meaning:
-      "The provider of the language model or of the voice failed to respond. Where the caller may manage the companion (test chats, and chats by key), `kind` says why: of replies, it is one of the kinds of `/api/usage/failures`.",
+      "The provider of the language model or of the voice failed to respond. Where the caller may manage the companion (test chats, and chats by key), `kind` has the reason: of replies, it is one of the kinds of `/api/usage/failures`.",
     remedy:
       "Try again in a moment, or change what the sentence names: at `no_room` the model thought through its whole bound, so raise `max_output_tokens` or lower `reasoning_effort`; at `filtered` the provider's filter left nothing. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
   },
   unavailable: {
     meaning: "The server is shutting down, is overloaded, or its storage is full or out of reach.",
     remedy:
-      "Try again in a moment, after `Retry-After` where it is sent. Operators: look at `/readyz`, the disk and the log.",
+      "Try again in a moment, after `Retry-After` where it is sent. Operators: check `/readyz`, the disk and the log.",
   },
 };
 

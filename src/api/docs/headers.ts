@@ -30,7 +30,7 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     "Where the next page is, if there is one and `limit` or `cursor` was sent.",
     '<?limit=100&cursor=…>; rel="next"',
   ),
-  ETag: text("The version: for `If-Match` and `If-None-Match`, where these are taken.", '"2k8vq0x1c7hb3"'),
+  ETag: text("The version: for `If-Match` and `If-None-Match`, where these are accepted.", '"2k8vq0x1c7hb3"'),
   "Cache-Control": text("How long it may be cached, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };
@@ -41,7 +41,7 @@ export const visitorTokenHeader: JsonSchema = {
   maxLength: 4096,
   examples: ["eyJhbGciOiJIUzI1NiJ9.…"],
   description:
-    "A JSON Web Token of the website that says who the visitor is, signed with one of the account's visitor keys. Ignored " +
+    "A JSON Web Token of the website that identifies the visitor, signed with one of the account's visitor keys. Ignored " +
     "unless the companion's `visitor_auth` is `optional` or `required`.",
 };
 

@@ -43,7 +43,7 @@ export function accessSentence(access: Access): string {
   if (scope !== null) return `For API keys with the scope \`${scope}\`, and for the dashboard.`;
   return {
     public: "Open to everyone.",
-    embed: "Open to whoever has the embed token.",
+    embed: "Open to anyone who has the embed token.",
     visitor: "For verified visitors who have the embed token.",
     principal: "For every API key, whatever its scopes, and for the dashboard.",
     session: "For the dashboard alone.",

@@ -94,7 +94,7 @@ export const embedRoutes: readonly Route[] = [
     isPageView: true,
     document: () => ({
       description:
-        "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew. " +
+        "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked again. " +
         "It counts in the windows of all embed requests, unless the operator gave page views windows of their own.",
       responses: {
         200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),

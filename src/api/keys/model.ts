@@ -39,8 +39,8 @@ export const newKeyBody = compileBody("NewApiKey", () => ({
       minimum: 0,
       maximum: maxGraceSeconds,
       description:
-        "Only with `replaces`, and then required: how long the old key still works; 0 revokes it at once. It " +
-        "never ends later than it would have by itself.",
+        "Only with `replaces`, and then required: how long the old key still works; 0 revokes it immediately. It " +
+        "never ends later than it would have otherwise.",
     }),
   ),
 }));

@@ -25,7 +25,7 @@ function makeShownFields() {
     requests: t.Integer({ description: "Management calls made with it." }),
     created_by_key_id: Nullable(
       id(
-        "The key that created it: it ends no later than that key, unless it has taken its place, and is revoked with it; null: " +
+        "The key that created it: it ends no later than that key, unless it has replaced it, and is revoked with it; null: " +
           "the dashboard or a command.",
       ),
     ),

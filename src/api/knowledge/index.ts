@@ -99,7 +99,7 @@ export const knowledgeRoutes: readonly Route[] = [
         "What was read before answers until the new content is read, and stays if that fails. Of several, the last one " +
         "counts; with `If-Match`, the first one of those who know the same version. A source keeps its type.",
       headers: ["If-Match"],
-      responses: { 202: jsonResponse("The source, which is to be read anew.", SourceObject, "ETag") },
+      responses: { 202: jsonResponse("The source, which is to be read again.", SourceObject, "ETag") },
       errors: ["rate_limited", "precondition_failed"],
     }),
     async handle({ services, principal, request, set, params, readBody, writeContext }) {
@@ -140,7 +140,7 @@ export const knowledgeRoutes: readonly Route[] = [
     access: "knowledge:write",
     status: 202,
     document: () => ({
-      description: "Pages that have not changed cost nothing. Texts and files are refused: send them anew.",
+      description: "Pages that have not changed cost nothing. Texts and files are refused: send them again.",
       responses: { 202: jsonResponse("The source, which is to be read again.", SourceObject) },
     }),
     async handle({ services, principal, params, writeContext }) {

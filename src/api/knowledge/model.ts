@@ -62,7 +62,7 @@ export const newSourceBodies = {
     t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
       $id: "NewUrlSource",
       ...strict,
-      description: "Its title is the URL, until the page is read and tells its own.",
+      description: "Its title is the URL, until the page is read and gives its own.",
     }),
   ),
   sitemap: compileChecker(() =>

@@ -22,7 +22,7 @@ export const SourceObject = closedObject("Source", () => ({
   title: t.String({ description: "What replies cite it as.", examples: ["Shipping and returns"] }),
   url: makeUrl(),
   status: OneOf(sourceStatuses, {
-    description: "While it is `queued` or `indexing` anew, and after it `failed`, what was read before still answers.",
+    description: "While it is `queued` or `indexing` again, and after it `failed`, what was read before still answers.",
   }),
   error: Nullable(t.String({ description: "Why the last reading failed, or what it left out; for people." })),
   chunks: t.Integer({ description: "Passages that answer now.", examples: [12] }),
@@ -33,14 +33,14 @@ export const SourceObject = closedObject("Source", () => ({
     t.Object({ done: t.Integer(), total: Nullable(t.Integer()) }, { description: "In pages, while it is read." }),
   ),
   indexed_at: Nullable(instant("When what answers now was read.")),
-  refresh_at: Nullable(instant("When it is read again by itself.")),
+  refresh_at: Nullable(instant("When it is next read again automatically.")),
   created_at: instant("When it was added."),
   updated_at: instant("When its content or settings were last sent."),
 }));
 export type Source = Static<typeof SourceObject>;
 
 export const SourcePassage = closedObject("SourcePassage", () => ({
-  ordinal: t.Integer({ description: "Its place in the source, from 0." }),
+  ordinal: t.Integer({ description: "Its position in the source, from 0." }),
   title: t.String({ description: "Of the source, or of its page in a sitemap." }),
   url: makeUrl(),
   page: makePage(),

@@ -71,7 +71,7 @@ export const unansweredRoutes: readonly Route[] = [
     summary: "Dismiss a question",
     access: "knowledge:write",
     document: () => ({
-      description: "It is listed again when somebody asks it again.",
+      description: "It is listed again when someone asks it again.",
       params: makeParams(),
       responses: { 204: { description: "Dismissed." } },
     }),

@@ -44,7 +44,7 @@ export const MeObject = namedObject("Me", () => ({
     { description: "By the account's plan and the server's settings." },
   ),
   spending_stopped: t.Boolean({
-    description: "True while the operator has stopped all spending of the account, or of everybody: chats are 503.",
+    description: "True while the operator has stopped all spending of the account, or of all accounts: chats are 503.",
   }),
 }));
 export type Me = Static<typeof MeObject>;

@@ -117,12 +117,12 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     ),
     histograms(
       "companiond_knowledge_seconds",
-      "Looks into companions' knowledge: found, not_found, or small_talk, which asks nothing.",
+      "Searches of companions' knowledge: found, not_found, or small_talk, which asks nothing.",
       Object.entries(measurements.knowledgeSeconds).map(([outcome, seconds]) => [{ outcome }, seconds]),
     ),
     single(
       "companiond_knowledge_fallbacks_total",
-      "Looks that were made by words alone, because the provider of embeddings failed or was late.",
+      "Searches that were made by words alone, because the provider of embeddings failed or was late.",
       measurements.knowledgeFallbacks,
     ),
     histograms("companiond_event_loop_lag_seconds", "How late timers fire.", [[{}, measurements.eventLoopLagSeconds]]),

@@ -97,8 +97,8 @@ function refuseUnkept(reader: Reader, { tool_choice }: Sent): void {
   reader.refuse("tool_choice", noTools, () => tool_choice === "none" || tool_choice === "auto");
   reader.refuse("function_call", noTools, (value) => value === "none" || value === "auto");
   reader.refuse("response_format", "Only text is answered.", isPlainFormat);
-  reader.refuse("logprobs", "Probabilities are not told.", (value) => value === false);
-  reader.refuse("top_logprobs", "Probabilities are not told.", (value) => value === 0);
+  reader.refuse("logprobs", "Probabilities are not returned.", (value) => value === false);
+  reader.refuse("top_logprobs", "Probabilities are not returned.", (value) => value === 0);
   reader.refuse("modalities", "Only text is answered.", (value) => isTextOnly(value));
   reader.refuse("audio", "Only text is answered.", () => false);
   reader.refuse("web_search_options", "There is no search here.", () => false);

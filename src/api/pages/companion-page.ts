@@ -14,7 +14,7 @@ const style =
 /** For visitors whom nobody vouches for. The page shows it in place of the chat. */
 const unknownVisitor = `<main hidden>
 <h1>Open this chat from its website</h1>
-<p>It answers only visitors whom that website vouches for. Your link does not say who you are, or is too old: sign in
+<p>It answers only visitors whom that website vouches for. Your link does not identify you, or is too old: sign in
 there, and open the chat again.</p>
 </main>
 `;

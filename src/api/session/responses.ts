@@ -26,7 +26,8 @@ export type Session = Static<typeof SessionObject>;
 
 const ServerFacts = namedObject("ServerFacts", () => ({
   version: t.String({
-    description: "As in the API document: the version, and after a plus sign what tells its document from others.",
+    description:
+      "As in the API document: the version, and after a plus sign what distinguishes its document from others.",
     examples: ["1.0.0+3f2a91c4d5e6"],
   }),
   base_url: t.String({

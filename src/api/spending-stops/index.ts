@@ -14,7 +14,7 @@ export const spendingStopRoutes: readonly Route[] = [
     tag: "Accounts",
     summary: "List whose calls to providers are stopped",
     access: "operator",
-    document: () => ({ responses: { 200: jsonResponse("All stops, that of everybody first.", SpendingStopList) } }),
+    document: () => ({ responses: { 200: jsonResponse("All stops, that of all accounts first.", SpendingStopList) } }),
     handle: async ({ services }) => ({ data: (await services.store.spending.listStops()).map(toWireStop) }),
   }),
   route({
@@ -22,7 +22,7 @@ export const spendingStopRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/spending-stops",
     tag: "Accounts",
-    summary: "Stop calls to providers, of an account or of everybody",
+    summary: "Stop calls to providers, of one account or of all",
     access: "operator",
     body: jsonBody(newStopBody, { isOptional: true }),
     status: 201,
@@ -52,7 +52,7 @@ export const spendingStopRoutes: readonly Route[] = [
     summary: "Let calls to providers begin again",
     access: "operator",
     document: () => ({
-      description: "`all` in place of an id ends the stop of everybody; those of single accounts stay.",
+      description: "`all` instead of an id ends the server-wide stop; stops of single accounts stay.",
       params: { account_id: idParam("account") },
       responses: { 204: { description: "Ended." } },
     }),

@@ -8,8 +8,8 @@ export const newStopBody = compileChecker(() =>
       account_id: Nullish(
         Text({
           pattern: uuidPattern,
-          problem: "Must be the id of an account, or null for everybody.",
-          description: "Whose calls stop. Left out or null: everybody's.",
+          problem: "Must be the id of an account, or null for all accounts.",
+          description: "Whose calls stop. Left out or null: those of all accounts.",
         }),
       ),
     },

@@ -7,7 +7,9 @@ import { Nullable } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 export const SpendingStopObject = closedObject("SpendingStop", () => ({
-  account_id: Nullable(t.String({ format: "uuid", description: "Whose calls are stopped; null: everybody's." })),
+  account_id: Nullable(
+    t.String({ format: "uuid", description: "Whose calls are stopped; null: those of all accounts." }),
+  ),
   stopped_at: instant("Since when."),
 }));
 export type SpendingStop = Static<typeof SpendingStopObject>;

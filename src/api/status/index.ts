@@ -12,7 +12,7 @@ export const statusRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/status",
     tag: "Service",
-    summary: "What an operator should look at now",
+    summary: "What an operator should check now",
     access: "operator",
     document: () => ({
       description:

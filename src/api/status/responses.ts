@@ -8,7 +8,7 @@ const SilentModelObject = namedObject("SilentModel", () => ({
   model: t.String({ examples: ["gpt-6-luna"] }),
   kind: OneOf(failureKinds, { description: "Why the last reply failed." }),
   detail: t.String({
-    description: "What the provider said, in the words of `companiond doctor`.",
+    description: "What the provider reported, in the words of `companiond doctor`.",
     examples: ["gpt-6-luna does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
   }),
   advice: t.String({
@@ -49,7 +49,7 @@ const RefusedConfigObject = namedObject("RefusedConfig", () => ({
 export const StatusObject = namedObject("Status", () => ({
   silent_models: t.Array(SilentModelObject, {
     description:
-      "Models whose last reply failed for a reason that does not pass by itself, or whose last three replies failed. A " +
+      "Models whose last reply failed for a reason that does not pass without a change, or whose last three replies failed. A " +
       "complete reply removes a model from the list, and so does a restart.",
   }),
   retiring_models: t.Array(RetiringModelObject, {

@@ -4,7 +4,7 @@ import type { Services } from "../../core/dependencies.ts";
 import { sealedAs } from "../../core/tools/sealed-as.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { type Tool, type ToolTarget, toolTimeoutMs } from "../../domain/tool.ts";
+import { builtInPrefix, type Tool, type ToolTarget, toolTimeoutMs } from "../../domain/tool.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
 import { findFaults } from "./faults.ts";
@@ -77,8 +77,12 @@ export async function updateTool(
   if (errors.some(({ param }) => param === "")) toolPatchBody.check(settable);
   const kind = current.target.type;
   const [own, other] = kind === "http" ? (["url", "mcp_url"] as const) : (["mcp_url", "url"] as const);
-  const unchecked = settable as ToolPatchBody;
-  if (unchecked[own] === null || unchecked[other] != null) {
+  const { url: currentUrl } = current.target;
+  const isBuiltIn = currentUrl.startsWith(builtInPrefix);
+  const { url, ...others } = settable as ToolPatchBody;
+  // What is read can be sent back.
+  const unchecked: ToolPatchBody = isBuiltIn && url === currentUrl ? others : (settable as ToolPatchBody);
+  if (unchecked[own] === null || unchecked[other] != null || (isBuiltIn && unchecked.url !== undefined)) {
     const param = unchecked[other] != null ? other : own;
     errors.push({ param, detail: "A tool stays what it is: add another one, and delete this." });
   }

@@ -91,7 +91,7 @@ export const usageRoutes: readonly Route[] = [
     access: "usage:read",
     document: () => ({
       description:
-        "A message is given back where the provider failed, and counted nothing. Trial chats count like visitors' messages.",
+        "A message is refunded where the provider failed, and counted nothing. Trial chats count like visitors' messages.",
       responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),
     async handle({ services, principal: { account }, params }) {

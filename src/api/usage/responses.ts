@@ -22,7 +22,7 @@ const makeCounts = () => ({
   errors: t.Integer({
     description:
       "Replies that the provider did not give, or did not finish. One that it counted all the same has its tokens and " +
-      "its cost here, and is one of `messages`. `getFailedReplies` says why.",
+      "its cost here, and is one of `messages`. `getFailedReplies` has the reason.",
   }),
   cached_tokens: t.Integer({ description: "Those of the input tokens that the provider had in its cache." }),
   cost_micros: Nullable(
@@ -41,7 +41,9 @@ const makeCounts = () => ({
 
 const makeAnswerer = () => ({
   model: Nullable(
-    t.String({ description: "Who replied, as the provider calls it. Null: nobody, or from before it was recorded." }),
+    t.String({
+      description: "Who replied, as the provider calls it. Null: no provider, or from before it was recorded.",
+    }),
   ),
   provider: Nullable(t.String({ description: "The provider's name here. Null: as for `model`." })),
 });

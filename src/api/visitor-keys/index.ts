@@ -41,8 +41,8 @@ export const visitorKeyRoutes: readonly Route[] = [
       description:
         "A key without `metadata` vouches for the visitors of all companions, and belongs on the platform's own servers only. " +
         "What a customer's website holds has that customer's `metadata`: for other companions its tokens are 401. " +
-        `At most ${mostKeysOfFilter} keys with the same \`metadata\` live at the same time, so that one can take the other's ` +
-        "place: create the new one, let the websites sign with it, revoke the old one. One more is 409 `conflict`. " +
+        `At most ${mostKeysOfFilter} keys with the same \`metadata\` live at the same time, so that one can replace the ` +
+        "other: create the new one, let the websites sign with it, revoke the old one. One more is 409 `conflict`. " +
         `An account has up to ${mostVisitorKeys} keys.`,
       bodyExample: { name: "shop backend", algorithm: "HS256" },
       responses: { 201: jsonResponse("The key: the only time that a secret is shown.", NewVisitorKeyObject) },

@@ -24,7 +24,7 @@ export const voiceTokenRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The URL is short-lived: request a new one for each session. Each uses one voice session of the companion's daily " +
-        "quota, given back if the provider refuses. The body may be left out.",
+        "quota, refunded if the provider refuses. The body may be left out.",
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
       errors: ["voice_not_configured", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),

@@ -20,7 +20,7 @@ export function judgeCertificate(state: CertificateState, nowMs: number): Findin
   const next =
     nextAttemptAtMs === null ? "An attempt is under way." : `The next attempt is ${toTime(nextAttemptAtMs)}.`;
   const advice =
-    `${next} To try at once after a change, send SIGHUP to the server (systemctl reload companiond); a changed setting ` +
+    `${next} To try immediately after a change, send SIGHUP to the server (systemctl reload companiond); a changed setting ` +
     "needs a restart.";
   if (expiresAtMs === null) {
     if (problem !== null) return fail(name, `There is none for ${names} yet. ${problem}`, advice);
@@ -40,7 +40,7 @@ export function judgeCertificate(state: CertificateState, nowMs: number): Findin
 export async function examineStoredCertificate(config: Config, nowMs: number): Promise<Finding[]> {
   if (config.server.acme === null) return [];
   const state = await findStoredCertificate(config);
-  if (state === null) return [ok(name, "It is in the database, sealed: a running server tells of it.")];
+  if (state === null) return [ok(name, "It is in the database, sealed: a running server reports it.")];
   return [judgeCertificate(state, nowMs)];
 }
 

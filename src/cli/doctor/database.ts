@@ -79,7 +79,7 @@ function judgeServer(
     wrong.push(fail(name, `PostgreSQL ${version} is too old.`, "Use PostgreSQL 15 or later."));
   }
   if (facts.encoding !== "UTF8") {
-    const advice = "Create it anew: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.";
+    const advice = "Create it again: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.";
     wrong.push(fail(name, `Its encoding is ${facts.encoding}, which cannot hold all that visitors write.`, advice));
   }
   if (facts.isReadOnly) {
@@ -155,7 +155,7 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
   const versions = [...new Set(instances.map(({ version }) => version))].sort().join(", ");
   const alone = instances.filter(({ sharesWindows }) => !sharesWindows).length;
   if (alone > 0 && (hasRedis || instances.length > 1)) {
-    const detail = `${alone} of ${instances.length} runs without REDIS_URL, and counts rates by itself: others are refused.`;
+    const detail = `${alone} of ${instances.length} runs without REDIS_URL, and counts rates on its own: others are refused.`;
     return warn(name, detail, "Restart it with the same REDIS_URL as the others.");
   }
   if (instances.length === 0) return ok(name, "None serves this database now.");

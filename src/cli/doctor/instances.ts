@@ -18,7 +18,7 @@ export async function examineInstanceUrls(
   const twice = urls.find((url, index) => urls.indexOf(url) !== index);
   if (twice !== undefined) {
     const advice = "Set COMPANIOND_INSTANCE_URL of each to an address that is its own, past the proxy.";
-    return fail(name, `${own} Several instances say that they are reached at ${twice}.`, advice);
+    return fail(name, `${own} Several instances announce the address ${twice}.`, advice);
   }
   const answers = await Promise.all(urls.map(find));
   const silent = urls.filter((_, index) => answers[index] === null);
@@ -30,7 +30,7 @@ export async function examineInstanceUrls(
     return warn(name, detail, `${advice} Replies cannot be resumed through another instance otherwise.`);
   }
   if (urls.length === 0) return ok(name, own);
-  return ok(name, `${own} ${urls.length} of ${instances.length} that run have told theirs, and answer.`);
+  return ok(name, `${own} ${urls.length} of ${instances.length} that run have announced theirs, and answer.`);
 }
 
 function describeOwn({ server, instanceUrl }: Pick<Config, "server" | "instanceUrl">): string {

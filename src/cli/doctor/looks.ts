@@ -103,7 +103,7 @@ export async function examineRedis(
     return [warn(name, detail, "Move it closer to the servers: each request waits for it.")];
   } catch (error) {
     const advice =
-      "Fix this first: serve does not start without Redis. Instances that run count by themselves meanwhile.";
+      "Fix this first: serve does not start without Redis. Meanwhile, running instances count on their own.";
     return [fail(name, error instanceof AppError ? error.message : `${describeFailure(error)}.`, advice)];
   }
 }

@@ -45,7 +45,7 @@ function judgeDate(config: Config, { provider, model, date, today }: DatedModel)
   const place = findPlace(config.llm, provider);
   const advice =
     place.named !== null
-      ? `Name another model in place of it in ${place.named.file}.`
+      ? `Name another model instead of it in ${place.named.file}.`
       : model === config.llm.model
         ? "Set COMPANIOND_MODEL to another model."
         : "Take it out of COMPANIOND_MODELS: its companions then use COMPANIOND_MODEL.";

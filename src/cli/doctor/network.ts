@@ -33,7 +33,7 @@ async function examine(
   purpose: "https" | "http",
   findOwn: () => Promise<string | null>,
 ): Promise<Finding> {
-  if (port === 0) return ok(name, "Any free port will be taken.");
+  if (port === 0) return ok(name, "Any free port will be used.");
   try {
     const socket = { data() {} };
     const probe = listenOn(host, port, (hostname) => Bun.listen({ hostname, port, socket }));
@@ -70,7 +70,7 @@ const limitMs = 5_000;
 
 export async function examinePort({ server: { host, port, tls } }: Config): Promise<Finding> {
   const name = "port";
-  if (port === 0) return ok(name, "Any free port will be taken.");
+  if (port === 0) return ok(name, "Any free port will be used.");
   try {
     const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
     await probe.stop(true);

@@ -35,7 +35,7 @@ function describeDemo(name: string, config: Config): Finding {
     const detail = `None is configured: serve does not start on ${config.server.host}.`;
     return fail(name, detail, `Set ${modelSettings}; or start it with --demo to have the built-in demo reply.`);
   }
-  const whom = place === "behind_proxy" ? " to everybody whom the proxy lets through" : "";
+  const whom = place === "behind_proxy" ? " to everyone whom the proxy lets through" : "";
   return warn(name, `None is configured: the built-in demo replies${whom}.`, `Set ${modelSettings}.`);
 }
 
@@ -63,14 +63,12 @@ export function examinePrices(config: Config): Finding[] {
   const idle = listIdlePrices(config);
   if (idle.length > 0) {
     const advice = "Correct the names in COMPANIOND_PRICES, or remove them.";
-    return [warn(name, `Nobody can be asked for what these prices are of: ${idle.join(", ")}.`, advice)];
+    return [warn(name, `No configured provider serves the models of these prices: ${idle.join(", ")}.`, advice)];
   }
   const prices = createPrices(config.prices);
   const unpriced = listAnswerers(config).filter((answerer) => prices.findTokenPrice(answerer) === null);
   if (unpriced.length === 0) return [ok(name, "Every model has a price.")];
-  return [
-    ok(name, `These models have none, so nobody knows what they cost: ${unpriced.map(nameAnswerer).join(", ")}.`),
-  ];
+  return [ok(name, `These models have none, so their cost is unknown: ${unpriced.map(nameAnswerer).join(", ")}.`)];
 }
 
 export async function examineVoice(config: Config): Promise<Finding> {

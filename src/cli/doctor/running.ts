@@ -32,7 +32,7 @@ async function examineOne({ facts, path }: Answered): Promise<Finding[]> {
     return [...own, warn("server", "That version cannot check what it runs with.", adviseOnVersions(facts.version))];
   }
   if (checked !== null) return [...own, ...checked.findings];
-  const advice = "Look into its log, and try again.";
+  const advice = "Check its log, and try again.";
   return [...own, fail("server", "It did not finish checking what it runs with.", advice)];
 }
 

@@ -59,7 +59,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     const { failed, succeeded } = measurements.backups;
     if (failed === 0) return [];
     const detail = `${failed} of the ${failed + succeeded} backups that were due since the server started have failed.`;
-    return [warn("backups", detail, 'The log says why: look for "backup failed".')];
+    return [warn("backups", detail, 'The log has the reason: look for "backup failed".')];
   }
 
   /** By its own rights: root, who may ask, has others. */

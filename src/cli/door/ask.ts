@@ -58,7 +58,7 @@ async function askOne(path: string, dataDir: string, limitMs: number): Promise<A
     if (code === "EACCES" || code === "EPERM") return denied(path, dataDir);
     if (error instanceof Error && error.name === "TimeoutError") {
       const sentence = `A server runs on ${dataDir}, and has not answered within ${limitMs / 1000} s.`;
-      return unknown(sentence, "Look into its log; if it stays like this, restart it.");
+      return unknown(sentence, "Check its log; if it stays like this, restart it.");
     }
     const reason = error instanceof Error ? error.message : String(error);
     return unknown(`The server at ${path} could not be asked: ${reason.slice(0, 200)}.`, "Try again, or restart it.");
@@ -106,7 +106,7 @@ function misunderstood(path: string, version: string | null): Asked {
 function denied(path: string, dataDir: string): Asked {
   const owner = lstatSync(path).uid;
   return unknown(
-    `${path} belongs to user ${owner}, and this one (${process.geteuid?.()}) may not use it: whether a server runs there, and with what, cannot be told.`,
+    `${path} belongs to user ${owner}, and this one (${process.geteuid?.()}) may not use it: whether a server runs there, and with what, is unknown.`,
     `Run it as root, which works as that user there: sudo companiond doctor --data-dir ${dataDir}`,
   );
 }

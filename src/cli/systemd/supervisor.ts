@@ -42,7 +42,7 @@ export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFac
   const { openNotifySocket } = await import("./notify-socket.ts");
   const socket = openNotifySocket(notifySocket);
   if (socket !== null) return supervise(socket, { watchdogMs, log });
-  log.warn("systemd cannot be told how the server is: NOTIFY_SOCKET cannot be used", { notifySocket });
+  log.warn("the server's state cannot be reported to systemd: NOTIFY_SOCKET cannot be used", { notifySocket });
   return nobody;
 }
 

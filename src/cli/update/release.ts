@@ -43,7 +43,7 @@ export function readRelease(text: string, { target, publicKey, source }: Release
     throw refuse(`is not signed with the key of these releases: ${version} is refused.`);
   }
   const at = typeof url === "string" ? URL.parse(url, source.href) : null;
-  if (at === null) throw refuse("does not say where the executable is.");
+  if (at === null) throw refuse("does not name the executable's address.");
   return { version, url: requireSafe(at), sha256 };
 }
 

@@ -115,7 +115,7 @@ export async function tryOut(incoming: string, executable: string, version: stri
   throw new CommandFailure(
     said === null
       ? "The new executable does not run on this machine. Nothing has changed."
-      : `The new executable says that it is ${said}, not ${version}. Nothing has changed.`,
+      : `The new executable reports that it is ${said}, not ${version}. Nothing has changed.`,
   );
 }
 

@@ -59,7 +59,7 @@ export function companionCalls(transport: Transport) {
       ),
 
     /**
-     * Up to 1000 at once; yields, in their order, each companion or what is wrong with it (with its `line`, from 1). After
+     * Up to 1000 in one request; yields, in their order, each companion or what is wrong with it (with its `line`, from 1). After
      * a cut it goes on where it was, and nothing is made twice.
      */
     createMany(companions: readonly NewCompanion[], options: CreateOptions = {}) {

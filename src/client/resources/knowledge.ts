@@ -28,7 +28,7 @@ import {
 export interface SourceFile {
   /** A `File` brings its name. */
   file: Blob | Uint8Array<ArrayBuffer>;
-  /** With its ending, which tells what it is; needed where `file` is no `File`. */
+  /** With its file extension, which gives its type; needed where `file` is no `File`. */
   name?: string | undefined;
   /** What replies cite it as; default: the name. */
   title?: string | undefined;

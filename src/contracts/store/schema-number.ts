@@ -22,7 +22,7 @@ export function isBeforeFirstRelease(schema: number): boolean {
 }
 
 export const beforeFirstRelease =
-  "This database was made before the first release of companiond and cannot be taken over: begin with an empty one.";
+  "This database was made before the first release of companiond and cannot be used: begin with an empty one.";
 
 /** Throws `conflict`, with the same sentence wherever such a database is met. */
 export function requireReleased(schema: number): void {

@@ -132,7 +132,7 @@ export interface SpendingStore {
    * Holds what the call may cost in every budget that counts it, or refuses it and holds nothing: where a `stop` budget
    * would be exceeded by what is spent, reserved and asked for together, or where nobody knows what the call costs. A limit
    * is reached by what is spent alone, or by a call for which that leaves too little. Exact, however many calls come at
-   * once, at however many servers. Resolves once durable.
+   * the same time, at however many servers. Resolves once durable.
    */
   reserve(call: SpendingCall): Promise<SpendingVerdict>;
   /** Nothing was spent. It does not matter if the reservation is gone, or never was. */

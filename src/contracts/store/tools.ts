@@ -51,7 +51,7 @@ export interface ToolStore {
     context: WriteContext,
     check?: ToolCheck,
   ): Promise<boolean>;
-  /** E-mail addresses of up to `limit` accounts that have a tool: its secret is sealed. */
+  /** E-mail addresses of up to `limit` accounts that have a tool with anything sealed. */
   listHolders(limit: number): Promise<string[]>;
   /**
    * Deletes the account's tools: for a server whose key is lost. Calls stay in transcripts. False if there is no such

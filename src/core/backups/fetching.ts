@@ -57,7 +57,7 @@ async function choose(storage: BackupStorage, name: string | null): Promise<Stor
   if (unfinished.some((one) => one.name === name)) {
     throw new AppError("invalid_request", `The upload of ${name} did not finish: it has no ${toSumsName(name)}.`);
   }
-  throw new AppError("not_found", `There is no backup ${name} in the storage. Look with companiond backups list.`);
+  throw new AppError("not_found", `There is no backup ${name} in the storage. List them with companiond backups list.`);
 }
 
 async function download(storage: BackupStorage, { name, bytes }: StoredBackup, file: string): Promise<void> {

@@ -52,10 +52,10 @@ export async function unpackBackup({ file, target, identityText }: Unpacking): P
     let written = 0;
     for await (const piece of decompress(all)) {
       written += piece.length;
-      if (written > bytes) throw new AppError("invalid_request", "It unpacks to more than it says.");
+      if (written > bytes) throw new AppError("invalid_request", "It unpacks to more than it declares.");
       await output.appendFile(piece);
     }
-    if (written < bytes) throw new AppError("invalid_request", "It was cut off: it unpacks to less than it says.");
+    if (written < bytes) throw new AppError("invalid_request", "It was cut off: it unpacks to less than it declares.");
     await output.sync();
     return bytes;
   } finally {

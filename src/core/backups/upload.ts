@@ -84,7 +84,7 @@ async function store(
 
 /** What was sent may have been changed on its way, or be stored in part. */
 async function requireSame(storage: BackupStorage, name: string, sent: Sums): Promise<void> {
-  const differs = new StorageFailure("What the storage gives back is not what was uploaded. Try again later.", true);
+  const differs = new StorageFailure("What the storage returns is not what was uploaded. Try again later.", true);
   let found = await storage.find(name);
   // Some answer before the last of it can be read.
   for (let ms = 100; found?.bytes !== sent.bytes && ms < 3000; ms *= 2) {
@@ -126,7 +126,7 @@ async function removeOldest(storage: BackupStorage, { made, keep, nowMs }: Rotat
     const { good, unfinished } = await readCatalog(storage);
     const madeAt = good.findIndex(({ name }) => name === made);
     if (madeAt === -1) {
-      const problem = `The storage does not list ${made}, which was just uploaded. Look with companiond backups list.`;
+      const problem = `The storage does not list ${made}, which was just uploaded. List them with companiond backups list.`;
       return { removed, problem };
     }
     // Those that claim to be newer than the one just made date from a clock that was ahead: they count as the oldest.

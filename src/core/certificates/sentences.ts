@@ -20,7 +20,7 @@ function explain({ kind, detail, domain, retryAfterMs }: AuthorityFailure, direc
   const words = tidy(detail);
   switch (kind) {
     case "away":
-      return `The authority (${new URL(directory).host}) is unavailable: ${words}. It is asked again by itself.`;
+      return `The authority (${new URL(directory).host}) is unavailable: ${words}. It is asked again automatically.`;
     case "limited":
       return retryAfterMs === null
         ? `The authority's limit is reached: ${words}. It is asked again later.`

@@ -138,7 +138,7 @@ function readProblem(text: string, retryAfter: string | undefined): AppError {
   const problem = JSON.parse(text) as { code: ErrorCode; detail: string; errors?: FieldError[] };
   if (!Object.hasOwn(errorCodes, problem.code)) throw new Error("the other instance answers with an unknown error");
   return new AppError(problem.code, problem.detail, {
-    cause: new Error("told by the instance that runs the reply"),
+    cause: new Error("reported by the instance that runs the reply"),
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
   });

@@ -74,7 +74,7 @@ export class PieceReader {
     const piece = Buffer.from(this.#rest.slice(headLength + 1, end), "latin1");
     this.#rest = this.#rest.slice(end);
     const expected = digest(this.#answerKey, this.#last, piece);
-    if (!isSameProof(mac, expected)) throw new Error("a piece of the answer was changed on its way");
+    if (!isSameProof(mac, expected)) throw new Error("a piece of the answer was changed in transit");
     this.#last = expected;
     return piece;
   }

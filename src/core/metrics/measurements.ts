@@ -60,7 +60,7 @@ export class Measurements {
   readonly storeReadSeconds = new Histogram(storeBounds);
   readonly storeWriteSeconds = new Histogram(storeBounds);
   storeFailures = 0;
-  /** Looks into companions' knowledge, until the passages were read. */
+  /** Searches of companions' knowledge, until the passages were read. */
   readonly knowledgeSeconds = Object.fromEntries(
     knowledgeOutcomes.map((outcome) => [outcome, new Histogram(knowledgeBounds)]),
   ) as Record<KnowledgeOutcome, Histogram>;

@@ -92,7 +92,7 @@ export function createAttempts({
     const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(await failures.count("account", email)));
     const turn = queue.enter(email, { isFavoured: isFamiliar, gapMs });
     if (turn !== null) return await turn;
-    throw waitFirst("Many are trying to sign in to this account at once.", gapMs * maxWaiting);
+    throw waitFirst("Too many sign-ins to this account are running.", gapMs * maxWaiting);
   }
 
   async function guessCode(client: Client, email: string, isRight: () => Promise<boolean>): Promise<boolean> {

@@ -78,7 +78,7 @@ class ToolReply implements ReplySource {
       if (!outcome.complete || calls.length === 0 || !mayCall) return outcome;
       const ran = await this.#runner.run(calls, signal);
       if (ran === null) return { ...outcome, complete: false };
-      if (ran.isPaused) return outcome;
+      if (ran.isPaused) return { ...outcome, isPaused: true };
       this.#rounds.push({ text: said.endRound(), calls: ran.answered, carry: outcome.carry ?? null });
       if (!(await this.#goesOn(outcome))) return { ...outcome, usage: noTokens, complete: false };
     }

@@ -105,7 +105,7 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
   }
 
   watchUnread(reply: KeptReply): () => void {
-    const error = new AppError("unavailable", "Nobody has read the reply for two minutes.");
+    const error = new AppError("unavailable", "No one has read the reply for two minutes.");
     return this.after(unreadMs, () => reply.stop("abandoned", error));
   }
 

@@ -11,7 +11,7 @@ export function createReplyProbes(replies: NamedReplies): Probe[] {
     },
     {
       name: "companiond_replies_held_bytes",
-      help: "Memory taken by these replies; bounded.",
+      help: "Memory used by these replies; bounded.",
       read: () => replies.heldBytes,
     },
     {
@@ -21,7 +21,7 @@ export function createReplyProbes(replies: NamedReplies): Probe[] {
     },
     {
       name: "companiond_replies_abandoned_total",
-      help: "Replies that were ended because nobody came back to them.",
+      help: "Replies that were ended because no client came back to them.",
       read: () => replies.abandonedCount,
     },
   ];

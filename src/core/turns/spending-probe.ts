@@ -5,7 +5,7 @@ import type { Probe } from "../../lib/probe.ts";
 export function createSpendingProbe({ spending }: Pick<Store, "spending">): Probe {
   return {
     name: "companiond_spending_stops",
-    help: "Stops of the operator: of everybody, or of single accounts.",
+    help: "Stops by the operator: of all accounts, or of single ones.",
     async read() {
       try {
         return (await spending.listStops()).length;

@@ -74,9 +74,13 @@ export async function admitSpending(
   if (period === null) {
     // Not all of them at the same moment again.
     const retryAfterSeconds = 1 + ((ids.bytes(1)[0] ?? 0) % 5);
-    throw new AppError("rate_limited", "This companion is giving many replies at once. Try again in a few seconds.", {
-      retryAfterSeconds,
-    });
+    throw new AppError(
+      "rate_limited",
+      "This companion is giving many replies at the moment. Try again in a few seconds.",
+      {
+        retryAfterSeconds,
+      },
+    );
   }
   const retryAfterSeconds = Math.max(1, Math.ceil((endOfPeriodMs(period, day) - nowMs) / 1000));
   const until = period === "day" ? "today" : "this month";

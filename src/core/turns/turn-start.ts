@@ -171,7 +171,11 @@ export interface ReplySource {
 }
 
 /** How a reply ended; a turn may answer without asking anybody. */
-export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & { readonly answeredBy: Answerer | null };
+export type TurnOutcome = Omit<ReplyOutcome, "answeredBy"> & {
+  readonly answeredBy: Answerer | null;
+  /** Whether the visitor is to decide before there is more of it. */
+  readonly isPaused?: boolean;
+};
 
 /** A turn as it is stored. */
 export interface TurnResult extends CountedTurn {

@@ -195,7 +195,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
-    knowledge?.reply?.end(outcome.complete);
+    knowledge?.reply?.end(outcome.complete, outcome.isPaused);
     // Decided before it is stored: whoever stops it from now on changes nothing.
     const end: TurnEnd = outcome.complete
       ? { type: "end", outcome: "complete" }

@@ -77,7 +77,7 @@ export function createAgentKeeper({
         deadline,
       );
     } finally {
-      // On failure the lock expires by itself, and the original error matters more.
+      // On failure the lock expires automatically, and the original error matters more.
       await store.voice.unlockAgent(id, owner).catch((error) => log.warn("voice lock not released", { error }));
     }
   }

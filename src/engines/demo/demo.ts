@@ -76,7 +76,7 @@ function composeDemoReply(request: ReplyRequest): string {
   }
   if (askingForHelp.test(message)) {
     return [
-      `I'm **companiond's built-in demo**, not a language model. My lines are scripted, but the way they reach you is real:`,
+      `I'm **companiond's built-in demo**, not a language model. My lines are scripted, but the path by which they reach you is real:`,
       "",
       "- this reply streams to you word by word,",
       "- our conversation is kept, and counts in the usage of this companion,",

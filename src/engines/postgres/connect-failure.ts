@@ -70,7 +70,7 @@ function findReason(error: unknown): string | null {
   if (isUntrustedCertificate(code)) {
     return `has a TLS certificate that is not trusted (${code}); sslrootcert names the file of a private authority`;
   }
-  if (code.includes("AUTHENTICATION")) return "asks for a password in a way that this program does not know";
+  if (code.includes("AUTHENTICATION")) return "requires a password method that this program does not support";
   return isLostConnection(error) ? "does not answer, or closes the connection" : null;
 }
 
@@ -91,7 +91,7 @@ export async function readServerFacts(queries: Pick<Queries, "get">): Promise<Se
        current_setting('server_version_num')::int >= ${oldestServer} AS "isSupported",
        current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isReplica"`,
   );
-  if (facts === null) throw new Error("PostgreSQL told nothing of itself");
+  if (facts === null) throw new Error("PostgreSQL reported nothing about itself");
   return facts;
 }
 

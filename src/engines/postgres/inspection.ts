@@ -120,7 +120,7 @@ const limitsQuery = `
 
 async function readLimits(queries: Queries): Promise<Limits> {
   const limits = await queries.get<Limits>(limitsQuery);
-  if (limits === null) throw new Error("PostgreSQL told none of its limits");
+  if (limits === null) throw new Error("PostgreSQL reported none of its limits");
   return limits;
 }
 

@@ -39,7 +39,7 @@ export interface SharedRedis {
    * whether it ran. Never rejects, and takes at most `commandMs`. Calls made one after the other run in that order.
    */
   ask(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly number[] | null>;
-  /** Whether Redis is away now, so that this instance counts by itself. */
+  /** Whether Redis is away now, so that this instance counts on its own. */
   readonly isLocal: boolean;
   /** The same as a metric. */
   readonly probes: readonly Probe[];
@@ -70,7 +70,7 @@ class Breaker implements SharedRedis {
   readonly probes: readonly Probe[] = [
     {
       name: "companiond_limits_local",
-      help: "1 while Redis is away, so that this instance counts rates and failed sign-ins by itself.",
+      help: "1 while Redis is away, so that this instance counts rates and failed sign-ins on its own.",
       read: () => (this.isLocal ? 1 : 0),
     },
   ];
@@ -139,7 +139,7 @@ class Breaker implements SharedRedis {
     if (this.#connection !== connection) return;
     this.#connection = null;
     connection.close();
-    this.#log.warn("Redis is away: this instance counts by itself until it is back", {
+    this.#log.warn("Redis is away: this instance counts on its own until it is back", {
       server: nameOf(addressOf(this.#url)),
       reason,
     });

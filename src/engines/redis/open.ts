@@ -117,7 +117,7 @@ export function findUnfit({ server, majorVersion, isCluster, isReplica }: Server
 /**
  * With a limit of memory and `allkeys-…`, Redis drops windows that are in use, also for the sake of other programs' keys.
  * `volatile-…` may do so where only keys that expire fill the memory, ours among them, but begins with those that matter
- * least (except `volatile-random`). With `noeviction` it refuses writes, and the instances count by themselves.
+ * least (except `volatile-random`). With `noeviction` it refuses writes, and the instances count on their own.
  */
 function riskOf({ maxMemory, evictionPolicy }: ServerInfo): string | null {
   if (maxMemory === 0 || !evictionPolicy.startsWith("allkeys-")) return null;

@@ -104,7 +104,7 @@ function explain(code: string, region: string | null): string {
     );
   }
   if (passing.has(code)) return `The storage did not answer, or broke off (${code}). Try again later.`;
-  return `The storage refuses it (${code}). Its documentation says what that means.`;
+  return `The storage refuses it (${code}). Its documentation explains it.`;
 }
 
 /** What answers is none. */

@@ -46,7 +46,7 @@ export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): B
       }
       throw new StorageFailure(
         "The storage's list of what is there does not end, or holds more than 100,000 objects. Check " +
-          "COMPANIOND_BACKUP_S3_ENDPOINT, and set COMPANIOND_BACKUP_S3_PREFIX to a place that is for backups alone.",
+          "COMPANIOND_BACKUP_S3_ENDPOINT, and set COMPANIOND_BACKUP_S3_PREFIX to a prefix that is used for backups only.",
         false,
       );
     },

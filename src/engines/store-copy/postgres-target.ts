@@ -8,7 +8,7 @@ import type { CopyTarget, TableProgress } from "./pages.ts";
 import { createPostgresReader, openPostgresSession } from "./postgres-session.ts";
 import { type CopiedTable, copiedTables, type Kind, type Row } from "./tables.ts";
 
-const howToEmpty = "drop the database and create it anew";
+const howToEmpty = "drop the database and create it again";
 
 /** Rejects with `unavailable`, or with `conflict` if the database holds anything but an unfinished copy of this source. */
 export async function openPostgresTarget(url: string, sourceName: string): Promise<CopyTarget> {

@@ -41,7 +41,7 @@ export async function openSqliteTarget(dataDir: string, sourceName: string): Pro
       moveIntoPlace(dataDir);
       throw new AppError(
         "conflict",
-        `An earlier run had copied everything, and ended before it could put it into place. Now it is: ${dataDir} is ready.`,
+        `An earlier run had copied everything, and ended before it could move it into position. That is done now: ${dataDir} is ready.`,
       );
     }
     await prepare(database, dataDir, sourceName);

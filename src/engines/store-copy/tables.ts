@@ -51,16 +51,16 @@ const differences: Readonly<Record<string, Difference>> = {
 
 /** Tables that are not copied, and why not. */
 export const leftOut: Readonly<Record<string, string>> = {
-  account_holdings: "counted anew by the target's triggers",
+  account_holdings: "counted again by the target's triggers",
   conversation_periods: "written by the target's triggers",
   voice_agent_locks: "leases of a stopped server",
-  erased_ranges: "places of erased messages in one engine's file",
+  erased_ranges: "positions of erased messages in one engine's file",
   erased_call_ranges: "the same of calls",
   instances: "servers that have stopped",
   open_turns: "turns that have ended",
   erasures: "concern turns that have ended",
   certificate_texts: "of servers that have stopped; those of the copy obtain a certificate of their own",
-  settled_batches: "for whoever lost the connection while turns were settled",
+  settled_batches: "for callers that lost the connection while turns were settled",
 };
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -74,7 +74,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 function kindOf(column: PgColumn): Kind {
   const kind = kinds[column.getSQLType()];
-  if (kind === undefined) throw new Error(`nobody said how to copy a ${column.getSQLType()}`);
+  if (kind === undefined) throw new Error(`it is not described how to copy a ${column.getSQLType()}`);
   return kind;
 }
 

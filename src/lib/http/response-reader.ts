@@ -180,7 +180,7 @@ export class ResponseReader {
       this.#state = "done";
     } else if (coding !== undefined) {
       // With both, readers disagree about the end of the response, and would continue in different places.
-      if (length !== undefined) throw new HttpProtocolError("two ways to tell its length");
+      if (length !== undefined) throw new HttpProtocolError("two headers that give its length");
       if (coding.toLowerCase() !== "chunked") throw new HttpProtocolError("an unknown transfer coding");
       this.#state = "size";
     } else if (length !== undefined) {

@@ -91,7 +91,7 @@ export function createCard(
   }
 
   function fail(error: unknown, reply: Message): unknown {
-    message.isFinal = reply.isFinal = true;
+    message.isFinal = true;
     if (!error) return null;
     const { code, retryAt } = toProblem(error);
     // The server has begun with it: what failed came afterwards.

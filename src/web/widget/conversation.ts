@@ -160,7 +160,9 @@ export function findOpenTurn(messages: Message[], wasCut: boolean): Turn | null 
 
 /** A conversation as the server has it. */
 export function readHistory(stored: StoredMessage[]): Message[] {
-  return stored.map(({ id, role, text, complete, created_at }) => {
+  // Without a word, a reply asked for a decision: the card is only where it was drawn first.
+  const told = stored.filter(({ text }) => text);
+  return told.map(({ id, role, text, complete, created_at }) => {
     const isWhole = complete || role === "user";
     return { id, role, text, at: Date.parse(created_at), state: isWhole ? "done" : "incomplete" };
   });

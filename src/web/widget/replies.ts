@@ -52,7 +52,7 @@ export class Replies {
 
   /** Sends what the visitor decided; resolves when the reply to that has ended, in whatever way. */
   async decide(asked: Message, decision: Decision): Promise<void> {
-    const reply = makeMessage("assistant", "streaming");
+    const reply: Message = { ...makeMessage("assistant", "streaming"), isFinal: true };
     await this.#run({ ...startTurn({ asked, reply }, this.#client.sessionId), decision }, false);
   }
 

@@ -221,7 +221,7 @@ test("reads 5 MiB, counted after decompression", async () => {
     expect((await failureOf(fetch(path))).message).toBe("The page is larger than 5 MiB.");
   }
   for (const path of ["/damaged", "/unknown"]) {
-    expect((await failureOf(fetch(path))).message).toContain("compressed in a way");
+    expect((await failureOf(fetch(path))).message).toContain("compression that is not supported");
   }
 });
 
@@ -249,7 +249,7 @@ test("gives up on a host that is late, breaks off, or does not speak HTTP, and t
     message: "The page does not exist (404).",
     isTransient: false,
   });
-  expect((await failureOf(fetch("/empty"))).message).toContain("was not asked");
+  expect((await failureOf(fetch("/empty"))).message).toContain("without having been asked");
   const unreachable = await failureOf(fetcher.fetch("http://site.test:1024/", { signal }));
   expect(unreachable).toEqual({ message: "The host could not be reached.", isTransient: true });
   const controller = new AbortController();

@@ -64,7 +64,7 @@ describe("a response", () => {
       const { reader, body } = read(`HTTP/1.1 200 OK\r\n${lengths}\r\n\r\n5\r\nhello\r\n0\r\n\r\n`);
       expect({ body, failure: reader.failure?.message }).toEqual({
         body: "",
-        failure: "not an HTTP/1.1 response: two ways to tell its length",
+        failure: "not an HTTP/1.1 response: two headers that give its length",
       });
     }
   });

@@ -191,7 +191,7 @@ test("a key that something else has written is no error for the visitor", async 
   expect((await limiter.admit(rule, "192.0.2.1")).isAdmitted).toBe(true);
 });
 
-test("the gauge tells whether this instance counts by itself", async () => {
+test("the gauge tells whether this instance counts on its own", async () => {
   const { redis } = await openInstance();
   const [gauge] = redis.probes;
   expect(gauge).toMatchObject({ name: "companiond_limits_local" });

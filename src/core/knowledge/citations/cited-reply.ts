@@ -31,14 +31,17 @@ export class CitedReply implements ReplySink {
     return deltas.length === 0 ? undefined : this.#pass(deltas);
   }
 
-  /** Call it once, after the last text. A reply that broke off gets no footer: it may have meant to cite more. */
-  end(isComplete: boolean): void {
+  /**
+   * Call it once, after the last text. A reply that broke off gets no footer: it may have meant to cite more. One that is
+   * paused may be without text.
+   */
+  end(isComplete: boolean, isPaused = false): void {
     const rest = this.#filter.end();
     const cited = this.#listCited();
     const hasFooter = isComplete && this.#mode === "footer" && cited.length > 0;
     const last = hasFooter ? `${rest}${this.#filter.closing}\n\n${writeFooter(cited)}` : rest;
     if (last !== "") this.#pass([last]);
-    else if (isComplete && !this.#hasText) this.#pass([this.#sayNothingFound()]);
+    else if (isComplete && !isPaused && !this.#hasText) this.#pass([this.#sayNothingFound()]);
   }
 
   isCited(n: number): boolean {

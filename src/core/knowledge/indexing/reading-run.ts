@@ -109,7 +109,7 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
   }
   const isGivenUp = refreshHours === null || failures >= mostFailures;
   const ending =
-    refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read by itself." : "";
+    refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read automatically." : "";
   const dueAt = isGivenUp ? null : nowMs + refreshHours * hourMs;
   await knowledge.fail(claimed, { sentence: sentence + ending, again: false, dueAt, edition }, nowMs);
 }

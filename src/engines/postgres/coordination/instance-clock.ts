@@ -68,7 +68,7 @@ export async function takeSample(ask: (text: string) => Promise<{ nowMs: number 
   const startedMs = performance.now();
   const [row] = await ask(`SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`);
   const roundTripMs = performance.now() - startedMs;
-  if (row === undefined) throw new Error("PostgreSQL does not tell the time");
+  if (row === undefined) throw new Error("PostgreSQL does not report the time");
   return { offsetMs: row.nowMs - (askedMs + roundTripMs / 2), roundTripMs };
 }
 

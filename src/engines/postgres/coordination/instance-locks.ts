@@ -40,7 +40,7 @@ export async function joinOthers(
 
 function explainConflict(sharesWindows: boolean): string {
   return sharesWindows
-    ? "A companiond without REDIS_URL serves this database, and counts rates by itself. Give it the same REDIS_URL first."
+    ? "A companiond without REDIS_URL serves this database, and counts rates on its own. Give it the same REDIS_URL first."
     : "Another companiond serves this database. To run several, give all of them the same REDIS_URL, where they count rates.";
 }
 

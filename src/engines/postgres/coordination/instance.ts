@@ -144,7 +144,7 @@ export class Instance {
     }
     const isSupplanted = error instanceof AppError && error.code === "conflict";
     if (isSupplanted && !this.#isSupplanted) {
-      this.#options.log.error("another server has taken the place of this one", { error });
+      this.#options.log.error("another server has replaced this one", { error });
     }
     this.#isSupplanted = isSupplanted;
     await Promise.race([Bun.sleep(this.#reopenAfterMs), this.#closing.promise]);

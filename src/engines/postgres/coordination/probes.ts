@@ -36,7 +36,7 @@ export function createProbes({ engine, settling, reaper, clock }: ProbedParts): 
     },
     {
       name: "companiond_tickets_reaped_total",
-      help: "Places in queues and daily quotas that dead servers had left, and this one deleted.",
+      help: "Slots in queues and messages of daily quotas that dead servers had left, and this one deleted.",
       read: () => reaper.reapedCount,
     },
     {

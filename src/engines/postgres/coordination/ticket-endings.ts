@@ -75,7 +75,7 @@ export class TicketEndings {
         this.confirm(batch);
         waitMs = firstWaitMs;
       } catch (error) {
-        if (waitMs === firstWaitMs) this.#options.log.warn("tickets cannot be given back yet", { error });
+        if (waitMs === firstWaitMs) this.#options.log.warn("tickets cannot be released yet", { error });
         await Bun.sleep(waitMs);
         waitMs = Math.min(2 * waitMs, longestWaitMs);
       }

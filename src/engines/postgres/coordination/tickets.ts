@@ -80,7 +80,7 @@ export class Tickets {
         ended,
         ...[messageId, visitor?.id ?? null, visitor?.messagesPerDay ?? null],
       ]);
-      if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
+      if (row === null) throw new Error("PostgreSQL returned nothing for a ticket");
       this.#endings.confirm(along);
       if (row.verdict !== "run" && row.verdict !== "wait") tickets.takeEnded(id);
       return { ticket, verdict: row.verdict, day };
@@ -101,7 +101,7 @@ export class Tickets {
     const row = await pool.reads.get<{ verdict: Verdict | "gone"; countedDay: string | null }>(takeStatement, [
       ...[id, companionId, today, perDay, visitor?.messagesPerDay ?? null],
     ]);
-    if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
+    if (row === null) throw new Error("PostgreSQL returned nothing for a ticket");
     if (row.verdict === "day_used_up" || row.verdict === "visitor_day_used_up") tickets.takeEnded(id);
     return { verdict: row.verdict, day: row.countedDay ?? today };
   }

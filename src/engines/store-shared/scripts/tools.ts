@@ -43,7 +43,8 @@ const updateOne = `UPDATE tools SET name = $2, title = $3, url = $4, description
 const declineWaiting = "UPDATE tool_calls SET state = 'declined' WHERE tool_id = $1 AND state = 'waiting'";
 const discountAll = `UPDATE companions SET tool_count = 0
   WHERE id IN (SELECT companion_id FROM tools WHERE account_id = $1)`;
-const selectHolders = `SELECT email FROM accounts WHERE id IN (SELECT account_id FROM tools) ORDER BY number LIMIT $1`;
+const selectHolders = `SELECT email FROM accounts WHERE id IN
+  (SELECT account_id FROM tools WHERE sealed_secret <> '' OR sealed_headers IS NOT NULL) ORDER BY number LIMIT $1`;
 
 const findRow = ([accountId, companionId, id]: Address) => get<ToolRow>(toolQueries.one, id, companionId, accountId);
 const lockOwned = ([accountId, companionId]: Address) => get<{ number: number }>(lockCompanion, companionId, accountId);

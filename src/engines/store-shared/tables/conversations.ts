@@ -56,7 +56,7 @@ export function conversationTables(dialect: Dialect) {
       clientId: text("client_id"),
       /** Why the exchange ended early; on its last message. */
       endCode: text<StreamErrorCode>("end_code"),
-      /** Why the model stopped; null for messages that no model wrote, and where it did not say. */
+      /** Why the model stopped; null for messages that no model wrote, and where it gave none. */
       finishReason: text<FinishReason>("finish_reason"),
       /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
       repeats: small("repeats"),
