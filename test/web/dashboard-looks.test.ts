@@ -133,7 +133,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       path: `companions/${made.id}/knowledge`,
       ready: (page) => page.getByText("does not lead to a public host").waitFor(),
     },
-    { name: "tools", path: `companions/${made.id}/tools`, ready: (page) => page.getByText("find_order").waitFor() },
+    {
+      name: "tools",
+      path: `companions/${made.id}/tools`,
+      ready: (page) => page.getByText("find_order").first().waitFor(),
+    },
     { name: "install", path: `companions/${made.id}/install`, ready: table },
     { name: "playground", path: `companions/${made.id}/playground`, ready: (page) => page.getByRole("log").waitFor() },
     {

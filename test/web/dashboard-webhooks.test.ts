@@ -26,7 +26,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await page.getByText("No webhooks yet").waitFor();
   await page.getByRole("button", { name: "Add a webhook" }).first().click();
   await inDialog(page, "Add");
-  await dialogOf(page).getByText("Where are events sent?").waitFor();
+  await dialogOf(page).getByText("Enter the address of your server.").waitFor();
   await dialogOf(page).getByText("Choose one at least.").waitFor();
   await page.getByLabel("Address").fill("https://127.0.0.2/in");
   await page.getByLabel("A companion was created").check();
@@ -63,7 +63,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   expect(receiver.types).toEqual(["webhook.test"]);
   receiver.respond(() => new Response("our stack trace", { status: 403 }));
   await inDialog(page, "Send");
-  await dialogOf(page).getByRole("alert").getByText("See whether the server has the current secret.").waitFor();
+  await dialogOf(page).getByRole("alert").getByText("Check whether the server has the current secret.").waitFor();
   expect(await page.content()).not.toContain("our stack trace");
   await examine(page, "dashboard-webhook-tried");
   await page.keyboard.press("Escape");

@@ -1,4 +1,4 @@
-/** `/app/webhooks`: which of the account's servers are told of events, and whether they confirm them. */
+/** `/app/webhooks`: which of the account's servers receive events, and whether they confirm them. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
@@ -26,7 +26,7 @@ export default function WebhooksPage() {
   return (
     <>
       <PageHead title="Webhooks" actions={create}>
-        Your own servers are told what happens here: conversations, replies, questions without an answer.{" "}
+        Your servers receive events as they happen: conversations, replies, questions without an answer.{" "}
         <a href="/docs/guides/webhooks" target="_blank" rel="noreferrer" class="text-accent underline">
           What they receive
         </a>
@@ -35,7 +35,7 @@ export default function WebhooksPage() {
         list={list}
         empty={
           <Empty title="No webhooks yet" action={create}>
-            With a webhook your server hears of each event a moment later, instead of asking for news again and again.
+            With a webhook your server receives each event within a moment, instead of polling for it.
           </Empty>
         }
       >
@@ -71,12 +71,12 @@ interface WebhookRowProps {
   onAct(what: WebhookAct): void;
 }
 
-/** One webhook: where it is, what it is told, whether it still is, and what can be done with it. */
+/** One webhook: where it is, which events it receives, whether it still does, and what can be done with it. */
 function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
   const { id, url, enabled, include_content, disabled_reason } = webhook;
   const enable = useAction(async () => {
     await call("PATCH", `/api/webhooks/${id}`, { body: { enabled: true } });
-    say("Enabled: it is told of what happens from now on.");
+    say("Enabled: it receives events from now on.");
     await onChanged();
   });
   return (

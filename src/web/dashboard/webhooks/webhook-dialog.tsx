@@ -55,7 +55,7 @@ export function WebhookDialog({ asked, onSaved, onClose }: WebhookDialogProps) {
       }}
       onClose={onClose}
     >
-      <p class="wrap-anywhere">{webhook.url} is told of nothing more: what waits for it goes as well.</p>
+      <p class="wrap-anywhere">{webhook.url} receives no further events, and those that wait are deleted.</p>
     </Confirm>
   );
 }
@@ -113,9 +113,9 @@ function TestWebhook({ path, webhook, onClose }: TestProps) {
 }
 
 function adviceFor({ status_code: status }: WebhookAttempt): string {
-  if (status === null) return "See whether the address is right, and whether the server runs.";
-  if (status === 401 || status === 403) return "See whether the server has the current secret.";
+  if (status === null) return "Check the address, and whether the server runs.";
+  if (status === 401 || status === 403) return "Check whether the server has the current secret.";
   if (status >= 300 && status < 400) return "Redirects are not followed: enter the address that it leads to.";
-  if (status === 404 || status === 405) return "See whether the address is right.";
-  return "Anything but a 2xx is sent again later: the server's log knows more.";
+  if (status === 404 || status === 405) return "Check the address.";
+  return "An event that gets anything but a 2xx is sent again later. The server's log has more.";
 }

@@ -49,7 +49,7 @@ export type WebhookProblems = Partial<Record<"url" | "events" | "metadata", stri
 
 export function findWebhookProblems({ address, isForAll, events, pairs }: WebhookDraft): WebhookProblems {
   const problems: WebhookProblems = {};
-  if (address.trim() === "") problems.url = "Where are events sent?";
+  if (address.trim() === "") problems.url = "Enter the address of your server.";
   if (!isForAll && events.length === 0) problems.events = "Choose one at least.";
   const filter = pairs === null ? undefined : findPairsProblem(pairs);
   if (filter !== undefined) problems.metadata = filter;

@@ -25,7 +25,7 @@ interface WebhookFormProps {
 }
 
 /** Fields that show what is wrong with them. */
-const told = ["url", "events", "metadata"];
+const ownFields = ["url", "events", "metadata"];
 
 export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
   const [draft, setDraft] = useState(() => toWebhookDraft(webhook));
@@ -50,7 +50,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
       action={webhook === null ? "Add" : "Save"}
       submit={submit}
       kept={webhook}
-      isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
+      isTold={sent.length > 0 && sent.every(({ param }) => ownFields.includes(param.split(".")[0] ?? ""))}
       class="space-y-5"
       onClose={onClose}
     >
@@ -116,7 +116,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
         />
         <CheckField
           label="Enabled"
-          hint="One that is disabled is told of nothing, drops what waits for it, and is not told later."
+          hint="A disabled webhook receives nothing, and events that wait for it are dropped for good."
           checked={draft.isEnabled}
           onChecked={(isEnabled) => change({ isEnabled })}
         />
