@@ -51,8 +51,8 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
       onClose={onClose}
     >
       <Notice>
-        It is really called, for no visitor: what it does is done
-        {tool.confirm && ", and nobody is asked before"}.
+        This is a real call, for no visitor: whatever it does is done
+        {tool.confirm && ", without asking anyone first"}.
       </Notice>
       {isMcp && listed.data === null && <Pending of={listed} lines={1} />}
       {listed.data?.ok === false && <Failed came={listed.data} tool={tool} />}
@@ -78,7 +78,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
         rows={6}
         value={text}
         onValue={setText}
-        hint="As JSON; the model makes them of the conversation."
+        hint="As JSON. In a conversation the model fills them in."
         error={"problem" in read ? read.problem : problem}
       />
       <div role="status" class="empty:hidden">
@@ -109,8 +109,8 @@ function Failed({ came: { result, duration_ms }, tool }: { came: ToolTest; tool:
 
 function adviceFor(result: string, { url, mcp_url }: Tool): string {
   if (result.startsWith("The arguments are at fault")) return "Nothing was sent. Change the arguments above.";
-  if (/\b40[13]\b/.test(result)) return "See whether its headers are right, and whether it has the current secret.";
-  if (/\b(404|405|410)\b/.test(result)) return `See whether the address is right: ${url ?? mcp_url}`;
-  if (/within|in time/.test(result)) return "Let it answer sooner, or give it more seconds.";
-  return "See whether the address is right and the server runs; its log knows more.";
+  if (/\b40[13]\b/.test(result)) return "Check its headers, and whether it has the current secret.";
+  if (/\b(404|405|410)\b/.test(result)) return `Check the address: ${url ?? mcp_url}`;
+  if (/within|in time/.test(result)) return "Make it respond sooner, or allow more seconds.";
+  return "Check the address, and whether the server runs; its log has more.";
 }
