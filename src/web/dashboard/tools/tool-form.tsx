@@ -118,7 +118,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             aside={`${draft.description.length} / ${maxDescription}`}
             value={draft.description}
             onValue={(description) => change({ description })}
-            placeholder="Finds an order by its number, and says where it is."
+            placeholder="Finds an order by its number, and returns its status."
             hint="Tells the model what it does, and when to use it. The model has nothing else to decide by."
             error={problemOf("description")}
           />

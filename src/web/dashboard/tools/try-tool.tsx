@@ -51,8 +51,8 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
       onClose={onClose}
     >
       <Notice>
-        It is really called, for no visitor: what it does is done
-        {tool.confirm && ", and nobody is asked before"}.
+        This is a real call, without a visitor: its effects are real
+        {tool.confirm && ", and no one is asked first"}.
       </Notice>
       {isMcp && listed.data === null && <Pending of={listed} lines={1} />}
       {listed.data?.ok === false && <Failed came={listed.data} tool={tool} />}
