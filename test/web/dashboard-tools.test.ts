@@ -261,7 +261,7 @@ test("what the model called is in the transcript and among the last calls, as te
   const log = page.getByRole("log");
   await log.getByText("done", { exact: true }).click();
   await log.getByText('"number": "4711"').first().waitFor();
-  await log.getByText("<img src=x onerror=alert(1)>").waitFor();
+  await log.locator("pre").getByText("<img src=x onerror=alert(1)>").waitFor();
   expect(await page.locator("img").count()).toBe(0);
   await examine(page, "dashboard-tool-transcript");
   const conversations = (await api.call("GET", "/api/conversations")).json.data;
