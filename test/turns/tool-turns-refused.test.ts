@@ -1,5 +1,6 @@
 /** Turns with tools of which something is refused on the way: what was called is kept, and no call exceeds what is held for it. */
 import { expect, test } from "bun:test";
+import type { JsonObject } from "../../src/domain/json.ts";
 import { apiClient } from "../support/api-client.ts";
 import { testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -69,6 +70,21 @@ test("a provider that fails after calls that were not made has failed before its
   expect((await world.say("Hello", { session_id: sessionId })).status).toBe(502);
   expect(await transcriptOf(world, sessionId)).toBeNull();
   expect(world.calls).toEqual([]);
+});
+
+test("the calls of an earlier reply go to the model under names that every provider takes", async () => {
+  await using world = await openToolWorld();
+  await world.addTool();
+  await world.addTool({ name: "book", confirm: true });
+  const ids = { session_id: crypto.randomUUID() };
+  const asked = await world.say("[[call:look_up {}]][[call:book {}]]", ids);
+  await world.decide(String(asked.events.at(-1)?.data.call_id), true, ids);
+  const messages = world.server.mockLlm.requests.at(-1)?.body.messages as JsonObject[];
+  const answer = messages.findLast(({ role }) => role === "assistant");
+  const named = ((answer?.tool_calls ?? []) as { id: string }[]).map(({ id }) => id);
+  expect(named).toEqual([expect.stringMatching(/^[A-Za-z0-9]{9}$/), expect.stringMatching(/^[A-Za-z0-9]{9}$/)]);
+  expect(new Set(named).size).toBe(2);
+  expect(messages.flatMap(({ role, tool_call_id: id }) => (role === "tool" ? [id] : []))).toEqual(named);
 });
 
 async function callNothing(response: MockResponse): Promise<void> {

@@ -112,8 +112,8 @@ class ToolReply implements ReplySource {
       ? await this.#send(call, signal)
       : "The visitor does not want this call. Nothing was called.";
     if (result === null) return false;
-    const answered = calls.map(({ id, tool: name, arguments: given, result: known }) => ({
-      ...{ id, name, arguments: given },
+    const answered = calls.map(({ id, tool: name, arguments: given, result: known }, index) => ({
+      ...{ id: makeCallId(index), name, arguments: given },
       result: (id === call.id ? result : known) ?? "This call has no result.",
     }));
     this.#rounds.push({ text: "", calls: answered, carry: null });
@@ -167,6 +167,11 @@ class ToolReply implements ReplySource {
     }
     return isPermitted;
   }
+}
+
+/** For a provider that has not named the call itself: nine letters and digits, which is what Mistral's insist on. */
+function makeCallId(index: number): string {
+  return `call00${String(index + 1).padStart(3, "0")}`;
 }
 
 /** Of a reply for which nobody is asked any more; what was asked before is counted. */
