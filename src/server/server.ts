@@ -137,7 +137,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     services.lifecycle.isDraining = true;
     if (noticeMs > 0) await sleep(noticeMs);
     // Replies that nobody reads may end as well; without requests, none begins any more.
-    await Promise.race([listener.stop().then(() => services.openTurns.whenEnded()), sleep(graceMs)]);
+    const turnsEnded = listener.stop().then(() => services.openTurns.whenEnded());
+    // Of visitors who have left, only the calls of tools may be under way.
+    await Promise.race([turnsEnded.then(() => services.toolbox.whenIdle()), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     services.replies.stopAll();
     await Promise.all([listener.cut(), metrics?.stop()]);

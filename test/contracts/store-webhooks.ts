@@ -459,6 +459,23 @@ export function webhookStoreContract(open: OpenStore): void {
       expect(await webhooks().noteRetry(id, "msg_unknown", { status: 200, problem: null }, now())).toBeNull();
     });
 
+    test("who was erased is forgotten once a receiver knows it, also where somebody asked for the attempt", async () => {
+      const { id } = await create();
+      const visitorId = systemIds.randomUuid();
+      const turn = await settle({ key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId } });
+      const told: NewEvent = {
+        ...eventOf(turn, "visitor.erased", { companionId: null, sealedVisitor: "v1.somebody" }),
+        ...{ sessionId: null, visitorId: null },
+      };
+      await world.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context(), told);
+      const note = (status: number, problem: string | null) =>
+        webhooks().noteRetry(id, told.id, { status, problem }, now());
+      await note(500, "It answered 500.");
+      expect(await webhooks().findEvent(id, told.id)).toMatchObject({ sealedVisitor: "v1.somebody" });
+      expect(await note(204, null)).toMatchObject({ state: "delivered", problem: null });
+      expect(await webhooks().findEvent(id, told.id)).toBeNull();
+    });
+
     test("nothing of what they tell is left of a visitor who was erased, or of a conversation that was deleted", async () => {
       const { id } = await create({ includeContent: true });
       const visitorId = systemIds.randomUuid();

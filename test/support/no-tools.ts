@@ -2,5 +2,9 @@
 import type { Toolbox } from "../../src/core/tools/toolbox.ts";
 
 const refuse = () => Promise.reject(new Error("a companion without tools opened the toolbox"));
+const done = async () => {};
 
-export const noTools: Toolbox = { open: refuse, find: refuse, list: refuse, forget() {}, close: async () => {} };
+export const noTools: Toolbox = {
+  ...{ open: refuse, find: refuse, list: refuse },
+  ...{ forget() {}, watch() {}, whenIdle: done, close: done },
+};

@@ -10,7 +10,7 @@ import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
 import { readArguments } from "./call-arguments.ts";
 import type { OpenTool } from "./toolbox.ts";
 
-export type CallRunnerServices = Pick<Services, "clock" | "ids" | "log">;
+export type CallRunnerServices = Pick<Services, "clock" | "ids" | "log" | "toolbox">;
 
 /** A call that can be sent. */
 export interface ReadyCall {
@@ -36,6 +36,8 @@ export interface RanCalls {
 const oneAtATime = "The visitor has not decided about another call yet. Ask for this one afterwards.";
 
 export class CallRunner {
+  /** Whether there was a call that may have done something, or that the visitor is to decide on. */
+  hasCalled = false;
   #count = 0;
 
   constructor(
@@ -56,7 +58,10 @@ export class CallRunner {
       planned.push(plan);
     }
     const ready = planned.flatMap((plan) => plan.ready ?? []);
-    if (ready.length > 0) await this.start.keeper.calls?.begin(ready.map(({ call }) => call));
+    if (ready.length > 0) {
+      await this.start.keeper.calls?.begin(ready.map(({ call }) => call));
+      this.hasCalled = true;
+    }
     const sent = planned.map(async (plan) => {
       if (plan.ready !== null && plan.ready !== waiting) plan.result = await this.send(plan.ready);
     });
@@ -70,8 +75,20 @@ export class CallRunner {
     return { answered, isPaused: waiting !== null };
   }
 
+  /** Resolves with what the model is told; null if the turn was stopped meanwhile, as in `run`. */
+  async runOne(ready: ReadyCall, signal: StopSignal): Promise<string | null> {
+    const sent = this.send(ready);
+    return (await raceWith(signal, sent)) ? await sent : null;
+  }
+
   /** Resolves with what the model is told. Never rejects, and goes on when nobody waits for it any more. */
-  async send({ open, call, given }: ReadyCall): Promise<string> {
+  send(ready: ReadyCall): Promise<string> {
+    const sent = this.#send(ready);
+    this.services.toolbox.watch(sent);
+    return sent;
+  }
+
+  async #send({ open, call, given }: ReadyCall): Promise<string> {
     const { clock, log } = this.services;
     const { companion, requestId } = this.start;
     this.note({ type: "tool", callId: call.id, name: call.tool, state: "running" });

@@ -1,6 +1,7 @@
 /** A reply whose model may call tools: asked, its calls carried out, and asked again, within bounds. */
 import type { ReplyEvent, ReplySink } from "../../contracts/llm/provider.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { findCharged } from "../../domain/reply-failure.ts";
 import { maxRounds, maxRoundsMs, type ToolCall, type ToolRound } from "../../domain/tool.ts";
 import { noTokens } from "../../domain/usage.ts";
@@ -51,6 +52,8 @@ class ToolReply implements ReplySource {
   readonly isCharged = true;
   readonly #rounds: ToolRound[] = [];
   readonly #runner: CallRunner;
+  /** The round at hand; null once it is counted. */
+  #uncounted: TurnOutcome | null = null;
 
   constructor(
     private readonly services: ToolServices,
@@ -60,20 +63,37 @@ class ToolReply implements ReplySource {
     private readonly readers: Readers,
   ) {
     this.#runner = new CallRunner(services, start, tools, (event) => readers.note(event));
+    // Already now, since they are part of what the first call is admitted with.
+    asked.request.tools = tools.map(({ offered }) => offered);
   }
 
+  /** A failure after a call leaves a reply that broke off: the message stays, since something was done for it. */
   async reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {
+    const { decision, keeper } = this.start;
+    try {
+      if (decision !== undefined && keeper.calls !== undefined) {
+        if (!(await this.#begin(keeper.calls, decision, signal))) return stopped(this.asked);
+      }
+      return await this.#ask(sink, signal);
+    } catch (failure) {
+      if (!this.#runner.hasCalled) throw failure;
+      const charged = findCharged(failure) ?? this.#uncounted ?? stopped(this.asked);
+      if (!isProvidersFailure(failure)) this.readers.stop("unavailable", toUnavailable(failure));
+      return { ...charged, complete: false, finishReason: null, failure: isProvidersFailure(failure) ? failure : null };
+    }
+  }
+
+  async #ask(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {
     const { clock } = this.services;
     const { request } = this.asked;
-    const { decision, keeper } = this.start;
-    if (decision !== undefined && keeper.calls !== undefined) await this.#begin(keeper.calls, decision);
     const startedMs = clock.monotonicMs();
     const said = new RoundSink(sink);
     for (;;) {
       const mayCall = this.#rounds.length < maxRounds && clock.monotonicMs() - startedMs < maxRoundsMs;
       request.tools = mayCall ? this.tools.map(({ offered }) => offered) : [];
       request.rounds = [...this.#rounds];
-      const outcome = await this.#ask(said, signal);
+      const outcome = await this.asked.reply(said, signal);
+      this.#uncounted = outcome;
       const calls = outcome.calls ?? [];
       if (!outcome.complete || calls.length === 0 || !mayCall) return outcome;
       const ran = await this.#runner.run(calls, signal);
@@ -84,36 +104,44 @@ class ToolReply implements ReplySource {
     }
   }
 
-  /** What is known of the call's reply, with what comes of it now. */
-  async #begin(keeper: CallKeeper, decision: NonNullable<TurnStart["decision"]>): Promise<void> {
+  /** What is known of the call's reply, with what comes of it now. False if there is to be no more of it. */
+  async #begin(keeper: CallKeeper, decision: NonNullable<TurnStart["decision"]>, signal: StopSignal): Promise<boolean> {
     const { call, calls } = await keeper.decide(decision);
+    this.#runner.hasCalled = true;
     const result = decision.isApproved
-      ? await this.#send(call)
+      ? await this.#send(call, signal)
       : "The visitor does not want this call. Nothing was called.";
-    const answered = calls.map(({ id, tool: name, arguments: given, result: known }) => ({
-      ...{ id, name, arguments: given },
+    if (result === null) return false;
+    const answered = calls.map(({ id, tool: name, arguments: given, result: known }, index) => ({
+      ...{ id: makeCallId(index), name, arguments: given },
       result: (id === call.id ? result : known) ?? "This call has no result.",
     }));
     this.#rounds.push({ text: "", calls: answered, carry: null });
+    this.asked.request.rounds = [...this.#rounds];
+    return this.#permitted(await this.asked.admitAgain());
   }
 
-  async #send(call: ToolCall): Promise<string> {
-    const open = await this.services.toolbox.find(this.start.companion, call.toolId, call.tool);
-    if (open !== null) return await this.#runner.send({ open, call, given: readArguments(call.arguments) ?? {} });
-    const result = "The tool no longer exists. Nothing was called.";
+  /** Null if the turn was stopped meanwhile. */
+  async #send(call: ToolCall, signal: StopSignal): Promise<string | null> {
+    const given = readArguments(call.arguments) ?? {};
+    const found = await this.#findDecided(call, given).catch((error: unknown) => {
+      this.services.log.error("tool not found for a decision", { requestId: this.start.requestId, error });
+      return "The tool could not be called.";
+    });
+    if (typeof found !== "string") return await this.#runner.runOne({ open: found, call, given }, signal);
+    const result = `${found} Nothing was called.`;
     await this.#runner.finish(call.id, { state: "failed", result, durationMs: null });
     return result;
   }
 
-  /** A failure after a call leaves a reply that broke off: the message stays, since something was done for it. */
-  async #ask(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {
-    try {
-      return await this.asked.reply(sink, signal);
-    } catch (failure) {
-      if (this.#rounds.length === 0) throw failure;
-      const charged = findCharged(failure) ?? { answeredBy: this.asked.countedBefore, usage: noTokens };
-      return { ...charged, complete: false, finishReason: null, failure };
-    }
+  /** Why not, as a sentence, if it is not to be sent: its owner may have changed it since it was asked for. */
+  async #findDecided({ toolId, tool }: ToolCall, given: JsonObject): Promise<OpenTool | string> {
+    const { companion, caller = nobody } = this.start;
+    const open = await this.services.toolbox.find(companion, toolId, tool);
+    if (open === null) return "The tool no longer exists.";
+    if (open.tool.requiresVisitor && caller.visitor === null) return "The tool is for known visitors alone.";
+    const fault = await open.findFault(given);
+    return fault === null ? open : `The arguments are at fault: ${fault}`;
   }
 
   /** Counts the round, and asks whether there may be another one, at whoever answered this one. */
@@ -125,13 +153,39 @@ class ToolReply implements ReplySource {
     const bound = this.services.llm.listBounds(request).find(({ answerer }) => isSame(answerer, answeredBy));
     const { maxOutputTokens } = bound ?? request;
     const before = { ...outcome, answeredBy };
-    const isPermitted = await this.asked.permit({ answerer: answeredBy, maxOutputTokens, before });
+    this.#uncounted = null;
+    const grow = () => {
+      request.rounds = [...this.#rounds];
+    };
+    return this.#permitted(await this.asked.permit({ answerer: answeredBy, maxOutputTokens, before }, grow));
+  }
+
+  #permitted(isPermitted: boolean): boolean {
     if (!isPermitted) {
       const sentence = "What may be spent is used up: the reply ends after its tools were called.";
       this.readers.stop("unavailable", new AppError("budget_exceeded", sentence));
     }
     return isPermitted;
   }
+}
+
+/** For a provider that has not named the call itself: nine letters and digits, which is what Mistral's insist on. */
+function makeCallId(index: number): string {
+  return `call00${String(index + 1).padStart(3, "0")}`;
+}
+
+/** Of a reply for which nobody is asked any more; what was asked before is counted. */
+function stopped({ countedBefore }: AskedReply): TurnOutcome {
+  return { complete: false, usage: noTokens, answeredBy: countedBefore, finishReason: null, failure: null };
+}
+
+function isProvidersFailure(failure: unknown): boolean {
+  return failure instanceof AppError && failure.code === "upstream_error";
+}
+
+function toUnavailable(failure: unknown): AppError {
+  if (failure instanceof AppError) return failure;
+  return new AppError("unavailable", "The reply could not go on after its tools were called.", { cause: failure });
 }
 
 function isSame(a: NonNullable<TurnOutcome["answeredBy"]>, b: NonNullable<TurnOutcome["answeredBy"]>): boolean {

@@ -17,6 +17,15 @@ const maxOffered = 128;
 /** How long a turn waits for the list of a server that none is kept of: a server that is away ends no chat. */
 const listWaitMs = 3_000;
 
+/** How long closing waits for calls under way. */
+const lastCallMs = 3_000;
+
+const uncalled = { sentence: "The tool could not be called.", reason: "The server could not send the call." };
+const unended = {
+  sentence: "The tool did not answer in time, so it is not known whether it did what it was asked to.",
+  reason: "This server is stopping.",
+};
+
 export interface OpenTool {
   readonly tool: Tool;
   readonly offered: OfferedTool;
@@ -35,7 +44,11 @@ export interface Toolbox {
   list(tool: Tool): Promise<readonly OpenTool[]>;
   /** It has changed, or is gone. */
   forget(toolId: string): void;
-  /** Ends calls under way. */
+  /** A call that was sent, until its end is kept: closing waits for it. */
+  watch(call: Promise<unknown>): void;
+  /** Resolves when none of those watched now is under way. */
+  whenIdle(): Promise<void>;
+  /** Waits a little for calls under way, and ends the others. */
   close(): Promise<void>;
 }
 
@@ -54,6 +67,7 @@ interface ToolboxParts {
 
 export function createToolbox({ store, log, sealing }: ToolboxParts, load: () => Promise<ToolEngines>): Toolbox {
   const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
   /** Null until a companion has tools. */
   let engines: Promise<ToolEngines> | null = null;
 
@@ -71,9 +85,9 @@ export function createToolbox({ store, log, sealing }: ToolboxParts, load: () =>
     try {
       return await call();
     } catch (error) {
-      if (!closing.signal.aborted) log.error("tool could not be called", { toolId: tool.id, error });
-      const sentence = "The tool could not be called.";
-      return { outcome: "failed", sentence, reason: "The server could not send the call." };
+      if (closing.signal.aborted) return { outcome: "failed", ...unended };
+      log.error("tool could not be called", { toolId: tool.id, error });
+      return { outcome: "failed", ...uncalled };
     }
   }
 
@@ -160,8 +174,20 @@ export function createToolbox({ store, log, sealing }: ToolboxParts, load: () =>
       void engines?.then(({ mcp }) => mcp.forget(toolId));
     },
 
+    watch(call) {
+      const ended = call.finally(() => running.delete(ended));
+      running.add(ended);
+    },
+
+    async whenIdle() {
+      await Promise.allSettled(running);
+    },
+
     async close() {
-      closing.abort(new Error("the server is stopping"));
+      const late = setTimeout(() => closing.abort(new Error("the server is stopping")), lastCallMs);
+      await Promise.allSettled(running);
+      clearTimeout(late);
+      closing.abort(new Error("the server has stopped"));
       const opened = await engines;
       opened?.http.close();
       opened?.mcp.close();

@@ -39,7 +39,10 @@ export async function enterTurn(
   };
   const verdict = await coordination.turns.enter(entry, signal);
   if (verdict.isAdmitted) {
-    if (companion.monthlyTokens !== null) await requireMonthLeft(services, companion, companion.monthlyTokens, verdict);
+    const { monthlyTokens } = companion;
+    if (monthlyTokens !== null && decision === undefined) {
+      await requireMonthLeft(services, companion, monthlyTokens, verdict);
+    }
     return verdict;
   }
   if (verdict.reason === "runs_elsewhere") throw new RunsElsewhere();
@@ -150,8 +153,14 @@ export class AskedReply implements CallGate, ReplySource {
     return this.#services.llm.streamReply(this.request, sink, signal);
   }
 
-  permit(next: NextCall): Promise<boolean> {
-    return this.#openCalls().permit(next);
+  /** As `ReplyCalls.permit`. */
+  permit(next: NextCall, change?: () => void): Promise<boolean> {
+    return this.#openCalls().permit(next, change);
+  }
+
+  /** As `ReplyCalls.admitAgain`. */
+  admitAgain(): Promise<boolean> {
+    return this.#openCalls().admitAgain();
   }
 
   /** Nothing was spent of what is held. Never rejects. */

@@ -46,21 +46,32 @@ export class ReplyCalls implements CallGate {
     await this.#reserve(spending, () => this.#services.llm.listBounds(this.#turn.request));
   }
 
-  async permit(next: NextCall): Promise<boolean> {
+  /** `change`: makes of the request that was sent before the one that is to be permitted. */
+  async permit(next: NextCall, change = () => {}): Promise<boolean> {
     // First of all: it is spent, whatever happens now.
     if (next.before !== null) await this.#count(next.before);
+    change();
+    return await this.#allow(() => [next]);
+  }
+
+  /** As `permit`, for the first call, where the request has grown since `admit`: whoever may answer it. */
+  async admitAgain(): Promise<boolean> {
+    return await this.#allow(() => this.#services.llm.listBounds(this.#turn.request));
+  }
+
+  async #allow(bounds: () => readonly AnswererBound[]): Promise<boolean> {
     const spending = await this.#turn.readRight();
     // Whoever makes the calls knows that there is no further one; the message has reached a provider, and counts.
     if (spending === null) return true;
     if (!spending.isStopped && !spending.hasBudgets) return true;
-    const { micros } = this.#bound([next]);
+    const { micros } = this.#bound(bounds());
     if (!spending.isStopped && this.reservationId !== null && micros !== null) {
       if (micros <= this.#heldMicros) return true;
       // Not both at once, which might be more than there is.
       await this.release();
     }
     try {
-      await this.#reserve(spending, () => [next]);
+      await this.#reserve(spending, bounds);
       return true;
     } catch (error) {
       if (error instanceof AppError && /^(budget_exceeded|rate_limited)$/.test(error.code)) return false;

@@ -151,6 +151,7 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
             webhookId,
             id,
           );
+          yield* run(forgetErased, webhookId, id);
         }
         const delivery = yield* readDelivery(webhookId, id);
         if (problem === null && delivery?.conversationId != null) {
