@@ -112,7 +112,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
 
   received.length = 0;
   await press(page, "Try… Find an order");
-  await dialogOf(page).getByText("and nobody is asked before").waitFor();
+  await dialogOf(page).getByText("and no one is asked first").waitFor();
   expect(JSON.parse(await page.getByLabel("Arguments").inputValue())).toEqual({ number: "", parcels: 0 });
   await page.getByLabel("Arguments").fill('{"number": "4711",\n  "parcels" 2}');
   await dialogOf(page).getByText("Not JSON yet: line 2, column 13: a colon is expected.").waitFor();
@@ -134,7 +134,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await inDialog(page, "Call it");
   const alert = dialogOf(page).getByRole("alert");
   await alert.getByText("The tool answered with status 404.").waitFor();
-  await alert.getByText(`See whether the address is right: ${address}`).waitFor();
+  await alert.getByText(`Check the address: ${address}`).waitFor();
   expect(await page.content()).not.toContain("our stack trace");
   await examine(page, "dashboard-tool-failed");
   answer = () => Response.json({ state: "sent" });
@@ -236,7 +236,7 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await page.keyboard.press("Escape");
   await api.call("PATCH", `${path}/${made?.id}`, { mcp_url: address });
   await press(page, "Try… shop");
-  await dialogOf(page).getByRole("alert").getByText("its log knows more").waitFor();
+  await dialogOf(page).getByRole("alert").getByText("its log may show more").waitFor();
   expect(complaints).toEqual([]);
 });
 

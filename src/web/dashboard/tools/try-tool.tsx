@@ -109,8 +109,8 @@ function Failed({ came: { result, duration_ms }, tool }: { came: ToolTest; tool:
 
 function adviceFor(result: string, { url, mcp_url }: Tool): string {
   if (result.startsWith("The arguments are invalid")) return "Nothing was sent. Change the arguments above.";
-  if (/\b40[13]\b/.test(result)) return "See whether its headers are right, and whether it has the current secret.";
-  if (/\b(404|405|410)\b/.test(result)) return `See whether the address is right: ${url ?? mcp_url}`;
-  if (/within|in time/.test(result)) return "Let it answer sooner, or give it more seconds.";
-  return "See whether the address is right and the server runs; its log knows more.";
+  if (/\b40[13]\b/.test(result)) return "Check its headers, and whether it has the current secret.";
+  if (/\b(404|405|410)\b/.test(result)) return `Check the address: ${url ?? mcp_url}`;
+  if (/within|in time/.test(result)) return "Make it respond faster, or raise its timeout.";
+  return "Check the address, and whether the server is running; its log may show more.";
 }
