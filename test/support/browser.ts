@@ -112,6 +112,7 @@ export async function examine(page: Page, name: string): Promise<void> {
     await keepScreenshot(page, `${name}-${colorScheme}-phone`);
     await page.setViewportSize(wide);
   }
+  await page.emulateMedia({ colorScheme: "light" });
 }
 
 /** Waits until the locator finds this many; lists are reloaded in the background. */

@@ -104,6 +104,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
   const sources = `/api/companions/${made.id}/sources`;
   await api.call("POST", sources, { type: "text", title: "Opening hours", text: "From nine to six." });
   await api.call("POST", sources, { type: "url", url: "http://10.0.0.1/inside", refresh_hours: 24 });
+  await api.call("POST", `/api/companions/${made.id}/tools`, {
+    name: "find_order",
+    url: "https://shop.example/orders",
+  });
+  await api.call("POST", "/api/webhooks", { url: "https://shop.example/events", events: ["*"], enabled: false });
   await api.call("POST", "/api/visitor-keys", { name: "Shop", algorithm: "HS256" });
   const visitor = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
   world.mockLlm.respond(async (_, response) => {
@@ -128,6 +133,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       path: `companions/${made.id}/knowledge`,
       ready: (page) => page.getByText("does not lead to a public host").waitFor(),
     },
+    {
+      name: "tools",
+      path: `companions/${made.id}/tools`,
+      ready: (page) => page.getByText("find_order").first().waitFor(),
+    },
     { name: "install", path: `companions/${made.id}/install`, ready: table },
     { name: "playground", path: `companions/${made.id}/playground`, ready: (page) => page.getByRole("log").waitFor() },
     {
@@ -146,6 +156,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "usage-split", path: "usage?split=1&days=7", ready: (page) => page.locator("canvas").waitFor() },
     { name: "api-keys", path: "api-keys", ready: table },
     { name: "visitor-keys", path: "visitor-keys", ready: table },
+    { name: "webhooks", path: "webhooks", ready: (page) => page.getByText("All events").waitFor() },
     { name: "account", path: "account", ready: table },
     { name: "second-factor", path: "account/second-factor", ready: heading("Second factor") },
     { name: "accounts", path: "accounts", ready: table },
@@ -274,6 +285,7 @@ test("shows that it waits, says what failed, and tries again", async () => {
   for (const [name, path] of [
     ["API keys", "keys"],
     ["Visitor keys", "visitor-keys"],
+    ["Webhooks", "webhooks"],
     ["Conversations", "conversations"],
     ["Usage", "usage"],
     ["Audit trail", "audit"],

@@ -64,7 +64,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await page.getByText("No tools yet").waitFor();
   await press(page, "Add a tool");
   await inDialog(page, "Add");
-  await dialogOf(page).getByText("Where is it?").waitFor();
+  await dialogOf(page).getByText("Enter its address.").waitFor();
   await dialogOf(page).getByText("Give it a name.").waitFor();
   await page.waitForFunction("document.activeElement?.getAttribute('aria-invalid') === 'true'");
   await examine(page, "dashboard-tool-problems");
@@ -112,7 +112,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
 
   received.length = 0;
   await press(page, "Try… Find an order");
-  await dialogOf(page).getByText("and no one is asked first").waitFor();
+  await dialogOf(page).getByText("no one is asked first").waitFor();
   expect(JSON.parse(await page.getByLabel("Arguments").inputValue())).toEqual({ number: "", parcels: 0 });
   await page.getByLabel("Arguments").fill('{"number": "4711",\n  "parcels" 2}');
   await dialogOf(page).getByText("Not JSON yet: line 2, column 13: a colon is expected.").waitFor();
@@ -157,11 +157,11 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   await press(page, "Edit… Find an order");
   await page.getByLabel("JSON Schema").waitFor();
   expect(await page.getByRole("button", { name: "Fields" }).isDisabled()).toBe(true);
-  await dialogOf(page).getByText("This says more than fields can").waitFor();
+  await dialogOf(page).getByText("This goes beyond fields").waitFor();
   await examine(page, "dashboard-tool-json");
   await page.getByLabel("JSON Schema").fill('{"type": "string"}');
   await dialogOf(page).getByText('Must be the schema of an object: "type": "object".').waitFor();
-  await press(page, "Put an example in");
+  await press(page, "Insert an example");
   expect(await page.getByLabel("JSON Schema").inputValue()).toContain('"enum"');
   await page.getByLabel("JSON Schema").fill('{"type": "object", "properties": {"number": {"type": "text"}}}');
   await inDialog(page, "Save");
@@ -210,8 +210,8 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
 test("an MCP server is added without a secret, lists its tools, and one of them is called", async () => {
   const { page, api, path, complaints } = await openTools();
   await press(page, "Add a tool");
-  await page.getByLabel("What answers its calls").selectOption("An MCP server");
-  expect(await page.getByLabel("Ask the visitor before each call").count()).toBe(0);
+  await page.getByLabel("What carries out its calls").selectOption("An MCP server");
+  expect(await page.getByLabel("Verified visitors only").count()).toBe(0);
   await page.getByLabel("Address").fill(mcp.url);
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await page.getByLabel("Which of its tools").fill("add\norder");
@@ -236,7 +236,7 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await page.keyboard.press("Escape");
   await api.call("PATCH", `${path}/${made?.id}`, { mcp_url: address });
   await press(page, "Try… shop");
-  await dialogOf(page).getByRole("alert").getByText("its log may show more").waitFor();
+  await dialogOf(page).getByRole("alert").getByText("its log has more").waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -258,10 +258,10 @@ test("what the model called is in the transcript and among the last calls, as te
   await examine(page, "dashboard-tool-calls");
   await calls.getByRole("link", { name: "The conversation" }).first().click();
   await page.getByText("Tools: 2 calls, 1 failed").click();
-  const log = page.getByRole("log");
-  await log.getByText("done", { exact: true }).click();
-  await log.getByText('"number": "4711"').first().waitFor();
-  await log.getByText("<img src=x onerror=alert(1)>").waitFor();
+  const done = page.getByRole("log").getByRole("listitem").filter({ hasText: "done" });
+  await done.getByText("done", { exact: true }).click();
+  await done.getByText('"number": "4711"').waitFor();
+  await done.getByText("<img src=x onerror=alert(1)>").waitFor();
   expect(await page.locator("img").count()).toBe(0);
   await examine(page, "dashboard-tool-transcript");
   const conversations = (await api.call("GET", "/api/conversations")).json.data;

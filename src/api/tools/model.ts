@@ -117,8 +117,7 @@ function makeSettings() {
     confirm: t.Optional(
       Nullable(
         t.Boolean({
-          description:
-            "For a tool with `url`: asks the visitor before each call. It is offered only where the visitor can be asked.",
+          description: "Asks the visitor before each call. It is offered only where the visitor can be asked.",
         }),
       ),
     ),

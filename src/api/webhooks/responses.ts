@@ -79,6 +79,7 @@ export const AttemptObject = closedObject("WebhookAttempt", () => ({
 }));
 
 export type Webhook = Static<typeof WebhookObject>;
+export type NewWebhookAnswer = Static<typeof NewWebhookAnswer>;
 export type WebhookDelivery = Static<typeof DeliveryObject>;
 export type WebhookAttempt = Static<typeof AttemptObject>;
 

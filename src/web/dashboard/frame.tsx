@@ -8,6 +8,7 @@ import {
   MessagesSquare,
   Monitor,
   Moon,
+  Rss,
   ScrollText,
   Sun,
   UserRound,
@@ -35,6 +36,7 @@ const places = [
   { href: budgetsPath, label: "Budgets", Icon: Wallet },
   { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
   { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck },
+  { href: "/app/webhooks", label: "Webhooks", Icon: Rss },
   { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
 ] as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;

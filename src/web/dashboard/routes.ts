@@ -11,30 +11,31 @@ import {
 export interface Route {
   pattern: string;
   load(): Promise<{ default: PageComponent }>;
-  /** `public` pages are for those who are not signed in. */
-  access: "public" | "signed-in" | "operator";
+  /** Not set: for those who are signed in. `public` pages are for those who are not. */
+  access?: "public" | "operator";
 }
 
 export const routes: readonly Route[] = [
   { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
-  { pattern: "/app/companions", load: () => import("./pages/companions.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/:id/knowledge", load: () => import("./pages/knowledge.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/:id/tools", load: () => import("./pages/tools.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx"), access: "signed-in" },
-  { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx"), access: "signed-in" },
-  { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx"), access: "signed-in" },
-  { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx"), access: "signed-in" },
-  { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
-  { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx"), access: "signed-in" },
-  { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
-  { pattern: budgetsPath, load: () => import("./pages/budgets.tsx"), access: "signed-in" },
-  { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
-  { pattern: "/app/account", load: () => import("./pages/account.tsx"), access: "signed-in" },
-  { pattern: secondFactorPath, load: () => import("./pages/second-factor.tsx"), access: "signed-in" },
+  { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },
+  { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx") },
+  { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx") },
+  { pattern: "/app/companions/:id/knowledge", load: () => import("./pages/knowledge.tsx") },
+  { pattern: "/app/companions/:id/tools", load: () => import("./pages/tools.tsx") },
+  { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx") },
+  { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx") },
+  { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx") },
+  { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx") },
+  { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx") },
+  { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx") },
+  { pattern: "/app/webhooks", load: () => import("./pages/webhooks.tsx") },
+  { pattern: "/app/usage", load: () => import("./pages/usage.tsx") },
+  { pattern: budgetsPath, load: () => import("./pages/budgets.tsx") },
+  { pattern: "/app/audit", load: () => import("./pages/audit.tsx") },
+  { pattern: "/app/account", load: () => import("./pages/account.tsx") },
+  { pattern: secondFactorPath, load: () => import("./pages/second-factor.tsx") },
   { pattern: "/app/accounts", load: () => import("./pages/accounts.tsx"), access: "operator" },
 ];
 

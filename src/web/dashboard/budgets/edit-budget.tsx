@@ -1,12 +1,12 @@
 /** The dialog in which a budget is made, or changed over the version that was read. */
 import { useLayoutEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
-import { ApiError, call, changedFields, fieldProblem, tagOf } from "../lib/api.ts";
-import { type Loaded, useAction, useLoad, useSettled } from "../lib/load.ts";
+import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { useAction, useLoad, useSettled } from "../lib/load.ts";
 import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
+import { EditDialog } from "../ui/guarded-save.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import {
@@ -40,39 +40,19 @@ interface EditProps extends MakeProps {
   budget: Pick<Budget, "id">;
 }
 
-export function EditBudget({ budget, ...rest }: EditProps) {
-  const path = `/api/budgets/${budget.id}`;
-  const loaded = useLoad<Budget>(path);
-  if (loaded.data === null) return <LoadingDialog title="Edit the budget" of={loaded} onClose={rest.onClose} />;
-  return <EditLoaded {...rest} path={path} budget={loaded.data} set={loaded.set} />;
-}
-
-interface LoadedProps extends MakeProps, Pick<Loaded<Budget>, "set"> {
-  path: string;
-  budget: Budget;
-}
-
-function EditLoaded({ path, budget, set, onSaved, onClose }: LoadedProps) {
-  const { save, question } = useGuardedSave<Budget, BudgetDraft>({
-    name: "The budget",
-    base: budget,
-    tagOf,
-    read: () => call("GET", path),
-    findChanged: findBudgetChanges,
-    async write(draft, _, ifMatch) {
-      const body = changedFields(toBudgetBody(toBudgetDraft(budget)), toBudgetBody(draft));
-      await call("PATCH", path, { body, ifMatch });
-      say("Saved.");
-      await onSaved();
-      onClose();
-    },
-    load: set,
-  });
+export function EditBudget({ budget, onSaved, onClose }: EditProps) {
   return (
-    <>
-      <BudgetForm budget={budget} onSave={save} onClose={onClose} />
-      {question}
-    </>
+    <EditDialog<Budget, BudgetDraft>
+      path={`/api/budgets/${budget.id}`}
+      name="the budget"
+      toDraft={toBudgetDraft}
+      toBody={toBudgetBody}
+      findChanged={findBudgetChanges}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      {(kept, save) => <BudgetForm budget={kept} onSave={save} onClose={onClose} />}
+    </EditDialog>
   );
 }
 

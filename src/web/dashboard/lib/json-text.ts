@@ -1,4 +1,4 @@
-/** JSON that people type: the object, or what is wrong with the text and where. Browsers name the place of some faults only. */
+/** JSON that people type: the object, or what is wrong with the text and where. Browsers report the position of some faults only. */
 import type { Json } from "./types.ts";
 
 export type JsonObject = { [key: string]: Json };

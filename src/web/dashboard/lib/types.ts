@@ -23,6 +23,7 @@ export type { Status } from "../../../api/status/responses.ts";
 export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../api/tools/responses.ts";
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
+export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from "../../../api/webhooks/responses.ts";
 export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
 
 export type Account = SignedIn["account"];

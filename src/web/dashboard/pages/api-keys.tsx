@@ -1,6 +1,7 @@
 /** `/app/api-keys`: keys for the account's servers. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
+import type { AskedOfKey } from "../keys/key-dialog.tsx";
 import { hasEnded, shortKey, shownKey } from "../keys/key-line.ts";
 import { formatDay, formatInstant, formatNumber, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
@@ -11,16 +12,11 @@ import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
-const NewKey = lazy(async () => (await import("../keys/new-key.tsx")).NewKey);
-const RevokeKey = lazy(async () => (await import("../keys/end-key.tsx")).RevokeKey);
-const RotateKey = lazy(async () => (await import("../keys/end-key.tsx")).RotateKey);
-
-type Asked = { what: "revoke" | "rotate"; key: ApiKey } | { what: "create" } | null;
+const KeyDialog = lazy(async () => (await import("../keys/key-dialog.tsx")).KeyDialog);
 
 export default function ApiKeysPage() {
   const list = useList<ApiKey>("/api/keys");
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = () => setAsked(null);
+  const [asked, setAsked] = useState<AskedOfKey | null>(null);
   const create = (
     <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
       New key
@@ -89,9 +85,7 @@ export default function ApiKeysPage() {
           </Empty>
         }
       />
-      {asked?.what === "create" && <NewKey onMade={list.reload} onClose={close} />}
-      {asked?.what === "rotate" && <RotateKey old={asked.key} onChanged={list.reload} onClose={close} />}
-      {asked?.what === "revoke" && <RevokeKey apiKey={asked.key} onChanged={list.reload} onClose={close} />}
+      {asked && <KeyDialog asked={asked} onChanged={list.reload} onClose={() => setAsked(null)} />}
     </>
   );
 }

@@ -30,7 +30,7 @@ function Tools({ companionId }: { companionId: string }) {
     <>
       <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <p class="min-w-0 flex-1 basis-64 text-pretty text-muted">
-          What it can do for visitors: the model calls your server, and tells the visitor what came of it.{" "}
+          What it can do for visitors: the model calls your server, and reports the result to the visitor.{" "}
           <a href="/docs/guides/tools" target="_blank" rel="noreferrer" class="text-accent underline">
             What your server receives
           </a>

@@ -1,9 +1,8 @@
 /** Adds a tool, or changes one over the version that was read. */
 import { useState } from "preact/hooks";
-import { call, changedFields, tagOf } from "../lib/api.ts";
-import { type Loaded, useLoad } from "../lib/load.ts";
+import { call } from "../lib/api.ts";
 import type { Tool, ToolWithSecret } from "../lib/types.ts";
-import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
+import { EditDialog } from "../ui/guarded-save.tsx";
 import { SecretShown } from "../ui/secret.tsx";
 import { say } from "../ui/toast.tsx";
 import { findToolChanges, type ToolDraft, toToolBody, toToolDraft } from "./tool-draft.ts";
@@ -30,37 +29,22 @@ export function MakeTool({ path, onSaved, onClose }: MakeProps) {
   return <ToolForm tool={null} onSave={create} onClose={onClose} />;
 }
 
-interface EditProps extends MakeProps {
+interface EditToolProps extends MakeProps {
   tool: Tool;
 }
 
-export function EditTool({ path, tool, ...rest }: EditProps) {
-  const at = `${path}/${tool.id}`;
-  const loaded = useLoad<Tool>(at);
-  if (loaded.data === null) return <LoadingDialog title={`Edit ${tool.title}`} of={loaded} onClose={rest.onClose} />;
-  return <EditLoaded {...rest} path={at} tool={loaded.data} set={loaded.set} />;
-}
-
-function EditLoaded({ path, tool, set, onSaved, onClose }: EditProps & Pick<Loaded<Tool>, "set">) {
-  const { save, question } = useGuardedSave<Tool, ToolDraft>({
-    name: tool.title,
-    base: tool,
-    tagOf,
-    read: () => call("GET", path),
-    findChanged: findToolChanges,
-    async write(draft, _, ifMatch) {
-      const body = changedFields(toToolBody(toToolDraft(tool)), toToolBody(draft));
-      await call("PATCH", path, { body, ifMatch });
-      say("Saved: the next call is made with it.");
-      await onSaved();
-      onClose();
-    },
-    load: set,
-  });
+export function EditTool({ path, tool, onSaved, onClose }: EditToolProps) {
   return (
-    <>
-      <ToolForm tool={tool} onSave={save} onClose={onClose} />
-      {question}
-    </>
+    <EditDialog<Tool, ToolDraft>
+      path={`${path}/${tool.id}`}
+      name={tool.title}
+      toDraft={toToolDraft}
+      toBody={toToolBody}
+      findChanged={findToolChanges}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      {(kept, save) => <ToolForm tool={kept} onSave={save} onClose={onClose} />}
+    </EditDialog>
   );
 }

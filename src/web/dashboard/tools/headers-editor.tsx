@@ -45,7 +45,7 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
       )}
       <ul ref={list} class="space-y-2">
         {rows.map((row, index) => (
-          // By place: names may be empty or equal while they are typed.
+          // By index: names may be empty or equal while they are typed.
           <li key={index} class="flex gap-1.5">
             <input
               {...wiring}
@@ -81,12 +81,12 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
       )}
       <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
         {isKept
-          ? "Sent with every request. Their values are stored encrypted, and shown to nobody."
+          ? "Sent with every request. Their values are stored encrypted, and are never shown."
           : headers !== null && stored.length > 0
             ? rows.length === 0
               ? "None from now on: those that are stored are removed when you save."
               : "They replace those that are stored, all together."
-            : "Sent with every request, such as a key of the server's. Their values are stored encrypted, and never shown again."}
+            : "Sent with every request, such as a key of the server's. Their values are stored encrypted, and are never shown again."}
       </p>
       {isKept ? (
         <Button

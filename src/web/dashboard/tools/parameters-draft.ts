@@ -24,7 +24,7 @@ export const parameterTypes = [
 
 export const emptyRow: ParameterRow = { name: "", type: "string", description: "", isRequired: true };
 
-/** More than rows can say: choices, a pattern, bounds. */
+/** Beyond what rows express: choices, a pattern, bounds. */
 export const exampleParameters: JsonObject = {
   type: "object",
   properties: {
@@ -35,7 +35,7 @@ export const exampleParameters: JsonObject = {
   required: ["number"],
 };
 
-/** Rows, where they say all that the schema says. */
+/** Rows, where they express the whole schema. */
 export function toParametersDraft(schema: JsonObject): ParametersDraft {
   const json = JSON.stringify(schema, null, 2);
   const rows = toRows(schema);
@@ -51,13 +51,13 @@ export function readParameters(draft: ParametersDraft): ReadObject {
   return { problem: 'Must be the schema of an object: "type": "object".' };
 }
 
-/** Whether rows can say all of it. */
+/** Whether rows can express all of it. */
 export function hasRows(draft: ParametersDraft): boolean {
   const read = readParameters(draft);
   return "value" in read && toRows(read.value) !== null;
 }
 
-/** The same in the other form, as far as it can be read and said there. */
+/** The same in the other form, as far as it can be read and expressed there. */
 export function switchMode(draft: ParametersDraft): ParametersDraft {
   const read = readParameters(draft);
   if ("problem" in read) return draft;
@@ -102,7 +102,7 @@ function toSchema(rows: readonly ParameterRow[]): JsonObject {
   return required.length === 0 ? schema : { ...schema, required };
 }
 
-/** Null for a schema that says more. */
+/** Null for a schema that rows cannot express. */
 function toRows(schema: JsonObject): ParameterRow[] | null {
   const { properties = {}, required = [] } = schema;
   if (!isObject(properties) || !Array.isArray(required)) return null;

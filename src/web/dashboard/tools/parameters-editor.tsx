@@ -1,4 +1,4 @@
-/** The parameters of a tool: a row for each, or JSON Schema for what rows cannot say. */
+/** The parameters of a tool: a row for each, or JSON Schema for what rows cannot express. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -53,7 +53,7 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
               class="text-accent underline"
               onClick={() => onDraft({ ...draft, json: JSON.stringify(exampleParameters, null, 2) })}
             >
-              Put an example in
+              Insert an example
             </button>
           }
           isCode
@@ -62,8 +62,8 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
           onValue={(text) => onDraft({ ...draft, json: text })}
           hint={
             hasRows(draft)
-              ? "Of an object. Arguments that do not fit are not sent: the model is told what is wrong."
-              : "This says more than fields can: choices, patterns, bounds. Arguments that do not fit are not sent."
+              ? "Of an object. Arguments that do not fit are not sent: the model gets a sentence about what is wrong."
+              : "This goes beyond fields: choices, patterns, bounds. Arguments that do not fit are not sent."
           }
           error={problem}
         />
@@ -71,11 +71,11 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
         <>
           <ul ref={list} class="space-y-3">
             {rows.map((row, index) => (
-              // By place: names may be empty or equal while they are typed.
+              // By index: names may be empty or equal while they are typed.
               <li key={index}>
                 <Row
                   row={row}
-                  place={index + 1}
+                  number={index + 1}
                   onRow={(next) => setRows(rows.with(index, next))}
                   onRemove={() => {
                     setRows(rows.toSpliced(index, 1));
@@ -114,16 +114,16 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
 
 interface RowProps {
   row: ParameterRow;
-  place: number;
+  number: number;
   onRow(row: ParameterRow): void;
   onRemove(): void;
 }
 
-function Row({ row, place, onRow, onRemove }: RowProps) {
+function Row({ row, number, onRow, onRemove }: RowProps) {
   return (
     <div class="flex flex-wrap items-center gap-1.5">
       <input
-        aria-label={`Name of parameter ${place}`}
+        aria-label={`Name of parameter ${number}`}
         placeholder="number"
         dir="ltr"
         autocomplete="off"
@@ -132,7 +132,7 @@ function Row({ row, place, onRow, onRemove }: RowProps) {
         onInput={({ currentTarget: { value: name } }) => onRow({ ...row, name })}
       />
       <select
-        aria-label={`Type of parameter ${place}`}
+        aria-label={`Type of parameter ${number}`}
         class="control w-auto shrink-0"
         value={row.type}
         onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
@@ -150,13 +150,13 @@ function Row({ row, place, onRow, onRemove }: RowProps) {
           class="size-[1.05rem] shrink-0 accent-accent"
           onChange={({ currentTarget: { checked: isRequired } }) => onRow({ ...row, isRequired })}
         />
-        Required<span class="sr-only"> parameter {place}</span>
+        Required<span class="sr-only"> parameter {number}</span>
       </label>
-      <IconButton label={`Remove parameter ${place}`} onClick={onRemove}>
+      <IconButton label={`Remove parameter ${number}`} onClick={onRemove}>
         <X size={17} aria-hidden="true" />
       </IconButton>
       <input
-        aria-label={`Description of parameter ${place}`}
+        aria-label={`Description of parameter ${number}`}
         placeholder="Six digits, on the invoice"
         dir="auto"
         autocomplete="off"

@@ -7,7 +7,7 @@ import { type ParametersDraft, readParameters, toParametersDraft } from "./param
 
 export interface HeaderRow {
   name: string;
-  /** Never what is stored: nobody is shown that. */
+  /** Never the stored one, which is not shown. */
   value: string;
 }
 
@@ -53,7 +53,7 @@ export function findToolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
   if (draft.name.trim() === "") problems.name = "Give it a name.";
   else if (!/^[a-z0-9_]{1,64}$/.test(draft.name.trim())) problems.name = "Only a-z, 0-9 and _, and at most 64 of them.";
-  if (draft.address.trim() === "") problems[draft.kind] = "Where is it?";
+  if (draft.address.trim() === "") problems[draft.kind] = "Enter its address.";
   const seconds = Number(draft.seconds);
   if (!(seconds >= 0.1 && seconds <= maxSeconds)) problems.timeout_ms = `From 0.1 to ${maxSeconds} seconds.`;
   const read = readParameters(draft.parameters);
@@ -100,7 +100,7 @@ export function toToolBody(draft: ToolDraft): ToolBody {
   if (kind === "mcp_url") {
     const tools = draft.tools.split("\n").map((line) => line.trim());
     const wanted = tools.filter((line) => line !== "");
-    return { ...body, tools: wanted.length === 0 ? null : wanted };
+    return { ...body, tools: wanted.length === 0 ? null : wanted, confirm };
   }
   const read = readParameters(draft.parameters);
   const parameters = "value" in read ? read.value : {};

@@ -25,7 +25,7 @@ const kinds = [
 const maxDescription = 1024;
 
 /** Fields that show what is wrong with them. */
-const told = ["name", "title", "url", "mcp_url", "description", "parameters", "tools", "headers", "timeout_ms"];
+const ownFields = ["name", "title", "url", "mcp_url", "description", "parameters", "tools", "headers", "timeout_ms"];
 
 export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
   const [draft, setDraft] = useState(() => toToolDraft(tool));
@@ -50,21 +50,21 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
       action={tool === null ? "Add" : "Save"}
       submit={submit}
       kept={tool}
-      isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
+      isTold={sent.length > 0 && sent.every(({ param }) => ownFields.includes(param.split(".")[0] ?? ""))}
       isWide
       class="space-y-5"
       onClose={onClose}
     >
       {tool === null && (
         <SelectField
-          label="What answers its calls"
+          label="What carries out its calls"
           value={draft.kind}
           options={kinds}
           onValue={(kind) => change({ kind: kind === "mcp_url" ? kind : "url" })}
           hint={
             isMcp
               ? "Its tools are offered to the model as the server describes them."
-              : "A signed POST for each call; what it answers goes to the model."
+              : "It gets a signed POST for each call, and its response goes to the model."
           }
         />
       )}
@@ -119,7 +119,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             value={draft.description}
             onValue={(description) => change({ description })}
             placeholder="Finds an order by its number, and returns its status."
-            hint="Tells the model what it does, and when to use it. The model has nothing else to decide by."
+            hint="What it does, and when to use it. The model decides by this alone."
             error={problemOf("description")}
           />
           <ParametersEditor
@@ -127,22 +127,24 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             error={problemOf("parameters")}
             onDraft={(parameters) => change({ parameters })}
           />
-          <div class="space-y-2">
-            <CheckField
-              label="Ask the visitor before each call"
-              hint="The chat shows a card with what will be done, and nothing is called until the visitor agrees. For whatever cannot be undone."
-              checked={draft.confirm}
-              onChecked={(confirm) => change({ confirm })}
-            />
-            <CheckField
-              label="Verified visitors only"
-              hint="Offered only where your website vouches for who the visitor is; your server is told who. For whatever is somebody's own."
-              checked={draft.requiresVisitor}
-              onChecked={(requiresVisitor) => change({ requiresVisitor })}
-            />
-          </div>
         </>
       )}
+      <div class="space-y-2">
+        <CheckField
+          label="Ask the visitor before each call"
+          hint="The chat shows a card with what will be done, and nothing is called until the visitor agrees. For anything that cannot be undone."
+          checked={draft.confirm}
+          onChecked={(confirm) => change({ confirm })}
+        />
+        {draft.kind === "url" && (
+          <CheckField
+            label="Verified visitors only"
+            hint="Offered only to visitors whom your website has identified; each call names the visitor. For anything personal."
+            checked={draft.requiresVisitor}
+            onChecked={(requiresVisitor) => change({ requiresVisitor })}
+          />
+        )}
+      </div>
       <HeadersEditor
         stored={tool?.header_names ?? []}
         headers={draft.headers}

@@ -78,7 +78,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
         rows={6}
         value={text}
         onValue={setText}
-        hint="As JSON; the model makes them of the conversation."
+        hint="As JSON. In a conversation the model fills them in."
         error={"problem" in read ? read.problem : problem}
       />
       <div role="status" class="empty:hidden">
@@ -111,6 +111,6 @@ function adviceFor(result: string, { url, mcp_url }: Tool): string {
   if (result.startsWith("The arguments are invalid")) return "Nothing was sent. Change the arguments above.";
   if (/\b40[13]\b/.test(result)) return "Check its headers, and whether it has the current secret.";
   if (/\b(404|405|410)\b/.test(result)) return `Check the address: ${url ?? mcp_url}`;
-  if (/within|in time/.test(result)) return "Make it respond faster, or raise its timeout.";
-  return "Check the address, and whether the server is running; its log may show more.";
+  if (/within|in time/.test(result)) return "Make it respond sooner, or allow more seconds.";
+  return "Check the address, and whether the server runs; its log has more.";
 }

@@ -1,10 +1,12 @@
 /** Saving over the version that was read, and no other: what somebody else changed meanwhile is shown first. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { ApiError, toSentence } from "../lib/api.ts";
-import { type Loaded, useAction } from "../lib/load.ts";
+import { ApiError, call, changedFields, tagOf, toSentence } from "../lib/api.ts";
+import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, type DialogProps } from "./dialog.tsx";
 import { Pending, Problem } from "./states.tsx";
+import { say } from "./toast.tsx";
 
 interface Guarded<Kept, Mine> {
   /** Of what is edited, for people. */
@@ -53,6 +55,59 @@ export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
   return { save: (mine: Mine) => saveOver(base, mine), question };
 }
 
+interface EditProps<Kept extends object, Draft> {
+  /** Of what is edited, in the API. */
+  path: string;
+  /** For people. */
+  name: string;
+  toDraft(kept: Kept): Draft;
+  /** What is sent of a draft, with what has not changed. */
+  toBody(draft: Draft): object;
+  /** What differs between two versions, in words of the form. */
+  findChanged(before: Kept, after: Kept): readonly string[];
+  onSaved(): Promise<void>;
+  onClose(): void;
+  /** The form, which begins with this version. */
+  children(kept: Kept, save: (draft: Draft) => Promise<void>): ComponentChildren;
+}
+
+/** Loads what is to be edited, and saves the fields that were changed over that version. */
+export function EditDialog<Kept extends object, Draft>(props: EditProps<Kept, Draft>) {
+  const loaded = useLoad<Kept>(props.path);
+  const { data } = loaded;
+  if (data === null) return <LoadingDialog title={`Edit ${props.name}`} of={loaded} onClose={props.onClose} />;
+  return <EditLoaded {...props} kept={data} set={loaded.set} />;
+}
+
+interface EditLoadedProps<Kept extends object, Draft> extends EditProps<Kept, Draft> {
+  kept: Kept;
+  set(kept: Kept): void;
+}
+
+function EditLoaded<Kept extends object, Draft>(props: EditLoadedProps<Kept, Draft>) {
+  const { path, name, kept, set, toDraft, toBody, findChanged, onSaved, onClose, children } = props;
+  const { save, question } = useGuardedSave<Kept, Draft>({
+    name,
+    base: kept,
+    tagOf,
+    read: () => call("GET", path),
+    findChanged,
+    async write(draft, _, ifMatch) {
+      await call("PATCH", path, { body: changedFields(toBody(toDraft(kept)), toBody(draft)), ifMatch });
+      say("Saved.");
+      await onSaved();
+      onClose();
+    },
+    load: set,
+  });
+  return (
+    <>
+      {children(kept, save)}
+      {question}
+    </>
+  );
+}
+
 /** In place of a dialog whose version is still to come: nothing, or why it could not be loaded. */
 export function LoadingDialog({ of, ...dialog }: Omit<DialogProps, "children"> & { of: Loaded<unknown> }) {
   if (of.error === null) return null;
@@ -76,7 +131,7 @@ interface ConflictProps {
 function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps) {
   const save = useAction(onSave);
   return (
-    <Dialog title={`${name} was changed meanwhile`} onClose={onClose}>
+    <Dialog title={`${name.charAt(0).toUpperCase()}${name.slice(1)} was changed meanwhile`} onClose={onClose}>
       <div class="space-y-3 text-pretty text-muted">
         <p>
           Somebody, or another tab of yours, has saved other values of{" "}

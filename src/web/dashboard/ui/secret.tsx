@@ -1,4 +1,4 @@
-/** The secret that signs requests to somebody's server: shown the one time that it can be seen, and replaced. */
+/** The secret that signs requests to an owner's server: shown the one time that it can be seen, and replaced. */
 import { useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
@@ -18,7 +18,7 @@ export function SecretShown({ name, secret, onClose }: SecretProps) {
   return (
     <Dialog title={`The secret of ${name}`} onClose={onClose} isSticky isWide>
       <div class="space-y-4">
-        <Notice>Copy it now: it is stored encrypted, and nobody can show it to you again.</Notice>
+        <Notice>Copy it now: it is stored encrypted, and it cannot be shown again.</Notice>
         <Snippet text={secret} copyLabel="Copy the secret" />
         <p class="text-pretty text-muted">
           Requests are signed with it, by Standard Webhooks: your server checks the signature, and so knows that they
@@ -56,8 +56,8 @@ export function RotateSecret({ name, path, onClose }: RotateProps) {
       onClose={onClose}
     >
       <p class="text-muted">
-        From the next request on the new one signs, and the old one never again: a server that knows the old one alone
-        refuses what comes until it has the new one.
+        Requests are signed with the new secret from the next one on. A server that has only the old secret refuses them
+        until it has the new one.
       </p>
     </FormDialog>
   );

@@ -1,0 +1,122 @@
+/** `/app/webhooks`: which of the account's servers receive events, and whether they confirm them. */
+import { Plus } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction, useList } from "../lib/load.ts";
+import { describeMetadata } from "../lib/metadata-pairs.ts";
+import type { Webhook } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { ListFrame } from "../ui/list.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Badge, Empty, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import type { AskedOfWebhook, WebhookAct } from "../webhooks/webhook-dialog.tsx";
+
+const WebhookDialog = lazy(async () => (await import("../webhooks/webhook-dialog.tsx")).WebhookDialog);
+
+export default function WebhooksPage() {
+  const list = useList<Webhook>("/api/webhooks");
+  const [asked, setAsked] = useState<AskedOfWebhook | null>(null);
+  const create = (
+    <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
+      Add a webhook
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="Webhooks" actions={create}>
+        Your servers receive events as they happen: conversations, replies, questions without an answer.{" "}
+        <a href="/docs/guides/webhooks" target="_blank" rel="noreferrer" class="text-accent underline">
+          What they receive
+        </a>
+      </PageHead>
+      <ListFrame
+        list={list}
+        empty={
+          <Empty title="No webhooks yet" action={create}>
+            With a webhook your server receives each event within a moment, instead of polling for it.
+          </Empty>
+        }
+      >
+        {() => (
+          <ul class="card" aria-label="Webhooks">
+            {list.items.map((webhook) => (
+              <WebhookRow
+                key={webhook.id}
+                webhook={webhook}
+                onChanged={list.reload}
+                onAct={(what) => setAsked({ what, webhook })}
+              />
+            ))}
+          </ul>
+        )}
+      </ListFrame>
+      {asked && <WebhookDialog asked={asked} onSaved={list.reload} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+const acts: readonly { what: WebhookAct; label: string }[] = [
+  { what: "test", label: "Try…" },
+  { what: "deliveries", label: "Deliveries" },
+  { what: "edit", label: "Edit…" },
+  { what: "rotate", label: "New secret…" },
+  { what: "delete", label: "Delete…" },
+];
+
+interface WebhookRowProps {
+  webhook: Webhook;
+  onChanged(): Promise<void>;
+  onAct(what: WebhookAct): void;
+}
+
+/** One webhook: where it is, which events it receives, whether it still does, and what can be done with it. */
+function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
+  const { id, url, enabled, include_content, disabled_reason } = webhook;
+  const enable = useAction(async () => {
+    await call("PATCH", `/api/webhooks/${id}`, { body: { enabled: true } });
+    say("Enabled: it receives events from now on.");
+    await onChanged();
+  });
+  return (
+    <li class="border-line px-4 py-3 not-last:border-b">
+      <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 class="min-w-0 font-medium wrap-anywhere">{url}</h2>
+        {!enabled && <Badge tone={disabled_reason === null ? "neutral" : "bad"}>disabled</Badge>}
+        {include_content && <Badge tone="warn">with what is said</Badge>}
+      </div>
+      <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere" dir="auto">
+        {describeReach(webhook)}
+      </p>
+      {disabled_reason !== null && (
+        <p class="mt-1.5 text-[0.94rem] text-pretty text-bad wrap-anywhere">
+          {disabled_reason}{" "}
+          <span class="text-muted">
+            What waited was dropped. Once your server answers again, enable it, and send again what it needs.
+          </span>
+        </p>
+      )}
+      {enable.error !== null && <Problem class="mt-2">{toSentence(enable.error)}</Problem>}
+      <div class="mt-2 flex flex-wrap gap-2">
+        {!enabled && (
+          <Button kind="primary" isBusy={enable.isBusy} onClick={() => void enable.run()}>
+            Enable again<span class="sr-only"> {url}</span>
+          </Button>
+        )}
+        {acts.map(({ what, label }) => (
+          <Button key={what} kind={what === "delete" ? "risk" : "secondary"} onClick={() => onAct(what)}>
+            {label}
+            <span class="sr-only"> {url}</span>
+          </Button>
+        ))}
+      </div>
+    </li>
+  );
+}
+
+/** "All events of all companions", "3 events of companions with tenant = acme". */
+function describeReach({ events, metadata }: Webhook): string {
+  const which = events.includes("*") ? "All events" : events.length === 1 ? "1 event" : `${events.length} events`;
+  return `${which} of ${metadata === null ? "all companions" : `companions with ${describeMetadata(metadata)}`}`;
+}
