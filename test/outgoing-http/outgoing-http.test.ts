@@ -225,7 +225,7 @@ test("reads as much as is asked for, and no more of what does not end", async ()
     response.on("drain", write);
     write();
   };
-  expect(await send()).toEqual(failed("too_large", "The host's response is longer than what is read of it.", 200));
+  expect(await send()).toEqual(failed("too_large", "The host's response is too long.", 200));
   await eventually(() => open === 0);
 });
 
@@ -249,7 +249,7 @@ test("tells what cannot have arrived from what may have", async () => {
   const unreachable = failed("not_connected", "The host could not be reached.");
   expect(await send({ url: `http://tool.test:${findFreePort()}/` })).toEqual(unreachable);
   const busy = openWith({ resolve: () => Promise.reject(Object.assign(new Error("again"), { code: "EAI_AGAIN" })) });
-  expect(await send({}, busy)).toEqual(failed("not_connected", "The name of the host could not be looked up."));
+  expect(await send({}, busy)).toEqual(failed("not_connected", "The host name could not be resolved."));
   const broken = failed("broken", "The host broke off its response.");
   answer = (request) => void request.socket.destroy();
   expect(await send({ method: "POST" })).toEqual(broken);

@@ -38,7 +38,7 @@ function endless(piece: string): Response {
 }
 
 const unknown = "The tool did not answer properly, so it is not known whether it did what it was asked to.";
-const garbled = `${unknown} / The server's response is no message of MCP.`;
+const garbled = `${unknown} / The server's response is not an MCP message.`;
 const refused = "The tool refused the call.";
 const busy = "The tool is busy at present; nothing was done.";
 const long = "The tool's answer is too long to be read. / The server's response is too long.";
@@ -66,7 +66,7 @@ test.each<[string, (asked: Asked) => JsonObject | Response, string]>([
     "what is compressed",
     ({ id }) =>
       new Response(Bun.gzipSync(JSON.stringify(message(id, "secret"))), { headers: { "Content-Encoding": "gzip" } }),
-    `${unknown} / The server compressed its response, which it was not asked to.`,
+    `${unknown} / The server compressed its response without being asked to.`,
   ],
   ["an error", ({ id }) => json(error(id, -32603)), `${refused} / The server answered with the error -32603.`],
   [

@@ -163,7 +163,7 @@ test("answers a server's ping, and refuses what else it asks", async () => {
 test("fails a call that needs input", async () => {
   const server = use(startStateless({ legacy: "reject" }, executed));
   expect(await client.call(client.server(server), "ask")).toStartWith(
-    "The tool asks for something that cannot be given",
+    "The tool asks for input that is not available here",
   );
   expect(executed).toEqual(["ask"]);
 });

@@ -55,7 +55,7 @@ function serve(script: Script): TestServer {
 
 const notSpoken =
   "The tool could not be called: it is not set up correctly. / " +
-  "The server speaks no version of MCP that is spoken here: 2026-07-28 or 2025-11-25.";
+  "The server supports no MCP version that is supported here: 2026-07-28 or 2025-11-25.";
 
 test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("speaks %s where a server wishes it", async (version) => {
   const server = serve({ initialize: () => ({ protocolVersion: version }) });
@@ -127,7 +127,7 @@ test("lists again in a new session where the old one was refused in any form", a
 
 test.each(["two words", "Köln", "x".repeat(1025)])("takes no session id that is none: %#", async (sessionId) => {
   const server = serve({ sessionId });
-  expect(await client.call(client.server(server), "one")).toEndWith("The server's response is no message of MCP.");
+  expect(await client.call(client.server(server), "one")).toEndWith("The server's response is not an MCP message.");
 });
 
 test("fails where a server refuses the session that it gave", async () => {

@@ -179,7 +179,7 @@ describe("a turn with tools", () => {
     await using stranger = await openToolWorld();
     await stranger.addTool({ name: "of_another" });
     const read = await world.say("[[call:of_another {}]]");
-    expect(read.text).toContain("There is no tool of that name.");
+    expect(read.text).toContain("There is no tool with that name.");
     expect([world.calls, stranger.calls]).toEqual([[], []]);
 
     const session_id = crypto.randomUUID();
@@ -295,7 +295,7 @@ describe("a turn with tools", () => {
     const { mockLlm } = world.server;
     for (const [levels, said] of [
       [32, 'The tools said: {"ok":true}'],
-      [33, "The arguments are at fault, and nothing was called: Must be at most 32 levels deep."],
+      [33, "The arguments are invalid, and nothing was called: Must be at most 32 levels deep."],
     ] as const) {
       mockLlm.respond(callWith({ name: "look_up", arguments: deep(levels) }));
       expect((await world.say("Look it up.")).text).toContain(said);

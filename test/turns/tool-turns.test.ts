@@ -99,7 +99,7 @@ test("arguments that are at fault, and tools that are not there, are told to the
     const read = await world.say(`[[call:${call}]]`);
     expect(read.isDone).toBe(true);
     expect(read.events).toEqual([]);
-    expect(read.text).toMatch(/nothing was called|Nothing was called|no tool of that name/);
+    expect(read.text).toMatch(/nothing was called|Nothing was called|no tool with that name/);
   }
   expect(world.calls).toEqual([]);
 });

@@ -119,7 +119,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   expect(await page.getByRole("button", { name: "Call it" }).isDisabled()).toBe(true);
   await page.getByLabel("Arguments").fill('{"number": 4711}');
   await inDialog(page, "Call it");
-  await dialogOf(page).getByText("The arguments are at fault").waitFor();
+  await dialogOf(page).getByText("The arguments are invalid").waitFor();
   await dialogOf(page).getByText("Nothing was sent.").waitFor();
   expect(received).toHaveLength(0);
   await page.getByLabel("Arguments").fill('{"number": "4711"}');

@@ -68,9 +68,9 @@ export const confirmationRoutes: readonly Route[] = [
     body: jsonBody(decisionRequest, { limitBytes: embedBodyLimitBytes }),
     document: () => ({
       description:
-        "Of a tool with `confirm`, for ten minutes after `event: confirm` and once. The stream goes on with the reply, with " +
-        "named events, and takes no message of any quota. 404 for another visitor's call and one whose tool is gone, 409 for " +
-        "one that was decided on or is too old.",
+        "For a tool with `confirm`: once, and within ten minutes of `event: confirm`. The response streams the rest of the " +
+        "reply, with named events, and does not count as a message in any quota. 404 for another visitor's call, or one whose " +
+        "tool was deleted; 409 for one that was decided already or is too old.",
       params: { token: embedTokenParam, call_id: describeCall() },
       bodyExample: { approve: true, session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10" },
       responses: { 200: eventStream },

@@ -27,7 +27,7 @@ export async function findFaults(
   const add = (param: string, detail: string | null) => {
     if (detail !== null) faults.push({ param, detail });
   };
-  if (name !== undefined && reservedToolNames.includes(name)) add("name", "This name is taken by the server.");
+  if (name !== undefined && reservedToolNames.includes(name)) add("name", "This name is reserved.");
   if (url != null) add("url", findUrlFault(url));
   if (mcpUrl != null) add("mcp_url", findUrlFault(mcpUrl));
   if (kind === "mcp") {
@@ -75,7 +75,7 @@ function listHeaderFaults(headers: Readonly<Record<string, unknown>>): FieldErro
   const faults: FieldError[] = [];
   for (const [name, value] of entries) {
     const folded = name.toLowerCase();
-    const detail = seen.has(folded) ? "Is there twice, in other letters." : findHeaderFault(name, value);
+    const detail = seen.has(folded) ? "Appears twice, in different case." : findHeaderFault(name, value);
     seen.add(folded);
     // A name that is none may be a value in the wrong place.
     if (detail !== null) faults.push({ param: isHeaderName(name) ? `headers.${name}` : "headers", detail });
@@ -85,7 +85,7 @@ function listHeaderFaults(headers: Readonly<Record<string, unknown>>): FieldErro
 
 function findHeaderFault(name: string, value: unknown): string | null {
   const folded = name.toLowerCase();
-  if (!isHeaderName(name)) return "Has a name that is not one of a header.";
+  if (!isHeaderName(name)) return "Is not a valid header name.";
   const isOwn = ownHeaders.includes(folded) || ownPrefixes.some((prefix) => folded.startsWith(prefix));
   if (isFramingHeader(name) || isOwn) return "Is set by the server itself.";
   return typeof value === "string" && isHeaderValue(value) ? null : "Must be one line of printable ASCII.";

@@ -56,8 +56,8 @@ export const toolRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        "A URL that takes calls, or an MCP server with tools of its own; see [tools](/docs/guides/tools). At most " +
-        `${maxTools} of a companion, and one of each name: otherwise 409 \`conflict\`.`,
+        "A URL that receives calls, or an MCP server with tools of its own; see [tools](/docs/guides/tools). A companion " +
+        `has at most ${maxTools}, each with a name of its own: otherwise 409 \`conflict\`.`,
       params: { id: idParam("companion") },
       bodyExample: {
         name: "find_order",
@@ -68,7 +68,7 @@ export const toolRoutes: readonly Route[] = [
         headers: { Authorization: "Bearer 0f1e2d" },
       },
       responses: {
-        201: jsonResponse("The tool: the only time that its secret is shown.", ToolWithSecretObject, "ETag"),
+        201: jsonResponse("The tool with its secret, shown only this once.", ToolWithSecretObject, "ETag"),
       },
       errors: ["limit_reached"],
     }),
@@ -108,8 +108,8 @@ export const toolRoutes: readonly Route[] = [
     body: uncheckedBody(toolPatchBody),
     document: () => ({
       description:
-        "Only what is sent changes; null stands for what a new tool has. `headers` and `parameters` are replaced as a whole. " +
-        "Read-only fields that are sent back are ignored. A tool with `url` stays one, and so does an MCP server.",
+        "Only fields that are sent change; null resets one to its default. `headers` and `parameters` are replaced as a " +
+        "whole. Read-only fields that are sent back are ignored. A tool with `url` cannot become an MCP server, or vice versa.",
       params: makeParams(),
       headers: ["If-Match"],
       bodyExample: { title: "Look up an order", timeout_ms: 5000 },
@@ -136,7 +136,7 @@ export const toolRoutes: readonly Route[] = [
       description: "Its calls stay in transcripts; those that wait for a visitor are declined.",
       params: makeParams(),
       headers: ["If-Match"],
-      responses: { 204: { description: "Deleted: it is called no more." } },
+      responses: { 204: { description: "Deleted: it is no longer called." } },
       errors: ["precondition_failed"],
     }),
     async handle({ services, principal, request, params, writeContext }) {
@@ -153,13 +153,13 @@ export const toolRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/companions/{id}/tools/{tool_id}/rotate-secret",
     tag,
-    summary: "Give a tool another secret",
+    summary: "Replace a tool's secret",
     access: "companions:write",
     document: () => ({
       description: "Calls are signed with it from the next one on: let the receiver accept both until then.",
       params: makeParams(),
       responses: {
-        200: jsonResponse("The tool, with the new secret: it is shown this once.", ToolWithSecretObject, "ETag"),
+        200: jsonResponse("The tool with its new secret, shown only this once.", ToolWithSecretObject, "ETag"),
       },
     }),
     async handle({ services, principal, set, params, writeContext }) {
@@ -174,13 +174,13 @@ export const toolRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/companions/{id}/tools/{tool_id}/calls",
     tag,
-    summary: "List the last calls of a tool",
+    summary: "List a tool's latest calls",
     access: "conversations:read",
     query: { page: pageQuery },
     document: () => ({
       description:
-        "In all conversations, of which they are a part: they go with them. A page may have fewer items than `limit`, or " +
-        "none, although `next_cursor` leads to more.",
+        "In all conversations; they are deleted with these. A page may have fewer items than `limit`, or none, even if " +
+        "`next_cursor` leads to more.",
       params: makeParams(),
       responses: { 200: jsonResponse("A page of calls.", listOf(ToolCallObject, "ToolCallList")) },
     }),

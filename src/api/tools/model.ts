@@ -20,7 +20,7 @@ const makeName = () =>
     pattern: toolNamePattern.source,
     problem: "Must be 1 to 64 of the characters a-z, 0-9 and _.",
     description:
-      "What the model calls it, unique in the companion. Of an MCP server: what the names of its tools begin with, as " +
+      "What the model calls it, unique in the companion. For an MCP server: what the names of its tools begin with, as " +
       "`<name>_<tool>`.",
     examples: ["find_order"],
   });
@@ -28,12 +28,12 @@ const makeName = () =>
 function makeSettings() {
   const url = { minLength: 1, maxLength: maxUrlLength };
   return {
-    title: t.Optional(Nullable(nameText("What people are shown; the name unless it is set.", "Find an order"))),
+    title: t.Optional(Nullable(nameText("What people see; by default the name.", "Find an order"))),
     description: t.Optional(
       Nullable(
         Text({
           maxLength: 1024,
-          description: "Of a tool with `url`: what the tool does and when to use it, for the model.",
+          description: "For a tool with `url`: what the tool does and when to use it, for the model.",
           examples: ["Finds an order by its number, and returns its status."],
         }),
       ),
@@ -46,7 +46,7 @@ function makeSettings() {
             {
               additionalProperties: true,
               description:
-                "Of a tool with `url`: a JSON Schema of an object, at most 8 KiB, with `$ref` only within it. Not set: no " +
+                "For a tool with `url`: a JSON Schema of an object, at most 8 KiB, with `$ref` only within it. Default: no " +
                 "parameters. Arguments are checked against it before the call.",
               examples: [
                 {
@@ -83,7 +83,7 @@ function makeSettings() {
         t.Array(Text({ minLength: 1, maxLength: 128 }), {
           minItems: 1,
           maxItems: maxOffered,
-          description: "Of an MCP server: only these of its tools, by its own names. Not set: all.",
+          description: "For an MCP server: only these of its tools, by its own names. Default: all.",
           examples: [["search_catalogue"]],
         }),
       ),
@@ -109,7 +109,7 @@ function makeSettings() {
         t.Integer({
           minimum: toolTimeoutMs.least,
           maximum: toolTimeoutMs.most,
-          description: `How long a call may take, a second attempt included. Not set: ${toolTimeoutMs.usual}.`,
+          description: `How long a call may take, including a second attempt. Default: ${toolTimeoutMs.usual}.`,
           examples: [5000],
         }),
       ),
@@ -117,12 +117,12 @@ function makeSettings() {
     confirm: t.Optional(
       Nullable(
         t.Boolean({
-          description: "Asks the visitor before each call. It is offered only where that can be asked.",
+          description: "Asks the visitor before each call. It is offered only where the visitor can be asked.",
         }),
       ),
     ),
     requires_visitor: t.Optional(
-      Nullable(t.Boolean({ description: "Of a tool with `url`: it is offered to verified visitors alone." })),
+      Nullable(t.Boolean({ description: "For a tool with `url`: it is offered only to verified visitors." })),
     ),
   };
 }

@@ -20,7 +20,7 @@ const makeFields = () => ({
   url: Nullable(t.String({ description: "Null for an MCP server.", examples: ["https://shop.example/orders"] })),
   mcp_url: Nullable(t.String({ examples: [null] })),
   tools: Nullable(t.Array(t.String(), { description: "Those of the MCP server that are offered; null for all." })),
-  header_names: t.Array(t.String(), { description: "Of `headers`, whose values are not shown." }),
+  header_names: t.Array(t.String(), { description: "The names in `headers`, whose values are not shown." }),
   timeout_ms: t.Integer({ examples: [10_000] }),
   confirm: t.Boolean(),
   requires_visitor: t.Boolean(),
@@ -38,7 +38,7 @@ export const ToolWithSecretObject = namedObject(
       t.String({
         pattern: "^whsec_[0-9A-Za-z+/]{43}=$",
         description:
-          "Signs calls by Standard Webhooks. Shown this once; a replay by `Idempotency-Key` comes without it.",
+          "Signs calls, as in Standard Webhooks. Shown only this once; a replay by `Idempotency-Key` omits it.",
         examples: ["whsec_pXW9v0q4m2h3Jt6bYcN1sR8kLwZxUe5oDaFgHiTjKQ0="],
       }),
     ),
@@ -55,7 +55,7 @@ export const ToolCallObject = namedObject("ToolCallRecord", () => ({
 }));
 
 export const ToolTestObject = namedObject("ToolTest", () => ({
-  ok: t.Boolean({ description: "Whether the tool gave a result." }),
+  ok: t.Boolean({ description: "Whether the tool returned a result." }),
   result: t.String({ description: "The result, or why there is none.", examples: ['{"state":"shipped"}'] }),
   duration_ms: t.Integer({ minimum: 0, examples: [120] }),
 }));

@@ -23,7 +23,7 @@ const testRequest = compileChecker(() =>
           t.Unsafe<JsonObject>(
             t.Object(
               {},
-              { additionalProperties: true, description: "None: an empty object.", examples: [{ number: "4711" }] },
+              { additionalProperties: true, description: "Default: an empty object.", examples: [{ number: "4711" }] },
             ),
           ),
         ),
@@ -32,7 +32,7 @@ const testRequest = compileChecker(() =>
         Nullable(
           Text({
             maxLength: 200,
-            description: "Of an MCP server: which of its tools, as it is offered. Left out: the result lists them all.",
+            description: "For an MCP server: the tool, by the name that is offered. If left out, the result lists all.",
             examples: ["shop_find_order"],
           }),
         ),
@@ -62,10 +62,10 @@ async function tryTool(services: Services, { account }: Principal, tool: Tool, b
     return finish(true, JSON.stringify(opened.map(({ offered }) => offered.name)));
   }
   const open = tool.target.type === "http" ? opened[0] : opened.find(({ offered }) => offered.name === body.tool);
-  if (open === undefined) throw invalidFields([{ param: "tool", detail: "The server offers no tool of this name." }]);
+  if (open === undefined) throw invalidFields([{ param: "tool", detail: "The server offers no tool with this name." }]);
   const given = body.arguments ?? {};
   const fault = await open.findFault(given);
-  if (fault !== null) return finish(false, `The arguments are at fault: ${fault}`);
+  if (fault !== null) return finish(false, `The arguments are invalid: ${fault}`);
   const id = services.ids.uuid();
   const call = { id, tool: open.offered.name };
   const answer = await open.call(id, given, () => toCallBody({ companion }, call, given, clock.nowMs()));
@@ -86,7 +86,7 @@ export const toolTestRoute: Route = route({
       "`result` has the reason.",
     params: { id: idParam("companion"), tool_id: idParam("tool") },
     bodyExample: { arguments: { number: "4711" } },
-    responses: { 200: jsonResponse("What came of it.", ToolTestObject) },
+    responses: { 200: jsonResponse("The outcome.", ToolTestObject) },
   }),
   async handle({ services, principal, params, readBody }) {
     const tool = await getTool(services, principal.account.id, params.id, params.toolId);

@@ -19,7 +19,7 @@ const ofConversation = () => ({
   companion_id: id("The companion's."),
   conversation_id: id("The conversation's."),
   session_id: id("As the client sent it."),
-  visitor_id: Nullish(id("As the client sent it; not there for a verified visitor.")),
+  visitor_id: Nullish(id("As the client sent it; absent for a verified visitor.")),
   sub: Nullish(t.String({ description: "Of a verified visitor: the website's own name." })),
 });
 
@@ -52,7 +52,7 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
     ...ofConversation(),
     conversation_id: Nullable(id("The conversation's; null if nothing was stored in one yet.")),
     ...reply(),
-    reason: t.String({ description: "As the stream says it.", examples: ["upstream_error"] }),
+    reason: t.String({ description: "As the stream reports it.", examples: ["upstream_error"] }),
   }),
   "question.unanswered": () => ({ ...ofConversation(), ...question(), question: words("What the visitor asked.") }),
   "budget.reached": () => ({
@@ -74,7 +74,9 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
   "visitor.erased": () => ({
     companion_id: id("The companion's."),
     visitor_id: Nullable(t.String({ description: "The name that was erased." })),
-    sub: Nullable(t.String({ description: "The same: both visitors of that name were." })),
+    sub: Nullable(
+      t.String({ description: "The same name: the anonymous and the verified visitor of that name are both erased." }),
+    ),
   }),
   "voice.transcript": () => ({
     ...ofConversation(),
@@ -105,7 +107,7 @@ export const WebhookEvent = later(() =>
   t.Union(
     [
       ...eventTypes.map((type) => eventOf(type, dataOf[type]())),
-      eventOf(testEventType, { webhook_id: id("The webhook's that is tried.") }),
+      eventOf(testEventType, { webhook_id: id("The webhook that is tested.") }),
     ],
     { $id: "WebhookEvent", description: "What is sent to a webhook; the fields of `data` depend on `type`." },
   ),

@@ -64,12 +64,12 @@ export const webhookRoutes: readonly Route[] = [
         name: "event",
         summary: "An event",
         description:
-          "Sent until it is confirmed by any 2xx, with the headers `webhook-id`, `webhook-timestamp` and " +
+          "Repeated until it is confirmed by any 2xx, with the headers `webhook-id`, `webhook-timestamp` and " +
           "`webhook-signature` of Standard Webhooks.",
         body: WebhookEvent,
       },
       responses: {
-        201: jsonResponse("The webhook: the only time that its secret is shown.", NewWebhookAnswer, "ETag"),
+        201: jsonResponse("The webhook with its secret, shown only this once.", NewWebhookAnswer, "ETag"),
       },
     }),
     async handle({ services, principal, set, createOnce }) {
@@ -126,7 +126,7 @@ export const webhookRoutes: readonly Route[] = [
     summary: "Delete a webhook",
     access: "webhooks:write",
     document: () => ({
-      description: "With its deliveries, those that wait included.",
+      description: "With its deliveries, including those that wait.",
       headers: ["If-Match"],
       responses: { 204: { description: "Deleted." } },
       errors: ["precondition_failed"],
@@ -146,8 +146,8 @@ export const webhookRoutes: readonly Route[] = [
     summary: "Replace a webhook's secret",
     access: "webhooks:write",
     document: () => ({
-      description: "The next attempt is signed with the new one, of deliveries that wait as well.",
-      responses: { 200: jsonResponse("The webhook with its new secret, shown this once.", RotatedWebhook) },
+      description: "Requests are signed with the new one from the next attempt on, also of deliveries that wait.",
+      responses: { 200: jsonResponse("The webhook with its new secret, shown only this once.", RotatedWebhook) },
     }),
     async handle({ services, principal, params, writeContext }) {
       const { id } = await getWebhook(services, principal.account.id, params.id);
@@ -166,7 +166,7 @@ export const webhookRoutes: readonly Route[] = [
       description:
         "Sends `webhook.test` immediately, even if the webhook is disabled, signed like any other event. Waits for the " +
         "response, 15 seconds at most.",
-      responses: { 200: jsonResponse("What came of it.", AttemptObject) },
+      responses: { 200: jsonResponse("The outcome.", AttemptObject) },
     }),
     async handle({ services, request, principal, params }) {
       const webhook = await getWebhook(services, principal.account.id, params.id);
@@ -183,7 +183,7 @@ export const webhookRoutes: readonly Route[] = [
     access: "webhooks:read",
     query: { page: pageQuery },
     document: () => ({
-      description: "Of the last 30 days, newest first. Responses' bodies are not kept.",
+      description: "Of the last 30 days, newest first. Response bodies are not kept.",
       responses: { 200: jsonResponse("A page of deliveries.", listOf(DeliveryObject, "WebhookDeliveryList")) },
     }),
     async handle({ services, principal, params, query }) {

@@ -17,7 +17,7 @@ const makeFields = () => ({
     minItems: 1,
     maxItems: eventTypes.length + 1,
     uniqueItems: true,
-    description: "Which events; `*` for all there are and will be.",
+    description: "Which events are sent; `*`: all, including those of later versions.",
     examples: [["message.completed", "question.unanswered"]],
   }),
   enabled: t.Boolean({
@@ -25,11 +25,11 @@ const makeFields = () => ({
     examples: [true],
   }),
   include_content: t.Boolean({
-    description: "Whether what visitors and companions said goes along; otherwise events have ids alone.",
+    description: "Whether events include what visitors and companions said; otherwise they have only ids.",
     examples: [false],
   }),
   metadata: Nullable(
-    metadataFilter("Only events of companions that have all of these values, 1 to 5, when it happens. Not set: all."),
+    metadataFilter("Only events of companions that have all of these values, 1 to 5, when it happens. Null: all."),
   ),
 });
 

@@ -18,7 +18,7 @@ function makeWebhookFields() {
     ...t.Required(t.Object(others)).properties,
     disabled_reason: Nullable(
       t.String({
-        description: "Why the server has disabled it; null while it is enabled, or if its owner did.",
+        description: "Why the server has disabled it; null while it is enabled, or if its owner disabled it.",
         examples: ["The receiver answered 410 Gone."],
       }),
     ),
@@ -30,7 +30,7 @@ function makeWebhookFields() {
 const makeSecret = () =>
   t.String({
     pattern: "^whsec_[0-9A-Za-z+/]+=*$",
-    description: "With what requests are signed, shown this once.",
+    description: "The secret that signs requests, shown only this once.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
   });
 
@@ -49,8 +49,8 @@ export const DeliveryObject = closedObject("WebhookDelivery", () => ({
   type: OneOf(eventTypes),
   state: OneOf(deliveryStates, {
     description:
-      "`waiting` for an attempt; `delivered`; `failed`, for good, which has disabled the webhook; `dropped`, since the " +
-      "webhook was disabled, or what the event was about has been deleted.",
+      "`waiting` for an attempt; `delivered`; `failed`, permanently, which has disabled the webhook; `dropped`, because " +
+      "the webhook was disabled, or what the event was about has been deleted.",
   }),
   attempts: t.Integer({ description: "How often it was sent.", examples: [1] }),
   status_code: makeStatus(),
@@ -63,16 +63,18 @@ export const DeliveryObject = closedObject("WebhookDelivery", () => ({
   companion_id: Nullable(t.String({ format: "uuid" })),
   conversation_id: Nullable(t.String({ format: "uuid" })),
   created_at: instant("When it happened."),
-  last_attempt_at: Nullable(instant("When it was sent last; null before.")),
+  last_attempt_at: Nullable(instant("When it was last sent; null until then.")),
   next_attempt_at: Nullable(
-    instant("When it is sent next; null if it waits for an earlier one of its conversation, or for nothing."),
+    instant("When it is sent next; null if it waits for an earlier one of its conversation, or is not waiting."),
   ),
 }));
 
 export const AttemptObject = closedObject("WebhookAttempt", () => ({
   ok: t.Boolean({ description: "Whether the receiver has confirmed it, by any 2xx." }),
   status_code: makeStatus(),
-  error: Nullable(t.String({ description: "Why it did not arrive.", examples: ["The response had the status 500."] })),
+  error: Nullable(
+    t.String({ description: "Why it was not confirmed.", examples: ["The response had the status 500."] }),
+  ),
   duration_ms: t.Integer({ examples: [120] }),
 }));
 

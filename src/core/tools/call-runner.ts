@@ -122,11 +122,11 @@ export class CallRunner {
   async #plan(asked: AskedCall, isOneWaiting: boolean): Promise<PlannedCall> {
     const refuse = (result: string): PlannedCall => ({ asked, ready: null, result });
     const open = this.tools.find(({ offered }) => offered.name === asked.name);
-    if (open === undefined) return refuse("There is no tool of that name.");
+    if (open === undefined) return refuse("There is no tool with that name.");
     const given = readArguments(asked.arguments);
     if (given === null) return refuse("The arguments are not a JSON object. Nothing was called.");
     const fault = await open.findFault(given);
-    if (fault !== null) return refuse(`The arguments are at fault, and nothing was called: ${fault}`);
+    if (fault !== null) return refuse(`The arguments are invalid, and nothing was called: ${fault}`);
     if (this.#count >= maxCallsPerTurn)
       return refuse("There were too many calls for one reply. Answer without this one.");
     if (open.tool.confirm && isOneWaiting) return refuse(oneAtATime);

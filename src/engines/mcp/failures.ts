@@ -12,7 +12,7 @@ const sentences = {
   unknown: `The tool did not answer properly, ${uncertain}`,
   late: `The tool did not answer in time, ${uncertain}`,
   long: "The tool's answer is too long to be read.",
-  asking: "The tool asks for something that cannot be given to it here, so it did not finish.",
+  asking: "The tool asks for input that is not available here, so it did not finish.",
 } as const;
 
 function fail(sentence: keyof typeof sentences, reason: string): Failure {
@@ -20,15 +20,12 @@ function fail(sentence: keyof typeof sentences, reason: string): Failure {
 }
 
 export const failures = {
-  garbled: fail("unknown", "The server's response is no message of MCP."),
+  garbled: fail("unknown", "The server's response is not an MCP message."),
   cut: fail("unknown", "The server's response ended before it was complete."),
-  compressed: fail("unknown", "The server compressed its response, which it was not asked to."),
+  compressed: fail("unknown", "The server compressed its response without being asked to."),
   long: fail("long", "The server's response is too long."),
-  asking: fail(
-    "asking",
-    "The server asks for input of its own (sampling, elicitation or roots), which is not offered.",
-  ),
-  version: fail("unset", "The server speaks no version of MCP that is spoken here: 2026-07-28 or 2025-11-25."),
+  asking: fail("asking", "The server asks for input (sampling, elicitation or roots), which is not supported."),
+  version: fail("unset", "The server supports no MCP version that is supported here: 2026-07-28 or 2025-11-25."),
   closing: fail("unknown", "This server is stopping."),
   reported: "The tool reported an error.",
 } as const;

@@ -12,10 +12,10 @@ const refusals = {
   credentials: ["url", "The URL must not contain a user name or password."],
   port: ["url", "The URL has the port of another protocol."],
   notPublic: ["url", "The URL does not lead to a public host."],
-  unresolved: ["not_connected", "The name of the host could not be looked up."],
+  unresolved: ["not_connected", "The host name could not be resolved."],
   header: ["headers", "A header's name or value cannot be sent."],
-  large: ["too_large", "The host's response is longer than what is read of it."],
-  compressed: ["broken", "The host compressed its response, which it was not asked to."],
+  large: ["too_large", "The host's response is too long."],
+  compressed: ["broken", "The host compressed its response without being asked to."],
 } as const satisfies Record<string, readonly [OutgoingFailureKind, string]>;
 
 export type RefusalReason = keyof typeof refusals;

@@ -22,7 +22,7 @@ export const toolCallFields = () => ({
   state: Text({
     enum: toolCallStates,
     description:
-      "`waiting`: the visitor has not decided. `running`: it was sent, or is about to be; also where the server stopped " +
+      "`waiting`: the visitor has not decided. `running`: it was sent, or is about to be; also if the server stopped " +
       "meanwhile. `done`, `failed`: how it ended. `declined`: by the visitor.",
   }),
   created_at: t.String({ format: "date-time", description: "When the model asked for it." }),

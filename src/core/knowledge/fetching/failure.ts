@@ -6,7 +6,7 @@ const sentences = {
   port: "The address has a port that is not one of websites.",
   // Says the same of names that nobody has and of names within a private network, so that nobody can tell these apart.
   notPublic: "The address does not lead to a public host.",
-  unresolved: "The name of the host could not be looked up.",
+  unresolved: "The host name could not be resolved.",
   unreachable: "The host could not be reached.",
   certificate: "The host's certificate is not valid.",
   brokenOff: "The host broke off its response.",

@@ -108,7 +108,7 @@ function Failed({ came: { result, duration_ms }, tool }: { came: ToolTest; tool:
 }
 
 function adviceFor(result: string, { url, mcp_url }: Tool): string {
-  if (result.startsWith("The arguments are at fault")) return "Nothing was sent. Change the arguments above.";
+  if (result.startsWith("The arguments are invalid")) return "Nothing was sent. Change the arguments above.";
   if (/\b40[13]\b/.test(result)) return "Check its headers, and whether it has the current secret.";
   if (/\b(404|405|410)\b/.test(result)) return `Check the address: ${url ?? mcp_url}`;
   if (/within|in time/.test(result)) return "Make it respond sooner, or allow more seconds.";
