@@ -64,12 +64,18 @@ export interface Tool {
   /** Signs its calls: a `whsec_…`, sealed. Empty for a tool that the server answers itself. */
   readonly sealedSecret: string;
   readonly timeoutMs: number;
-  /** Whether the visitor is asked before each call. Never of an MCP server's. */
+  /** Whether the visitor is asked before each call. */
   readonly confirm: boolean;
   /** Whether only verified visitors may use it. Never of an MCP server's. */
   readonly requiresVisitor: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** What a visitor is asked, by what the model calls: an MCP server's tools have one title together. */
+export function titleOfCall({ name, title, target }: Tool, called: string): string {
+  if (target.type === "http") return title;
+  return `${title}: ${called.slice(`${name}_`.length).replaceAll("_", " ")}`;
 }
 
 /** A function as a model is offered it. */

@@ -125,10 +125,9 @@ describe("refuses, field by field,", () => {
         mcp_url: "https://mcp.example/",
         description: "It",
         parameters,
-        confirm: true,
         requires_visitor: true,
       },
-      [...["description", "parameters", "confirm", "requires_visitor"]],
+      [...["description", "parameters", "requires_visitor"]],
     ],
     [{ url: null, mcp_url: "https://mcp.example/", tools: [] }, ["tools"]],
     [{ url: null, mcp_url: "https://mcp.example/", tools: ["a", "a"] }, ["tools"]],
@@ -235,7 +234,10 @@ describe("changes", () => {
     expect((await api.call("PATCH", at, { tools: null })).json["tools"]).toBeNull();
     expectInvalid(await api.call("PATCH", at, { mcp_url: null, url }), ["url"]);
     expectInvalid(await api.call("PATCH", at, { mcp_url: null }), ["mcp_url"]);
-    expectInvalid(await api.call("PATCH", at, { description: "It", confirm: true }), ["description", "confirm"]);
+    expectInvalid(await api.call("PATCH", at, { description: "It", requires_visitor: true }), [
+      "description",
+      "requires_visitor",
+    ]);
     const http = await made();
     expectInvalid(await api.call("PATCH", http.at, { mcp_url: "https://mcp.example/" }), ["mcp_url"]);
     expectInvalid(await api.call("PATCH", http.at, { url: null }), ["url"]);

@@ -93,6 +93,16 @@ test("a message that has nothing to do with the tools calls none", async () => {
   expect(replies.flatMap(({ events }) => events).filter(({ name }) => name !== "sources")).toEqual([]);
 });
 
+test("what a tool was called for is no question that knowledge has not answered", async () => {
+  const page = { limit: 20, afterId: null };
+  const asked = async () => {
+    const found = await server.services.store.unanswered.list(ada.accountId, ada.id, page);
+    return found?.items.map(({ question }) => question) ?? [];
+  };
+  await eventually(async () => (await asked()).includes("Tell me a story"));
+  for (const question of [starter(2), starter(3)]) expect(await asked()).not.toContain(question);
+});
+
 test("nothing of it needs a key for secrets", async () => {
   expect((await listTools()).map(({ sealedSecret }) => sealedSecret)).toEqual(["", ""]);
   expect(await server.services.store.tools.listHolders(1)).toEqual([]);

@@ -99,6 +99,22 @@ test("an MCP server's tools are offered under its prefix, and called by their ow
   await mcp.stop();
 });
 
+test("a visitor is asked before an MCP server's tool, too, by its title and the tool's name", async () => {
+  await using world = await openToolWorld();
+  const executed: string[] = [];
+  const mcp = startStateless({}, executed);
+  const target = { type: "mcp", url: mcp.url, tools: null } as const;
+  await world.addTool({ name: "shop", title: "The shop", confirm: true, target });
+  const ids = { session_id: crypto.randomUUID() };
+  const asked = await world.say('[[call:shop_add {"a":2,"b":3}]]', ids);
+  expect(asked.events).toMatchObject([{ name: "confirm", data: { tool: "shop_add", title: "The shop: add" } }]);
+  expect(executed).toEqual([]);
+  const decided = await world.decide(String(asked.events[0]?.data.call_id), true, ids);
+  expect(decided.text).toContain("The sum is 5.");
+  expect(executed).toEqual(["add"]);
+  await mcp.stop();
+});
+
 test("a server that is away ends no chat", async () => {
   await using world = await openToolWorld();
   await world.addTool({ name: "shop", target: { type: "mcp", url: "http://127.0.0.1:1/mcp", tools: null } });

@@ -14,7 +14,7 @@ const maxParameterDepth = 32;
 const ownHeaders: readonly string[] = ["accept", "content-type", "last-event-id"];
 const ownPrefixes: readonly string[] = ["webhook-", "mcp-"];
 
-const ofHttp = ["description", "parameters", "confirm", "requires_visitor"] as const;
+const ofHttp = ["description", "parameters", "requires_visitor"] as const;
 
 /** `body`: what of it has the right shape. `findUrlFault`: a sentence, or null. */
 export async function findFaults(

@@ -117,8 +117,7 @@ function makeSettings() {
     confirm: t.Optional(
       Nullable(
         t.Boolean({
-          description:
-            "Of a tool with `url`: asks the visitor before each call. It is offered only where that can be asked.",
+          description: "Asks the visitor before each call. It is offered only where that can be asked.",
         }),
       ),
     ),

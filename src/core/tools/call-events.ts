@@ -1,5 +1,5 @@
 /** What a client is told of calls that a stored reply made, as its stream told of them. */
-import { confirmableMs } from "../../domain/tool.ts";
+import { confirmableMs, titleOfCall } from "../../domain/tool.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import { readArguments } from "./call-arguments.ts";
@@ -17,8 +17,9 @@ export async function listCallEvents(
   const events: NamedEvent[] = [];
   for (const { id: callId, toolId, tool, state, createdAt, ...call } of calls) {
     if (state === "waiting") {
-      const title = tools.find(({ id }) => id === toolId)?.title;
-      if (title === undefined || createdAt < sinceMs) continue;
+      const known = tools.find(({ id }) => id === toolId);
+      if (known === undefined || createdAt < sinceMs) continue;
+      const title = titleOfCall(known, tool);
       events.push({ type: "confirm", callId, tool, title, arguments: readArguments(call.arguments) ?? {} });
     } else if (state !== "declined") events.push({ type: "tool", callId, name: tool, state });
   }

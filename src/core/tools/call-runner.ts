@@ -2,7 +2,7 @@
 import type { CallEnd } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall } from "../../domain/tool.ts";
+import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall, titleOfCall } from "../../domain/tool.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
@@ -63,7 +63,8 @@ export class CallRunner {
     if (!(await raceWith(signal, Promise.all(sent)))) return null;
     if (waiting !== null) {
       const { open, call, given } = waiting;
-      this.note({ type: "confirm", callId: call.id, tool: call.tool, title: open.tool.title, arguments: given });
+      const title = titleOfCall(open.tool, call.tool);
+      this.note({ type: "confirm", callId: call.id, tool: call.tool, title, arguments: given });
     }
     const answered = planned.flatMap(({ asked: one, result }) => (result === null ? [] : { ...one, result }));
     return { answered, isPaused: waiting !== null };

@@ -92,7 +92,8 @@ export class ConversationKeeper implements TurnKeeper {
 
   async noteKnowledge({ unansweredGroupId, seen }: FoundKnowledge): Promise<void> {
     const [questionId, replyId] = [this.#questionId, this.#replyId];
-    const isUnanswered = unansweredGroupId !== null && questionId !== null;
+    // Where a tool was called, knowledge is not what had to answer.
+    const isUnanswered = unansweredGroupId !== null && questionId !== null && !this.calls?.hasAny;
     const hasSeen = seen.length > 0 && replyId !== null;
     if (!isUnanswered && !hasSeen) return;
     await this.services.store.unanswered.note({

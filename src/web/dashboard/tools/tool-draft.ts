@@ -100,7 +100,7 @@ export function toToolBody(draft: ToolDraft): ToolBody {
   if (kind === "mcp_url") {
     const tools = draft.tools.split("\n").map((line) => line.trim());
     const wanted = tools.filter((line) => line !== "");
-    return { ...body, tools: wanted.length === 0 ? null : wanted };
+    return { ...body, tools: wanted.length === 0 ? null : wanted, confirm };
   }
   const read = readParameters(draft.parameters);
   const parameters = "value" in read ? read.value : {};

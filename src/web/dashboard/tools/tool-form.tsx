@@ -127,22 +127,24 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             error={problemOf("parameters")}
             onDraft={(parameters) => change({ parameters })}
           />
-          <div class="space-y-2">
-            <CheckField
-              label="Ask the visitor before each call"
-              hint="The chat shows a card with what will be done, and nothing is called until the visitor agrees. For anything that cannot be undone."
-              checked={draft.confirm}
-              onChecked={(confirm) => change({ confirm })}
-            />
-            <CheckField
-              label="Verified visitors only"
-              hint="Offered only to visitors whom your website has identified; each call names the visitor. For anything personal."
-              checked={draft.requiresVisitor}
-              onChecked={(requiresVisitor) => change({ requiresVisitor })}
-            />
-          </div>
         </>
       )}
+      <div class="space-y-2">
+        <CheckField
+          label="Ask the visitor before each call"
+          hint="The chat shows a card with what will be done, and nothing is called until the visitor agrees. For anything that cannot be undone."
+          checked={draft.confirm}
+          onChecked={(confirm) => change({ confirm })}
+        />
+        {!isMcp && (
+          <CheckField
+            label="Verified visitors only"
+            hint="Offered only to visitors whom your website has identified; each call names the visitor. For anything personal."
+            checked={draft.requiresVisitor}
+            onChecked={(requiresVisitor) => change({ requiresVisitor })}
+          />
+        )}
+      </div>
       <HeadersEditor
         stored={tool?.header_names ?? []}
         headers={draft.headers}
