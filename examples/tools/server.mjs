@@ -1,4 +1,4 @@
-/** A receiver of tool calls, with nothing but Node: checks who calls, carries each call out once, and answers. */
+/** A receiver of tool calls, with nothing but Node: checks the signature, carries out each call once, and responds. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -8,13 +8,13 @@ const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ""), 
 const maxBodyBytes = 256 * 1024;
 const maxAgeSeconds = 300;
 
-/** Stands for your database. */
+/** Stands in for your database. */
 const orders = new Map([
   ["471100", { customer: "user-42", state: "packed" }],
   ["471101", { customer: "user-7", state: "sent" }],
 ]);
 
-/** Who may do what is decided here, by `visitor` alone: the arguments are the model's, and may be anybody's words. */
+/** Who may do what is decided here, by `visitor` alone: the arguments are the model's, and may be anyone's words. */
 const tools = {
   find_order({ number }) {
     const order = orders.get(number);
@@ -22,9 +22,9 @@ const tools = {
   },
   cancel_order({ number }, { sub, verified }) {
     const order = orders.get(number);
-    // The same for an order that is not there and one of somebody else's.
+    // The same answer for an order that does not exist and one that belongs to someone else.
     if (!verified || order?.customer !== sub) return { cancelled: false, why: "No such order of yours." };
-    if (order.state === "sent") return { cancelled: false, why: "It is on its way already." };
+    if (order.state === "sent") return { cancelled: false, why: "It has been sent already." };
     order.state = "cancelled";
     return { cancelled: true };
   },
@@ -44,7 +44,7 @@ function isSigned(headers, body) {
   });
 }
 
-/** By call: one that comes again is the same call. In a database, in the transaction that carries the call out. */
+/** By call id: a call that arrives again is the same call. Keep these in your database, in the transaction that carries out the call. */
 const answers = new Map();
 
 function answer({ tool, arguments: given, call_id: callId, visitor }) {

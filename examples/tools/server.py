@@ -1,4 +1,4 @@
-"""A receiver of tool calls, with nothing but Python: checks who calls, carries each call out once, and answers."""
+"""A receiver of tool calls, with nothing but Python: checks the signature, carries out each call once, and responds."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in SECRETS]
 MAX_BODY_BYTES = 256 * 1024
 MAX_AGE_SECONDS = 300
 
-# Stands for your database.
+# Stands in for your database.
 ORDERS = {
     "471100": {"customer": "user-42", "state": "packed"},
     "471101": {"customer": "user-7", "state": "sent"},
@@ -30,13 +30,13 @@ def find_order(arguments, visitor):
 
 
 def cancel_order(arguments, visitor):
-    # Who may do what is decided here, by `visitor` alone: the arguments are the model's, and may be anybody's words.
+    # Who may do what is decided here, by `visitor` alone: the arguments are the model's, and may be anyone's words.
     order = ORDERS.get(arguments.get("number"))
-    # The same for an order that is not there and one of somebody else's.
+    # The same answer for an order that does not exist and one that belongs to someone else.
     if not visitor["verified"] or order is None or order["customer"] != visitor["sub"]:
         return {"cancelled": False, "why": "No such order of yours."}
     if order["state"] == "sent":
-        return {"cancelled": False, "why": "It is on its way already."}
+        return {"cancelled": False, "why": "It has been sent already."}
     order["state"] = "cancelled"
     return {"cancelled": True}
 
@@ -59,7 +59,7 @@ def is_signed(headers, body):
     return False
 
 
-# By call: one that comes again is the same call. In a database, in the transaction that carries the call out.
+# By call id: a call that arrives again is the same call. Keep these in your database, in the transaction that carries out the call.
 ANSWERS = {}
 LOCK = threading.Lock()
 

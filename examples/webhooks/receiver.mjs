@@ -1,4 +1,4 @@
-/** Receives companiond's events: checks each signature, leaves out what came twice, and says what has happened. */
+/** Receives companiond's events: checks each signature, skips events that it has seen, and prints what has happened. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -7,7 +7,7 @@ const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
 const toleranceSeconds = 5 * 60;
 const maxBytes = 2 * 1024 * 1024;
 
-/** Keep these in your database, with what you do about the event: in one transaction, nothing is done twice. */
+/** Keep these in your database, in the same transaction as what you do about the event, so that nothing is done twice. */
 const seen = new Set();
 
 function isSigned(headers, body) {
@@ -29,7 +29,7 @@ async function readBody(request) {
     if (bytes > maxBytes) throw new Error("too large");
     chunks.push(chunk);
   }
-  // Exactly as it came: parsed and written again, it would have another signature.
+  // Exactly as it arrived: if it were parsed and serialized again, the signature would not match.
   return Buffer.concat(chunks).toString("utf8");
 }
 
@@ -43,7 +43,7 @@ const server = createServer(async (request, response) => {
       const { type, data } = JSON.parse(body);
       console.log(`${type} ${data.conversation_id ?? data.companion_id ?? ""}`);
     }
-    // Confirm first, and work later, if that may take longer than 15 seconds.
+    // If your work may take longer than 15 seconds, confirm first.
     response.writeHead(204).end();
   } catch {
     response.writeHead(400).end();

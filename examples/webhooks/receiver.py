@@ -1,4 +1,4 @@
-"""Receives companiond's events: checks each signature, leaves out what came twice, and says what has happened."""
+"""Receives companiond's events: checks each signature, skips events that it has seen, and prints what has happened."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 TOLERANCE_SECONDS = 5 * 60
 MAX_BYTES = 2 * 1024 * 1024
 
-# Keep these in your database, with what you do about the event: in one transaction, nothing is done twice.
+# Keep these in your database, in the same transaction as what you do about the event, so that nothing is done twice.
 seen = set()
 
 
@@ -33,7 +33,7 @@ class Receiver(BaseHTTPRequestHandler):
         length = self.headers.get("content-length", "")
         if not length.isdigit() or int(length) > MAX_BYTES:
             return self.answer(413)
-        # Exactly as it came: parsed and written again, it would have another signature.
+        # Exactly as it arrived: if it were parsed and serialized again, the signature would not match.
         body = self.rfile.read(int(length))
         if not is_signed(self.headers, body):
             return self.answer(401)
@@ -42,7 +42,7 @@ class Receiver(BaseHTTPRequestHandler):
             event = json.loads(body)
             data = event["data"]
             print(event["type"], data.get("conversation_id") or data.get("companion_id") or "", flush=True)
-        # Confirm first, and work later, if that may take longer than 15 seconds.
+        # If your work may take longer than 15 seconds, confirm first.
         self.answer(204)
 
     def answer(self, status):

@@ -1,4 +1,4 @@
-/** What `doctor` sees of certificates by itself: the shelf where no server runs, and whether there is an authority. */
+/** What `doctor` sees of certificates itself: the certificate store where no server runs, and whether there is an authority. */
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { CertificateState } from "../contracts/certificates/certificates.ts";
@@ -13,12 +13,12 @@ export async function findStoredCertificate({
   dataDir,
 }: Pick<Config, "server" | "database" | "dataDir">): Promise<CertificateState | null> {
   if (acme === null || database !== null) return null;
-  const [{ createFileShelf }, { takeInventory }] = await Promise.all([
+  const [{ createFileCertificateStore }, { takeInventory }] = await Promise.all([
     import("../engines/certificate-stores/files.ts"),
     import("../core/certificates/inventory.ts"),
   ]);
-  const shelf = createFileShelf(join(dataDir, "certificates"));
-  const { certificate, attempts } = await takeInventory({ shelf, log: processLog(), mayTidy: false });
+  const store = createFileCertificateStore(join(dataDir, "certificates"));
+  const { certificate, attempts } = await takeInventory({ store, log: processLog(), mayTidy: false });
   return {
     domains: acme.domains,
     expiresAtMs: certificate?.expiresAtMs ?? null,

@@ -1,14 +1,14 @@
 /** Picks the engines of the certificate's sockets. */
 import { join } from "node:path";
-import type { CertificateShelf } from "../contracts/certificates/certificate-store.ts";
+import type { CertificateStore } from "../contracts/certificates/certificate-store.ts";
 import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
 import type { CertificateTexts } from "../contracts/store/certificate-texts.ts";
 import { openCertificateKeeper } from "../core/certificates/keeper.ts";
 import type { KeeperOptions } from "../core/certificates/keeper-options.ts";
 import { createNameCheck } from "../core/certificates/name-check.ts";
 import { createAcmeAuthority } from "../engines/acme/acme-authority.ts";
-import { createFileShelf } from "../engines/certificate-stores/files.ts";
-import { createSharedShelf } from "../engines/certificate-stores/shared.ts";
+import { createFileCertificateStore } from "../engines/certificate-stores/files.ts";
+import { createSharedCertificateStore } from "../engines/certificate-stores/shared.ts";
 import type { Probe } from "../lib/probe.ts";
 import type { Sealing } from "../lib/sealing.ts";
 
@@ -44,7 +44,7 @@ export async function openCertificates(
     email,
     directory,
     authority: createAcmeAuthority(directory),
-    shelf: openShelf(place),
+    store: openCertificateStore(place),
     checkName: createNameCheck(),
     count: (outcome) => void counts[outcome]++,
   });
@@ -64,6 +64,8 @@ export async function openCertificates(
   return keeper;
 }
 
-function openShelf({ dataDir, texts, sealing }: Place): CertificateShelf {
-  return texts === null ? createFileShelf(join(dataDir, "certificates")) : createSharedShelf(texts, sealing);
+function openCertificateStore({ dataDir, texts, sealing }: Place): CertificateStore {
+  return texts === null
+    ? createFileCertificateStore(join(dataDir, "certificates"))
+    : createSharedCertificateStore(texts, sealing);
 }

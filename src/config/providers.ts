@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import { type LlmApi, llmApis } from "../domain/llm-api.ts";
 import { plainProviderName, reservedProviderNames, splitName } from "../domain/model-routes.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../domain/reasoning.ts";
-import type { ProviderPlace } from "../domain/reply-failure.ts";
+import type { ProviderLocation } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
 import { readHeaderFields } from "./operator-values.ts";
 import { describeFileError, nameForOperator, readText, withoutLineEnd } from "./text-file.ts";
@@ -38,7 +38,7 @@ export interface ProvidersFile {
 export function findPlace(
   llm: { baseUrl: string | null; providersFile: string | null; providers: readonly NamedProvider[] },
   name: string,
-): ProviderPlace {
+): ProviderLocation {
   const found = llm.providers.find((one) => one.name === name);
   if (found === undefined || llm.providersFile === null) return { baseUrl: llm.baseUrl, named: null };
   return { baseUrl: found.baseUrl, named: { name, keyFile: found.keyFile, file: nameForOperator(llm.providersFile) } };

@@ -1,6 +1,6 @@
 /** The configuration as the program uses it, made of checked values, with the meaning of each part. */
 import { join, resolve } from "node:path";
-import type { StoragePlace } from "../contracts/backup-storage.ts";
+import type { StorageLocation } from "../contracts/backup-storage.ts";
 import type { RateSettings } from "../contracts/limiter/rules.ts";
 import type { HoldingsByPlan } from "../domain/account.ts";
 import type { ModelRoutes } from "../domain/model-routes.ts";
@@ -21,7 +21,7 @@ export interface AcmeConfig {
 }
 
 /** Where backups are uploaded, and how. */
-export interface BackupStorageConfig extends StoragePlace {
+export interface BackupStorageConfig extends StorageLocation {
   /** Uploads are encrypted to this age public key; null for none. */
   readonly ageRecipient: string | null;
 }

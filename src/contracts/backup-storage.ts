@@ -9,7 +9,7 @@
 import { AppError } from "../domain/errors.ts";
 
 /** Where it is, and who asks. */
-export interface StoragePlace {
+export interface StorageLocation {
   /** An absolute URL without a trailing slash; null for AWS. */
   readonly endpoint: string | null;
   readonly region: string | null;

@@ -88,7 +88,7 @@ export function findCharged(failure: unknown): ChargedCall | null {
 }
 
 /** Where a provider is, and where the operator has set it. */
-export interface ProviderPlace {
+export interface ProviderLocation {
   /** Null means OpenAI itself. */
   baseUrl: string | null;
   /** Null for the provider of the plain settings. */
@@ -96,14 +96,14 @@ export interface ProviderPlace {
 }
 
 /** How `doctor` and, for operators, the dashboard describe a model that does not reply. `reason` is the provider's. */
-export function describeSilentModel(model: string, place: ProviderPlace, kind: FailureKind, reason: string) {
+export function describeSilentModel(model: string, place: ProviderLocation, kind: FailureKind, reason: string) {
   const { baseUrl, named } = place;
   const detail = `${nameModel(model, named)} does not reply at ${nameProvider(baseUrl)}: ${reason}`;
   return { detail, advice: adviseOn(kind, nameSettings(named)) };
 }
 
 /** As they are called where the operator has set them. */
-function nameSettings(named: ProviderPlace["named"]) {
+function nameSettings(named: ProviderLocation["named"]) {
   if (named === null) {
     return {
       key: "OPENAI_API_KEY",
@@ -154,7 +154,7 @@ function adviseOn(kind: FailureKind, { key, url, model, effort, api, extra }: Re
 }
 
 /** As the operator names it. */
-export function nameModel(model: string, named: ProviderPlace["named"]): string {
+export function nameModel(model: string, named: ProviderLocation["named"]): string {
   return named === null ? model : `${named.name}/${model}`;
 }
 

@@ -130,7 +130,7 @@ export interface ToolCall {
   readonly tool: string;
   /** As JSON, as it was sent. */
   readonly arguments: string;
-  /** What the model was told; null until there is something. */
+  /** What the model received; null until there is a result. */
   readonly result: string | null;
   readonly state: ToolCallState;
   /** Milliseconds from the first attempt to the answer; null until then. */

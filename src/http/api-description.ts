@@ -55,7 +55,7 @@ export const apiTags = {
   Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
-  Webhooks: "Which of an account's servers are told of what happens, and what became of that.",
+  Webhooks: "The servers of an account that receive its events, and the deliveries to them.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",

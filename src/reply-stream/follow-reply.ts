@@ -70,7 +70,7 @@ function post(connection: ChatConnection, path: string, body: object, call: Chat
   return connection.open(path, { method: "POST", headers, body: JSON.stringify(body) }, call);
 }
 
-/** Decides on a call of a tool, and yields how the reply goes on. After a cut nobody can come back to it. */
+/** Decides on a tool call, and yields the rest of the reply. A connection that breaks cannot be resumed. */
 export async function* decide(
   connection: ChatConnection,
   { callId, body }: { callId: string; body: object },

@@ -209,7 +209,10 @@ test("what was deleted is told of no more, also when somebody asks for it", asyn
   const [delivery] = await deliveriesOf(id);
   await api.call("DELETE", `/api/conversations/${delivery?.["conversation_id"]}`);
   expectProblem(await api.call("POST", `/api/webhooks/${id}/deliveries/${delivery?.id}/retry`), 409, "conflict");
-  expect((await deliveriesOf(id))[0]).toMatchObject({ state: "dropped", error: "What it told of was deleted." });
+  expect((await deliveriesOf(id))[0]).toMatchObject({
+    state: "dropped",
+    error: "What the event was about has been deleted.",
+  });
 });
 
 test("whatever is sent, nothing is an error of the server's", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
+import type { StorageLocation } from "../../src/contracts/backup-storage.ts";
 import { createS3, type S3Timing } from "../../src/engines/s3/s3.ts";
 import { pieces, testBackupStorageContract } from "../contracts/backup-storage.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
@@ -150,7 +150,7 @@ test.each([
 
 const secret = "the-secret-itself";
 
-function at(endpoint: string): StoragePlace {
+function at(endpoint: string): StorageLocation {
   return { endpoint, region: null, bucket: "b", prefix: "p/", keyId: "the-key-id", secret };
 }
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeMeasurements } from "../../src/api/metrics/families.ts";
-import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
+import type { StorageLocation } from "../../src/contracts/backup-storage.ts";
 import { storageProcessLimits } from "../../src/core/backups/storage-process.ts";
 import { Measurements } from "../../src/core/metrics/measurements.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 /** A server's backups, with a schedule that the test keeps. */
-function schedule(world: BackupsWorld, place: StoragePlace = world.s3.place, keep = 2) {
+function schedule(world: BackupsWorld, place: StorageLocation = world.s3.place, keep = 2) {
   const parts = { clock: systemClock, log: createCapturedLog(), measurements: new Measurements() };
   const plan: BackupPlan = {
     dataDir: world.data.path,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Authority, AuthorityFailure, type CertificateOrder } from "../../src/contracts/certificates/authority.ts";
 import { createNameCheck } from "../../src/core/certificates/name-check.ts";
 import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
-import { createFileShelf } from "../../src/engines/certificate-stores/files.ts";
+import { createFileCertificateStore } from "../../src/engines/certificate-stores/files.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { type Choices, hourMs, type KeptCertificate, keepCertificate } from "../support/kept-certificate.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
@@ -260,10 +260,10 @@ test("an authority's words are one line of bounded length", async () => {
 });
 
 test("what is stored is replaced as a whole, or not at all", async () => {
-  const shelf = createFileShelf(path);
-  await shelf.write("attempts", "one");
+  const store = createFileCertificateStore(path);
+  await store.write("attempts", "one");
   mkdirSync(join(path, `attempts.json.${process.pid}.partial`));
-  expect(shelf.write("attempts", "two")).rejects.toThrow();
-  await shelf.write("account", "key");
+  expect(store.write("attempts", "two")).rejects.toThrow();
+  await store.write("account", "key");
   expect(readFileSync(join(path, "attempts.json"), "utf8")).toBe("one");
 });

@@ -1,7 +1,7 @@
 /** Several servers with one PostgreSQL: one orders, all answer and serve. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createSharedShelf } from "../../src/engines/certificate-stores/shared.ts";
+import { createSharedCertificateStore } from "../../src/engines/certificate-stores/shared.ts";
 import { createCertificateTexts } from "../../src/engines/postgres/open-storage.ts";
 import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sealing.ts";
 import { eventually } from "../support/eventually.ts";
@@ -40,9 +40,9 @@ async function open(): Promise<Server> {
   const key = readSealingKey(secretKey);
   if (key === null) throw new Error("no key");
   const instance = await openPostgresInstance(url);
-  const shelf = createSharedShelf(createCertificateTexts(instance.engine), await createSealing(key));
+  const store = createSharedCertificateStore(createCertificateTexts(instance.engine), await createSealing(key));
   const { duties } = instance.coordination;
-  const kept = await keepCertificate({ path: "unused", pebble, isFound: false, shelf, duties });
+  const kept = await keepCertificate({ path: "unused", pebble, isFound: false, store, duties });
   return {
     kept,
     instance,

@@ -488,7 +488,7 @@ export function webhookStoreContract(open: OpenStore): void {
       }
       const states = new Map((await list(id)).map((each) => [each.id, each]));
       expect(gone.map((eventId) => states.get(eventId)?.state)).toEqual(["delivered", "dropped", "dropped", "dropped"]);
-      expect(states.get(gone[1] ?? "")?.problem).toBe("What it told of was deleted.");
+      expect(states.get(gone[1] ?? "")?.problem).toBe("What the event was about has been deleted.");
       const due = await take();
       expect(due.map(({ event }) => event.id)).toEqual([kept.events.started.id, told.id]);
       // Nobody needs to know any longer who that was.

@@ -4,7 +4,7 @@ import type { CertificateKeeper } from "../../src/contracts/certificates/certifi
 import { openCertificateKeeper } from "../../src/core/certificates/keeper.ts";
 import type { KeeperOptions } from "../../src/core/certificates/keeper-options.ts";
 import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
-import { createFileShelf } from "../../src/engines/certificate-stores/files.ts";
+import { createFileCertificateStore } from "../../src/engines/certificate-stores/files.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { eventually } from "./eventually.ts";
 import { createManualClock } from "./manual-clock.ts";
@@ -50,7 +50,7 @@ export async function keepCertificate(given: Choices): Promise<KeptCertificate> 
     email: null,
     directory,
     authority: pebble === undefined ? nobody : createAcmeAuthority(directory, pebble.fetch),
-    shelf: createFileShelf(path),
+    store: createFileCertificateStore(path),
     checkName: async () => null,
     duties: { take: async () => true },
     clock,

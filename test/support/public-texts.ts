@@ -90,6 +90,7 @@ const pages = [
   "README.md",
   "SECURITY.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "examples/**/*.{md,html,js,mjs,ts}",
   "deploy/**/{Caddyfile,Dockerfile,*.{md,yaml,json,service,conf,sh}}",
 ];

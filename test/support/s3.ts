@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import S3rver from "s3rver";
-import type { StoragePlace } from "../../src/contracts/backup-storage.ts";
+import type { StorageLocation } from "../../src/contracts/backup-storage.ts";
 import { eventually } from "./eventually.ts";
 import { findSignatureFault } from "./s3-signatures.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -20,14 +20,14 @@ export interface TestS3 extends AsyncDisposable {
   /** That came with requests. */
   readonly sessionTokens: readonly string[];
   /** Its only bucket, empty. */
-  readonly place: StoragePlace;
+  readonly place: StorageLocation;
   /** What a command needs to use it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where its bucket's objects and parts are: names that are not whole names of objects. */
   readonly directory: string;
 }
 
-export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3> {
+export async function startS3(place: Partial<StorageLocation> = {}): Promise<TestS3> {
   const dir = temporaryDirectory();
   mkdirSync(dir.file("objects"));
   const server = new S3rver({
@@ -55,7 +55,7 @@ export async function startS3(place: Partial<StoragePlace> = {}): Promise<TestS3
     else response.writeHead(403).end("<Error><Code>SignatureDoesNotMatch</Code></Error>");
   });
   const url = `http://127.0.0.1:${port}`;
-  const whole: StoragePlace = {
+  const whole: StorageLocation = {
     endpoint: url,
     region: null,
     bucket: "backups",
@@ -103,7 +103,7 @@ function finishWriting({ store }: S3rver): void {
   };
 }
 
-export function toEnvironment({ endpoint, bucket, prefix, keyId, secret }: StoragePlace): Record<string, string> {
+export function toEnvironment({ endpoint, bucket, prefix, keyId, secret }: StorageLocation): Record<string, string> {
   return {
     ...(endpoint === null ? {} : { COMPANIOND_BACKUP_S3_ENDPOINT: endpoint }),
     COMPANIOND_BACKUP_S3_BUCKET: bucket,

@@ -43,7 +43,7 @@ export type ChatRequest = Static<typeof chatRequest.schema>;
 /** Decides on a call that a model asked for. */
 const describeDecision = () => ({
   approve: t.Boolean({
-    description: "Whether the call is made. With `false` the model is told that it is not wanted.",
+    description: "Whether the call is made. With `false` the model learns that the visitor declined it.",
   }),
   session_id: Text({
     pattern: uuidPattern,

@@ -62,7 +62,7 @@ export const toolRoutes: readonly Route[] = [
       bodyExample: {
         name: "find_order",
         title: "Find an order",
-        description: "Finds an order by its number, and says where it is.",
+        description: "Finds an order by its number, and returns its status.",
         parameters: { type: "object", properties: { number: { type: "string" } }, required: ["number"] },
         url: "https://shop.example/companion/orders",
         headers: { Authorization: "Bearer 0f1e2d" },

@@ -33,8 +33,8 @@ function makeSettings() {
       Nullable(
         Text({
           maxLength: 1024,
-          description: "Of a tool with `url`: tells the model what the tool does, and when to use it.",
-          examples: ["Finds an order by its number, and says where it is."],
+          description: "Of a tool with `url`: what the tool does and when to use it, for the model.",
+          examples: ["Finds an order by its number, and returns its status."],
         }),
       ),
     ),

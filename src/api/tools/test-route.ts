@@ -82,7 +82,8 @@ export const toolTestRoute: Route = route({
   body: jsonBody(testRequest),
   document: () => ({
     description:
-      "Calls the tool with these arguments, for no visitor; what it does is done. 200 also where it fails: `result` says why.",
+      "Calls the tool with these arguments, without a visitor; its effects are real. 200 even if the call fails: " +
+      "`result` has the reason.",
     params: { id: idParam("companion"), tool_id: idParam("tool") },
     bodyExample: { arguments: { number: "4711" } },
     responses: { 200: jsonResponse("What came of it.", ToolTestObject) },

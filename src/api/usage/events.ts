@@ -1,6 +1,6 @@
 /** `GET /api/usage/events`: usage as lines that a platform's meter takes, read from the store as they are sent. */
 import { Type as t } from "@sinclair/typebox";
-import type { UsageEvent, UsageEventPlace, UsageEventQuery, UsageEventSlice } from "../../contracts/store/store.ts";
+import type { UsageEvent, UsageEventPosition, UsageEventQuery, UsageEventSlice } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { firstOpenDay } from "../../domain/usage.ts";
 import { linesResponse } from "../../http/api-description.ts";
@@ -16,7 +16,7 @@ import { toWireCounts, UsageEventObject } from "./responses.ts";
 
 /** Where an export continues. */
 interface EventCursor {
-  place: UsageEventPlace;
+  place: UsageEventPosition;
   /**
    * The first day that was not over when its line was sent; null if its own day was. Once that day is over, the export
    * goes on at its beginning: the lines have changed since.

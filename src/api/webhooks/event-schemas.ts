@@ -1,4 +1,4 @@
-/** What webhooks are told, for the API document: each type of event with its data. */
+/** What is sent to webhooks, for the API document: each type of event with its data. */
 import { type TProperties, Type as t } from "@sinclair/typebox";
 import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
 import { type EventType, eventTypes, testEventType } from "../../domain/webhook.ts";
@@ -107,6 +107,6 @@ export const WebhookEvent = later(() =>
       ...eventTypes.map((type) => eventOf(type, dataOf[type]())),
       eventOf(testEventType, { webhook_id: id("The webhook's that is tried.") }),
     ],
-    { $id: "WebhookEvent", description: "What a webhook is told: its `type` says what `data` has." },
+    { $id: "WebhookEvent", description: "What is sent to a webhook; the fields of `data` depend on `type`." },
   ),
 );

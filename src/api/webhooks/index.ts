@@ -1,4 +1,4 @@
-/** `/api/webhooks`: which of an account's servers are told of events, and what became of that. */
+/** `/api/webhooks`: the servers of an account that receive its events, and the deliveries to them. */
 import { Type as t } from "@sinclair/typebox";
 import { missing } from "../../domain/resource-id.ts";
 import { mostWebhooks, type Webhook } from "../../domain/webhook.ts";
@@ -56,8 +56,9 @@ export const webhookRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        "From now on its URL is told of events, by requests that are signed as [Standard Webhooks](https://www.standardwebhooks.com) " +
-        `says. An account has up to ${mostWebhooks}; one more is 409 \`conflict\`.`,
+        "From now on events are sent to its URL, in requests that are signed according to " +
+        "[Standard Webhooks](https://www.standardwebhooks.com). " +
+        `An account has up to ${mostWebhooks}; one more is 409 \`conflict\`.`,
       bodyExample: { url: "https://shop.example/companiond-events", events: ["message.completed"] },
       sends: {
         name: "event",
@@ -159,11 +160,12 @@ export const webhookRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/webhooks/{id}/test",
     tag: "Webhooks",
-    summary: "Send a webhook an event that tells of nothing",
+    summary: "Send a test event to a webhook",
     access: "webhooks:write",
     document: () => ({
       description:
-        "At once, enabled or not: `webhook.test`, signed like any other. Waits for the response, 15 seconds at most.",
+        "Sends `webhook.test` immediately, even if the webhook is disabled, signed like any other event. Waits for the " +
+        "response, 15 seconds at most.",
       responses: { 200: jsonResponse("What came of it.", AttemptObject) },
     }),
     async handle({ services, request, principal, params }) {
@@ -200,8 +202,9 @@ export const webhookRoutes: readonly Route[] = [
     access: "webhooks:write",
     document: () => ({
       description:
-        "At once, whatever its state, enabled or not, and without waiting for earlier ones of its conversation. Waits for the " +
-        "response, 15 seconds at most. 409 `conflict` if what it told of was deleted.",
+        "Sends it immediately, whatever its state, even if the webhook is disabled, and without waiting for earlier ones of " +
+        "its conversation. Waits for the response, 15 seconds at most. 409 `conflict` if what the event was about has " +
+        "been deleted.",
       params: {
         delivery_id: t.String({ description: "Of the delivery.", examples: ["msg_0192f3c1"] }),
       },

@@ -21,7 +21,7 @@ const makeFields = () => ({
     examples: [["message.completed", "question.unanswered"]],
   }),
   enabled: t.Boolean({
-    description: "Whether it is told of events. One that is disabled drops what waits, and is not told later.",
+    description: "Whether events are sent to it. Disabling it drops what waits; what happens meanwhile is never sent.",
     examples: [true],
   }),
   include_content: t.Boolean({

@@ -50,7 +50,7 @@ export const DeliveryObject = closedObject("WebhookDelivery", () => ({
   state: OneOf(deliveryStates, {
     description:
       "`waiting` for an attempt; `delivered`; `failed`, for good, which has disabled the webhook; `dropped`, since the " +
-      "webhook was disabled, or what it told of was deleted.",
+      "webhook was disabled, or what the event was about has been deleted.",
   }),
   attempts: t.Integer({ description: "How often it was sent.", examples: [1] }),
   status_code: makeStatus(),

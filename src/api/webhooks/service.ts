@@ -96,7 +96,7 @@ export async function getWebhook(
   return webhook;
 }
 
-/** One attempt at once, whatever became of those before, and outside of the conversation's order. */
+/** One attempt now, whatever became of those before, and outside of the conversation's order. */
 export async function retryDelivery(
   services: WebhookServices,
   accountId: string,
@@ -107,7 +107,7 @@ export async function retryDelivery(
   const isKnown = isEventId(id) && (await webhooks.findDelivery(accountId, webhook.id, id)) !== null;
   if (!isKnown) throw missing("delivery");
   const event = await webhooks.findEvent(webhook.id, id);
-  if (event === null) throw new AppError("conflict", "What this delivery told of was deleted.");
+  if (event === null) throw new AppError("conflict", "What the event was about has been deleted.");
   const { status, problem }: Attempt = await services.events.send({ accountId, webhook, event });
   const delivery = await webhooks.noteRetry(webhook.id, id, { status, problem }, services.clock.nowMs());
   if (delivery === null) throw missing("delivery");

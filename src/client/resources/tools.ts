@@ -62,7 +62,7 @@ export function toolCalls(transport: Transport) {
     rotateSecret: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.json<ToolWithSecret>({ method: "POST", path: at(companionId, id, "rotate-secret") }, options),
 
-    /** Calls it as a model would; `ok` says whether it gave a result. */
+    /** Calls it as a model would; `ok` is true if it returned a result. */
     test: (companionId: string, id: string, request: ToolTestRequest = {}, options: CallOptions = {}) =>
       transport.json<ToolTest>({ method: "POST", path: at(companionId, id, "test"), body: request }, options),
 

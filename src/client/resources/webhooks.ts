@@ -1,4 +1,4 @@
-/** `/api/webhooks`: which of the account's servers are told of what happens. */
+/** `/api/webhooks`: the account's servers that receive its events, and what was delivered. */
 import type {
   ListWebhookDeliveriesQuery,
   ListWebhooksQuery,
@@ -63,7 +63,7 @@ export function webhookCalls(transport: Transport) {
     rotateSecret: (id: string, options: CallOptions = {}) =>
       transport.json<RotatedWebhook>({ method: "POST", path: [...path, id, "rotate-secret"] }, options),
 
-    /** Sends it an event that tells of nothing, and waits for the response. */
+    /** Sends it a test event, and waits for the response. */
     test: (id: string, options: CallOptions = {}) =>
       transport.json<WebhookAttempt>({ method: "POST", path: [...path, id, "test"] }, options),
 
@@ -72,7 +72,7 @@ export function webhookCalls(transport: Transport) {
       listAll: (id: string, query: ListWebhookDeliveriesQuery = {}, options: CallOptions = {}) =>
         iteratePages(query, (page) => listDeliveries(id, page, options)),
 
-      /** Sends it at once, and waits for the response. */
+      /** Sends it immediately, and waits for the response. */
       retry: (id: string, deliveryId: string, options: CallOptions = {}) =>
         transport.json<WebhookDelivery>(
           { method: "POST", path: [...path, id, "deliveries", deliveryId, "retry"] },

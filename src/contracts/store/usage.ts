@@ -71,7 +71,7 @@ export interface UsageEvent extends UsageCounts {
 }
 
 /** The place of an event in the order of events: by day, companion and identifier. */
-export interface UsageEventPlace {
+export interface UsageEventPosition {
   day: string;
   /** With `identifier` empty: the first of the day. */
   companionId: string;
@@ -82,13 +82,13 @@ export interface UsageEventQuery {
   /** UTC days `YYYY-MM-DD`, both inclusive. */
   fromDay: string;
   toDay: string;
-  after: UsageEventPlace | null;
+  after: UsageEventPosition | null;
 }
 
 /** A few events, possibly none; `next` is where to go on (`after`), null at the end. */
 export interface UsageEventSlice {
   events: UsageEvent[];
-  next: UsageEventPlace | null;
+  next: UsageEventPosition | null;
 }
 
 export interface FailureQuery {

@@ -2,7 +2,7 @@
  * Speaks to the storage in a process of its own: no reply waits for it, and it can be ended whatever it waits for. What it
  * needs, keys and all, goes through a pipe: command lines can be read by every user.
  */
-import type { StoragePlace } from "../../contracts/backup-storage.ts";
+import type { StorageLocation } from "../../contracts/backup-storage.ts";
 import type { Fetched, Fetching } from "./fetching.ts";
 import type { StoredBackup } from "./names.ts";
 import type { Upload, Uploaded } from "./upload.ts";
@@ -16,7 +16,7 @@ export interface StorageTasks {
 }
 
 export type StorageTask = {
-  [Kind in keyof StorageTasks]: { kind: Kind; place: StoragePlace; asked: StorageTasks[Kind]["asked"] };
+  [Kind in keyof StorageTasks]: { kind: Kind; place: StorageLocation; asked: StorageTasks[Kind]["asked"] };
 }[keyof StorageTasks];
 
 export const storageCommandName = "backup-storage";
@@ -26,7 +26,7 @@ export interface StorageProcess {
   command: readonly string[];
   /** All that it has of the environment: authorities to trust, and proxies. */
   network: Readonly<Record<string, string>>;
-  place: StoragePlace;
+  place: StorageLocation;
   signal: AbortSignal;
 }
 

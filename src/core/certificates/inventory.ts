@@ -1,5 +1,9 @@
-/** What lies on the shelf, as values; what is of no use is put aside and said. */
-import type { CertificateShelf, ShelfItem, UnreadableItem } from "../../contracts/certificates/certificate-store.ts";
+/** What the certificate store holds, as values; what is of no use is put aside and said. */
+import type {
+  CertificateStore,
+  CertificateStoreItem,
+  UnreadableItem,
+} from "../../contracts/certificates/certificate-store.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Attempts, readAttempts } from "./attempts.ts";
 import { describe } from "./sentences.ts";
@@ -12,15 +16,15 @@ export interface Inventory {
 }
 
 interface Reading {
-  shelf: CertificateShelf;
+  store: CertificateStore;
   log: Log;
   /** False for whoever only looks: then nothing is put aside or said. */
   mayTidy: boolean;
 }
 
-/** Rejects if the shelf cannot be reached. */
+/** Rejects if the store cannot be reached. */
 export async function takeInventory(reading: Reading): Promise<Inventory> {
-  const contents = await reading.shelf.read();
+  const contents = await reading.store.read();
   const account = await readItem(reading, "account", contents.account, readAccountKey);
   const certificate = await readItem(reading, "certificate", contents.certificate, readStoredCertificate);
   // Attempts that nobody can read hold nobody back.
@@ -29,8 +33,8 @@ export async function takeInventory(reading: Reading): Promise<Inventory> {
 }
 
 async function readItem<Value>(
-  { shelf, log, mayTidy }: Reading,
-  item: ShelfItem,
+  { store, log, mayTidy }: Reading,
+  item: CertificateStoreItem,
   text: string | UnreadableItem | null,
   read: (text: string) => Value,
 ): Promise<Value | null> {
@@ -43,7 +47,7 @@ async function readItem<Value>(
     reason = describe(error);
   }
   if (!mayTidy) return null;
-  const keptAs = await shelf.setAside(item);
+  const keptAs = await store.setAside(item);
   const what = item === "account" ? "account key" : "certificate";
   log.warn(`the stored ${what} cannot be used: a new one is made`, {
     reason,

@@ -1,6 +1,6 @@
 /** What the keeper of a certificate works with. */
 import type { Authority } from "../../contracts/certificates/authority.ts";
-import type { CertificateShelf } from "../../contracts/certificates/certificate-store.ts";
+import type { CertificateStore } from "../../contracts/certificates/certificate-store.ts";
 import type { Duties } from "../../contracts/coordination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -16,7 +16,7 @@ export interface KeeperOptions {
   /** The URL of the authority's directory. */
   directory: string;
   authority: Authority;
-  shelf: CertificateShelf;
+  store: CertificateStore;
   checkName: CheckName;
   duties: Pick<Duties, "take">;
   clock: Pick<Clock, "nowMs">;

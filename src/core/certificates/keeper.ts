@@ -13,18 +13,18 @@ import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
 
 /** The clock may be set, and machines sleep: a single timer until the renewal would not notice. */
 const lookEveryMs = 60 * 60_000;
-/** Of a shelf that others fill. */
+/** Of a store that others fill. */
 const sharedLookEveryMs = 60_000;
 const impatientLookEveryMs = 5_000;
 /** While a name has no address: a record that was just added need not wait for an hour. */
 const missingLookEveryMs = 2 * 60_000;
 const shortestRestMs = 1_000;
 
-/** With what is stored already. Never rejects for a shelf that cannot be read: then there is no certificate yet. */
+/** With what is stored already. Never rejects for a store that cannot be read: then there is no certificate yet. */
 export async function openCertificateKeeper(options: KeeperOptions): Promise<CertificateKeeper> {
-  const { names, directory, shelf, clock, log, after = afterTimeout, random = Math.random } = options;
+  const { names, directory, store, clock, log, after = afterTimeout, random = Math.random } = options;
   const wanted = { names, authority: directory };
-  const challenges = createChallenges(shelf);
+  const challenges = createChallenges(store);
   const stopping = new AbortController();
   const advice = createRenewalAdvice(options, random);
   let inventory: Inventory = { accountKey: null, certificate: null, attempts: null };
@@ -42,7 +42,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
 
   /** Takes over what is stored. One that another server obtained counts as well as an own one. */
   async function read(mayTidy: boolean): Promise<void> {
-    inventory = await takeInventory({ shelf, log, mayTidy });
+    inventory = await takeInventory({ store, log, mayTidy });
     hasRead = true;
     if (inventory.certificate !== null) serve(inventory.certificate, "certificate loaded");
   }
@@ -70,7 +70,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     const wasAsked = isAsked;
     isAsked = false;
     await storeAgain();
-    if (shelf.isShared || wasAsked || !hasRead) await read(!shelf.isShared);
+    if (store.isShared || wasAsked || !hasRead) await read(!store.isShared);
     await advice.refresh(inventory.certificate, stopping.signal);
     if (clock.nowMs() < due()) {
       problem = null;
@@ -79,7 +79,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     }
     const isOurs = await options.duties.take("certificates");
     // Whoever had the duty before may have obtained one since.
-    if (isOurs && shelf.isShared) await read(true);
+    if (isOurs && store.isShared) await read(true);
     const attempts = findAttempts();
     let earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
     if (isOurs && attempts?.isMissing && clock.nowMs() < earliestMs) {
@@ -104,8 +104,8 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   /** Until it is stored, what is stored is older than what is served. */
   async function storeAgain(): Promise<void> {
     if (unstored === null) return;
-    await shelf.write("certificate", unstored);
-    await shelf.remove("attempts");
+    await store.write("certificate", unstored);
+    await store.remove("attempts");
     unstored = null;
   }
 
@@ -146,7 +146,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
 
   function findRestMs(): number {
     const ownEveryMs = findAttempts()?.isMissing ? missingLookEveryMs : lookEveryMs;
-    const everyMs = shelf.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : ownEveryMs;
+    const everyMs = store.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : ownEveryMs;
     return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
   }
 
@@ -157,7 +157,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
   }
 
   try {
-    await read(!shelf.isShared);
+    await read(!store.isShared);
   } catch (error) {
     note(`The stored certificate cannot be read: ${describe(error)}.`, error);
   }

@@ -1,6 +1,6 @@
-/** One attempt to obtain a certificate, from the look at the names to the shelf. */
+/** One attempt to obtain a certificate, from the check of the names to the certificate store. */
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
-import type { CertificateShelf } from "../../contracts/certificates/certificate-store.ts";
+import type { CertificateStore } from "../../contracts/certificates/certificate-store.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { createSharedRun } from "../../lib/shared-run.ts";
 import { type Attempts, addFailure } from "./attempts.ts";
@@ -31,13 +31,13 @@ const unfinished = "The last attempt was cut short.";
 /** Where the authority names no time. */
 const limitedMs = 60 * 60_000;
 
-/** Null if the server stops meanwhile: then it is as if nothing had been tried. Rejects if the shelf fails. */
+/** Null if the server stops meanwhile: then it is as if nothing had been tried. Rejects if the store fails. */
 export async function attemptOrder(
   options: KeeperOptions,
   state: AttemptState,
   signal: AbortSignal,
 ): Promise<EndedAttempt | null> {
-  const { names, email, directory, authority, shelf, clock, log, count } = options;
+  const { names, email, directory, authority, store, clock, log, count } = options;
   const { attempts, challenges, random } = state;
   let { accountKey } = state;
   const wanted = { authority: directory, names };
@@ -47,12 +47,12 @@ export async function attemptOrder(
     const looking = lookAtNames(options, challenges).catch(() => []);
     if (accountKey === null) {
       accountKey = await authority.makeAccountKey();
-      await shelf.write("account", accountKey);
+      await store.write("account", accountKey);
     }
     const fail = (problem: string, retryAfterMs: number | null, isMissing: boolean) =>
       addFailure(attempts, wanted, { nowMs: clock.nowMs(), random: random(), problem, retryAfterMs, isMissing });
     // Before anything is asked: a server that crashes over and over must not ask each time.
-    await shelf.write("attempts", JSON.stringify(fail(unfinished, null, false)));
+    await store.write("attempts", JSON.stringify(fail(unfinished, null, false)));
     try {
       const putChallenge = (token: string, answer: string) => challenges.put(token, answer);
       const issued = await authority.order({ names, accountKey, email, putChallenge }, signal);
@@ -68,7 +68,7 @@ export async function attemptOrder(
       const problem = explainFailure(error, { directory, nowMs: clock.nowMs(), findings });
       const isMissing = seen.some((finding) => finding.isMissing);
       const failed = fail(problem, findRest(error), isMissing);
-      await shelf.write("attempts", JSON.stringify(failed));
+      await store.write("attempts", JSON.stringify(failed));
       count("failed");
       log.warn("certificate not obtained", { reason: problem, nextAttempt: new Date(failed.nextMs).toISOString() });
       return { certificate: null, accountKey, attempts: failed, problem, nextMs: failed.nextMs, unstored: null };
@@ -80,8 +80,8 @@ export async function attemptOrder(
   async function keep(text: string, certificate: StoredCertificate): Promise<EndedAttempt> {
     count("obtained");
     try {
-      await shelf.write("certificate", text);
-      await shelf.remove("attempts");
+      await store.write("certificate", text);
+      await store.remove("attempts");
       return { certificate, accountKey, attempts: null, problem: null, nextMs: null, unstored: null };
     } catch (error) {
       const problem = `The certificate is served, but could not be stored: ${describe(error)}.`;
@@ -91,7 +91,7 @@ export async function attemptOrder(
   }
 
   async function forgive(): Promise<void> {
-    const before = attempts === null ? shelf.remove("attempts") : shelf.write("attempts", JSON.stringify(attempts));
+    const before = attempts === null ? store.remove("attempts") : store.write("attempts", JSON.stringify(attempts));
     await before.catch(() => {});
   }
 }
@@ -135,33 +135,33 @@ interface Challenges {
 }
 
 const tokenShape = /^[\w-]{20,256}$/;
-/** Anybody may ask for any token; the shelf is asked for all of them at once, and this often at most. */
+/** Anybody may ask for any token; the store is asked for all of them together, and this often at most. */
 const gapMs = 50;
 
 /** The answers that an authority waits for: of this server's order, or of another's with the same database. */
-export function createChallenges(shelf: CertificateShelf): Challenges {
+export function createChallenges(store: CertificateStore): Challenges {
   const own = new Map<string, string>();
   let ofOthers: ReadonlyMap<string, string> = new Map();
   const look = createSharedRun(async () => {
     await Bun.sleep(gapMs);
-    ofOthers = await shelf.listChallenges();
+    ofOthers = await store.listChallenges();
   });
 
   return {
     async put(token, answer) {
-      await shelf.putChallenge(token, answer);
+      await store.putChallenge(token, answer);
       own.set(token, answer);
     },
     async find(token) {
       if (!tokenShape.test(token)) return null;
       const answer = own.get(token);
-      if (answer !== undefined || !shelf.isShared) return answer ?? null;
+      if (answer !== undefined || !store.isShared) return answer ?? null;
       await look();
       return ofOthers.get(token) ?? null;
     },
     async clear() {
       own.clear();
-      await shelf.clearChallenges().catch(() => {});
+      await store.clearChallenges().catch(() => {});
     },
   };
 }

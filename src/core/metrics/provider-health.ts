@@ -9,7 +9,7 @@ import {
   type FailureKind,
   findFailureKind,
   nameModel,
-  type ProviderPlace,
+  type ProviderLocation,
   ReplyFailure,
 } from "../../domain/reply-failure.ts";
 import type { Answerer } from "../../domain/usage.ts";
@@ -36,7 +36,7 @@ export interface ProviderHealth {
 
 interface HealthDependencies {
   /** Where a provider is, by the name under which its replies count. */
-  findPlace(provider: string): ProviderPlace;
+  findPlace(provider: string): ProviderLocation;
   nowMs(): number;
   measurements: Pick<Measurements, "countCall">;
 }

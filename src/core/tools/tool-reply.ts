@@ -100,7 +100,7 @@ class ToolReply implements ReplySource {
   async #send(call: ToolCall): Promise<string> {
     const open = await this.services.toolbox.find(this.start.companion, call.toolId, call.tool);
     if (open !== null) return await this.#runner.send({ open, call, given: readArguments(call.arguments) ?? {} });
-    const result = "The tool is not there any more. Nothing was called.";
+    const result = "The tool no longer exists. Nothing was called.";
     await this.#runner.finish(call.id, { state: "failed", result, durationMs: null });
     return result;
   }

@@ -1,29 +1,29 @@
-/** The shelf of a data directory: files that only the server's user reads, each replaced as a whole. */
+/** The certificate store of a data directory: files that only the server's user reads, each replaced as a whole. */
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type CertificateShelf,
-  type ShelfItem,
-  shelfItems,
+  type CertificateStore,
+  type CertificateStoreItem,
+  certificateStoreItems,
   type UnreadableItem,
 } from "../../contracts/certificates/certificate-store.ts";
 import { codeOf } from "../../lib/error-code.ts";
 
-const files: Readonly<Record<ShelfItem, string>> = {
+const files: Readonly<Record<CertificateStoreItem, string>> = {
   account: "account.pem",
   certificate: "certificate.pem",
   attempts: "attempts.json",
 };
 
 /** `directory` is made when there is something to keep. */
-export function createFileShelf(directory: string): CertificateShelf {
-  const pathOf = (item: ShelfItem) => join(directory, files[item]);
+export function createFileCertificateStore(directory: string): CertificateStore {
+  const pathOf = (item: CertificateStoreItem) => join(directory, files[item]);
 
   return {
     isShared: false,
 
     async read() {
-      const texts = await Promise.all(shelfItems.map((item) => readItem(pathOf(item))));
+      const texts = await Promise.all(certificateStoreItems.map((item) => readItem(pathOf(item))));
       const [account = null, certificate = null, attempts = null] = texts;
       return { account, certificate, attempts };
     },

@@ -1,7 +1,7 @@
-/** The shelf of several servers with one database: texts in it, sealed by the key that all of them have. */
+/** The certificate store of several servers with one database: texts in it, sealed by the key that all of them have. */
 import {
-  type CertificateShelf,
-  shelfItems,
+  type CertificateStore,
+  certificateStoreItems,
   type UnreadableItem,
 } from "../../contracts/certificates/certificate-store.ts";
 import type { CertificateTexts } from "../../contracts/store/certificate-texts.ts";
@@ -12,7 +12,10 @@ const challengePrefix = "challenge ";
 /** An order has a hundred names at most, and each of them one challenge and one probe. */
 const mostChallenges = 250;
 
-export function createSharedShelf(texts: CertificateTexts, sealing: Pick<Sealing, "seal" | "open">): CertificateShelf {
+export function createSharedCertificateStore(
+  texts: CertificateTexts,
+  sealing: Pick<Sealing, "seal" | "open">,
+): CertificateStore {
   const sealingName = (name: string) => `certificate ${name}`;
 
   async function put(name: string, text: string): Promise<void> {
@@ -34,9 +37,9 @@ export function createSharedShelf(texts: CertificateTexts, sealing: Pick<Sealing
     isShared: true,
 
     async read() {
-      const sealed = await texts.find(shelfItems);
+      const sealed = await texts.find(certificateStoreItems);
       const [account = null, certificate = null, attempts = null] = await Promise.all(
-        shelfItems.map((item) => open(item, sealed.get(item))),
+        certificateStoreItems.map((item) => open(item, sealed.get(item))),
       );
       return { account, certificate, attempts };
     },

@@ -68,7 +68,7 @@ function composeDemoReply(request: ReplyRequest): string {
   const answered = listAnswered(request);
   if (answered.length > 0) {
     const quoted = answered.map(({ name, result }) => `\`${name}\` answered:\n\n${quote(result.toWellFormed())}`);
-    return `I'm only the **built-in demo**, so I quote what I was told. ${quoted.join("\n\n")}${isFirst ? `\n\n${setUp}` : ""}`;
+    return `I'm only the **built-in demo**, so I quote the tool's answer. ${quoted.join("\n\n")}${isFirst ? `\n\n${setUp}` : ""}`;
   }
   const quotation = findQuotation(messages.slice(0, -1), message);
   if (quotation !== null) {

@@ -22,7 +22,7 @@ export const demoTools: readonly DemoTool[] = [
   {
     name: "opening_hours",
     title: "Opening hours (demo)",
-    description: "Tells the opening hours, weekday by weekday: open or closed.",
+    description: "Shows the opening hours, weekday by weekday: open or closed.",
     parameters: { type: "object", properties: {}, additionalProperties: false },
     url: hoursUrl,
     confirm: false,
@@ -97,7 +97,7 @@ function answer(url: string, { id, body }: { id: string; body: string }): CallAn
     const reference = `DEMO-${id.slice(-6).toUpperCase()}`;
     return { outcome: "done", result: `Booked: ${bicycle}, ${day} at 10:30, as ${reference}. ${mark}` };
   }
-  return { outcome: "failed", sentence: "The tool is not there any more.", reason: "The demo has no such tool." };
+  return { outcome: "failed", sentence: "The tool no longer exists.", reason: "The demo has no such tool." };
 }
 
 const mark = "(Demo: answered inside companiond; nothing was sent anywhere.)";

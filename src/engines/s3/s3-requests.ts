@@ -2,7 +2,7 @@
  * Requests to S3: signed, each with a deadline, their answers bounded. No redirect is followed: a signed request would go
  * to whoever answers, and a backup with it.
  */
-import { StorageFailure, type StoragePlace } from "../../contracts/backup-storage.ts";
+import { StorageFailure, type StorageLocation } from "../../contracts/backup-storage.ts";
 import { startDeadline, waitFor } from "../../lib/deadline.ts";
 import { GatheredBytes } from "../../lib/gathered-bytes.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
@@ -55,7 +55,7 @@ const noDocument: XmlElement = { name: "", text: "", children: [] };
 const never = new AbortController().signal;
 
 /** What fails in passing is tried again, but not what was late to send. */
-export function createS3Requests(place: StoragePlace, { requestMs, partMs, pauseMs }: S3Timing): AskS3 {
+export function createS3Requests(place: StorageLocation, { requestMs, partMs, pauseMs }: S3Timing): AskS3 {
   // What most take that know no regions, and AWS's default.
   const region = place.region ?? "us-east-1";
   const key = { keyId: place.keyId, secret: place.secret, region };

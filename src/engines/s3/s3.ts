@@ -2,7 +2,7 @@
 import {
   type BackupStorage,
   StorageFailure,
-  type StoragePlace,
+  type StorageLocation,
   type StoredObject,
 } from "../../contracts/backup-storage.ts";
 import { isRefusedWith, noS3 } from "./s3-failures.ts";
@@ -20,7 +20,7 @@ const rangeBytes = 4 * mebibyte;
 const maxParts = 9000;
 const maxPages = 100;
 
-export function createS3(place: StoragePlace, timing: Partial<S3Timing> = {}): BackupStorage {
+export function createS3(place: StorageLocation, timing: Partial<S3Timing> = {}): BackupStorage {
   const { prefix } = place;
   const ask = createS3Requests(place, { ...defaults, ...timing });
 

@@ -15,7 +15,7 @@ export const toolCallFields = () => ({
   ),
   result: Nullable(
     t.String({
-      description: "What the model was told; null until there is something.",
+      description: "What the model received; null until there is a result.",
       examples: ['{"state":"sent"}'],
     }),
   ),

@@ -1,5 +1,10 @@
 /** Usage as events for a platform's meter: day by day, and within a day companion by companion. */
-import type { UsageEvent, UsageEventPlace, UsageEventQuery, UsageEventSlice } from "../../../contracts/store/usage.ts";
+import type {
+  UsageEvent,
+  UsageEventPosition,
+  UsageEventQuery,
+  UsageEventSlice,
+} from "../../../contracts/store/usage.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { counters } from "./usage-counters.ts";
 import { behind, type UsageSource } from "./usage-reader.ts";
@@ -56,7 +61,7 @@ export function createUsageEvents(source: UsageSource) {
     const start = after !== null && after.day >= fromDay ? after : null;
     const day = await source.findDay(accountId, start?.day ?? fromDay);
     if (day === null || day > toDay) return { events: [], next: null };
-    const place: UsageEventPlace = start?.day === day ? start : { day, companionId: firstCompanion, identifier: "" };
+    const place: UsageEventPosition = start?.day === day ? start : { day, companionId: firstCompanion, identifier: "" };
     const from = place.companionId === "" ? firstCompanion : place.companionId;
     const companionIds = await source.listCompanions(accountId, from, day);
     const nextDay = { day: behind(day), companionId: firstCompanion, identifier: "" };

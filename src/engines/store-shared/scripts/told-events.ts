@@ -19,7 +19,7 @@ export class DeliveryBell {
  */
 export const emptyDeliveries = (condition: string) => `UPDATE webhook_deliveries SET data = NULL, content = NULL,
     session_id = NULL, visitor_id = NULL, sealed_visitor = NULL, due_at = NULL,
-    problem = CASE WHEN state = 'waiting' THEN 'What it told of was deleted.' ELSE problem END,
+    problem = CASE WHEN state = 'waiting' THEN 'What the event was about has been deleted.' ELSE problem END,
     state = CASE WHEN state = 'waiting' THEN 'dropped' ELSE state END
   WHERE data IS NOT NULL AND ${condition}`;
 

@@ -47,7 +47,7 @@ export function CallList<Call extends ToolCall>({ calls, aside, foot }: CallList
               </summary>
               <div class="space-y-2 py-1.5">
                 <JsonText label="Arguments" text={JSON.stringify(call.arguments)} />
-                {call.result !== null && <JsonText label="Result for the model" text={call.result} />}
+                {call.result !== null && <JsonText label="What the model received" text={call.result} />}
                 {foot?.(call)}
               </div>
             </details>

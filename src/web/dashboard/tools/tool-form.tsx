@@ -116,7 +116,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             aside={`${draft.description.length} / ${maxDescription}`}
             value={draft.description}
             onValue={(description) => change({ description })}
-            placeholder="Finds an order by its number, and where it is."
+            placeholder="Finds an order by its number, and returns its status."
             hint="What it does, and when to use it. The model decides by this alone."
             error={problemOf("description")}
           />

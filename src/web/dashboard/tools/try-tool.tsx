@@ -51,8 +51,8 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
       onClose={onClose}
     >
       <Notice>
-        This is a real call, for no visitor: whatever it does is done
-        {tool.confirm && ", without asking anyone first"}.
+        This is a real call, without a visitor: its effects are real
+        {tool.confirm && ", and no one is asked first"}.
       </Notice>
       {isMcp && listed.data === null && <Pending of={listed} lines={1} />}
       {listed.data?.ok === false && <Failed came={listed.data} tool={tool} />}
