@@ -112,7 +112,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
 
   received.length = 0;
   await press(page, "Try… Find an order");
-  await dialogOf(page).getByText("and no one is asked first").waitFor();
+  await dialogOf(page).getByText("no one is asked first").waitFor();
   expect(JSON.parse(await page.getByLabel("Arguments").inputValue())).toEqual({ number: "", parcels: 0 });
   await page.getByLabel("Arguments").fill('{"number": "4711",\n  "parcels" 2}');
   await dialogOf(page).getByText("Not JSON yet: line 2, column 13: a colon is expected.").waitFor();
