@@ -212,6 +212,7 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await press(page, "Add a tool");
   await page.getByLabel("What carries out its calls").selectOption("An MCP server");
   expect(await page.getByLabel("Verified visitors only").count()).toBe(0);
+  await page.getByLabel("Ask the visitor before each call").check();
   await page.getByLabel("Address").fill(mcp.url);
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await page.getByLabel("Which of its tools").fill("add\norder");
@@ -219,7 +220,9 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await dialogOf(page).waitFor({ state: "detached" });
   await page.getByText("MCP server: add, order").waitFor();
   expect(await page.getByRole("button", { name: "New secret… shop" }).count()).toBe(0);
-  expect((await api.call("GET", path)).json.data).toMatchObject([{ mcp_url: mcp.url, tools: ["add", "order"] }]);
+  expect((await api.call("GET", path)).json.data).toMatchObject([
+    { mcp_url: mcp.url, tools: ["add", "order"], confirm: true },
+  ]);
   await press(page, "Try… shop");
   await page.getByLabel("Which of its tools (2)").selectOption("shop_add");
   await page.getByLabel("Arguments").fill('{"a": 2, "b": 3}');

@@ -106,9 +106,16 @@ test("headers are left as they are unless they are replaced, and a title without
   expect(findToolChanges(tool, { ...tool, header_names: [], confirm: true })).toEqual(["confirmation", "headers"]);
 });
 
-test("an MCP server is sent neither parameters nor rules, and its tools a line each", () => {
+test("an MCP server is sent neither parameters nor whom they are for, and its tools a line each", () => {
   const draft = { ...toToolDraft(null), kind: "mcp_url" as const, name: "shop", address: "shop.example/mcp" };
-  const body = { name: "shop", title: "shop", mcp_url: "https://shop.example/mcp", timeout_ms: 10_000, headers: {} };
+  const body = {
+    name: "shop",
+    title: "shop",
+    mcp_url: "https://shop.example/mcp",
+    timeout_ms: 10_000,
+    headers: {},
+    confirm: false,
+  };
   expect(toToolBody(draft)).toEqual({ ...body, tools: null });
   expect(toToolBody({ ...draft, tools: " add \n\norder" })).toEqual({ ...body, tools: ["add", "order"] });
   expect(findToolProblems({ ...draft, seconds: "0,5", name: "Shop" })).toEqual({

@@ -1,12 +1,11 @@
 /** The dialog in which a budget is made, or changed over the version that was read. */
-import { useLayoutEffect, useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
-import { ApiError, call, fieldProblem } from "../lib/api.ts";
-import { useAction, useLoad, useSettled } from "../lib/load.ts";
+import { call } from "../lib/api.ts";
+import { useLoad, useSettled } from "../lib/load.ts";
 import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { EditDialog } from "../ui/guarded-save.tsx";
+import { EditDialog, useDraft } from "../ui/guarded-save.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import {
@@ -81,7 +80,7 @@ const actions: readonly { value: Budget["action"]; label: string }[] = [
   { value: "notify", label: "Only notify: replies go on" },
 ];
 
-const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
+const fields = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"] as const;
 
 const readPreview = (body: string, signal: AbortSignal) =>
   call<BudgetPreview>("POST", "/api/budgets/preview", { body: JSON.parse(body), signal });
@@ -96,30 +95,20 @@ function usePreview(draft: BudgetDraft): BudgetPreview | null {
 
 /** The dialog in which a budget is made or changed. */
 function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
-  const [draft, setDraft] = useState(() => toBudgetDraft(budget));
-  useLayoutEffect(() => setDraft(toBudgetDraft(budget)), [budget]);
-  const [isTold, setIsTold] = useState(false);
-  const own = isTold ? findBudgetProblems(draft) : {};
+  const { draft, change, problemOf, form } = useDraft({
+    kept: budget,
+    toDraft: toBudgetDraft,
+    findProblems: findBudgetProblems,
+    fields,
+    onSave,
+  });
   const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
   const stop = findStop(draft, usePreview(draft));
-  const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const submit = useAction(async () => {
-    setIsTold(true);
-    if (Object.keys(findBudgetProblems(draft)).length > 0) {
-      requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
-      return;
-    }
-    await onSave(draft);
-  });
-  const problemOf = (field: keyof typeof own) => own[field] ?? fieldProblem(submit.error, field);
-  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
   return (
     <FormDialog
       title={budget === null ? "New budget" : "Edit the budget"}
       action={stop !== null ? "Save and stop replies" : budget === null ? "Create budget" : "Save"}
-      submit={submit}
-      kept={budget}
-      isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
+      {...form}
       class="space-y-5"
       onClose={onClose}
     >
@@ -170,7 +159,7 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
           options={periods}
           onValue={(period) => change({ period: period as Budget["period"] })}
           hint="In UTC. What was spent since it began counts, too."
-          error={fieldProblem(submit.error, "period")}
+          error={problemOf("period")}
         />
       </div>
       <SelectField
@@ -183,7 +172,7 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
             ? "A reply that could cost more than is left is refused, and so is every reply of a model without a price. Visitors read that the chat is out of service."
             : "The dashboard shows it, and so do the operator's log and metrics."
         }
-        error={fieldProblem(submit.error, "action")}
+        error={problemOf("action")}
       />
       <div role="status" class="empty:hidden">
         {stop !== null && <Notice tone="bad">{stop}</Notice>}

@@ -1,13 +1,11 @@
 /** The dialog in which a tool is added or changed. */
-import { useLayoutEffect, useState } from "preact/hooks";
-import { ApiError, fieldProblem } from "../lib/api.ts";
-import { useAction } from "../lib/load.ts";
 import type { Tool } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { useDraft } from "../ui/guarded-save.tsx";
 import { HeadersEditor } from "./headers-editor.tsx";
 import { ParametersEditor } from "./parameters-editor.tsx";
-import { findToolProblems, type ToolDraft, type ToolProblems, toToolDraft } from "./tool-draft.ts";
+import { findToolProblems, type ToolDraft, toToolDraft } from "./tool-draft.ts";
 
 interface ToolFormProps {
   /** Null for a new one. */
@@ -25,32 +23,32 @@ const kinds = [
 const maxDescription = 1024;
 
 /** Fields that show what is wrong with them. */
-const ownFields = ["name", "title", "url", "mcp_url", "description", "parameters", "tools", "headers", "timeout_ms"];
+const fields = [
+  "name",
+  "title",
+  "url",
+  "mcp_url",
+  "description",
+  "parameters",
+  "tools",
+  "headers",
+  "timeout_ms",
+] as const;
 
 export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
-  const [draft, setDraft] = useState(() => toToolDraft(tool));
-  useLayoutEffect(() => setDraft(toToolDraft(tool)), [tool]);
-  const [isTold, setIsTold] = useState(false);
-  const own: ToolProblems = isTold ? findToolProblems(draft) : {};
-  const change = (part: Partial<ToolDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const submit = useAction(async () => {
-    setIsTold(true);
-    if (Object.keys(findToolProblems(draft)).length > 0) {
-      requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
-      return;
-    }
-    await onSave(draft);
+  const { draft, change, problemOf, form } = useDraft({
+    kept: tool,
+    toDraft: toToolDraft,
+    findProblems: findToolProblems,
+    fields,
+    onSave,
   });
-  const problemOf = (field: keyof ToolProblems) => own[field] ?? fieldProblem(submit.error, field);
-  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
   const isMcp = draft.kind === "mcp_url";
   return (
     <FormDialog
       title={tool === null ? "Add a tool" : `Edit ${tool.title}`}
       action={tool === null ? "Add" : "Save"}
-      submit={submit}
-      kept={tool}
-      isTold={sent.length > 0 && sent.every(({ param }) => ownFields.includes(param.split(".")[0] ?? ""))}
+      {...form}
       isWide
       class="space-y-5"
       onClose={onClose}
@@ -136,7 +134,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
           checked={draft.confirm}
           onChecked={(confirm) => change({ confirm })}
         />
-        {draft.kind === "url" && (
+        {!isMcp && (
           <CheckField
             label="Verified visitors only"
             hint="Offered only to visitors whom your website has identified; each call names the visitor. For anything personal."

@@ -1,7 +1,7 @@
-/** Saving over the version that was read, and no other: what somebody else changed meanwhile is shown first. */
+/** Drafts of forms, and saving them over the version that was read, and no other: what was changed elsewhere is shown first. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { ApiError, call, changedFields, tagOf, toSentence } from "../lib/api.ts";
+import { useLayoutEffect, useState } from "preact/hooks";
+import { ApiError, call, changedFields, fieldProblem, tagOf, toSentence } from "../lib/api.ts";
 import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, type DialogProps } from "./dialog.tsx";
@@ -53,6 +53,40 @@ export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
     />
   );
   return { save: (mine: Mine) => saveOver(base, mine), question };
+}
+
+interface DraftRules<Kept, Draft, Field extends string> {
+  /** The version that the form begins with; null for a new one. */
+  kept: Kept | null;
+  toDraft(kept: Kept | null): Draft;
+  findProblems(draft: Draft): NoInfer<Partial<Record<Field, string>>>;
+  /** Those whose errors the form shows. */
+  fields: readonly Field[];
+  /** Takes a draft without problems. */
+  onSave(draft: Draft): Promise<void>;
+}
+
+/** The draft of a form's fields: begins again with another version, and shows problems once it was to be saved. */
+export function useDraft<Kept, Draft, Field extends string>(rules: DraftRules<Kept, Draft, Field>) {
+  const { kept, toDraft, findProblems, fields, onSave } = rules;
+  const [draft, setDraft] = useState(() => toDraft(kept));
+  useLayoutEffect(() => setDraft(toDraft(kept)), [kept]);
+  const [isTried, setIsTried] = useState(false);
+  const own = isTried ? findProblems(draft) : null;
+  const submit = useAction(async () => {
+    setIsTried(true);
+    if (Object.keys(findProblems(draft)).length === 0) return await onSave(draft);
+    requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
+  });
+  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
+  const isShown = ({ param }: { param: string }) => fields.some((field) => field === param.split(".")[0]);
+  return {
+    draft,
+    change: (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part })),
+    problemOf: (field: Field) => own?.[field] ?? fieldProblem(submit.error, field),
+    /** Of the dialog. */
+    form: { kept: kept as object | null, submit, isTold: sent.length > 0 && sent.every(isShown) },
+  };
 }
 
 interface EditProps<Kept extends object, Draft> {

@@ -1,20 +1,11 @@
 /** The dialog in which a webhook is added or changed. */
-import { useLayoutEffect, useState } from "preact/hooks";
 import { MetadataPairs } from "../budgets/metadata-pairs.tsx";
-import { ApiError, fieldProblem } from "../lib/api.ts";
-import { useAction } from "../lib/load.ts";
 import { noPairs } from "../lib/metadata-pairs.ts";
 import type { Webhook } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../ui/field.tsx";
-import {
-  eventTypes,
-  eventWords,
-  findWebhookProblems,
-  toWebhookDraft,
-  type WebhookDraft,
-  type WebhookProblems,
-} from "./webhook-draft.ts";
+import { useDraft } from "../ui/guarded-save.tsx";
+import { eventTypes, eventWords, findWebhookProblems, toWebhookDraft, type WebhookDraft } from "./webhook-draft.ts";
 
 interface WebhookFormProps {
   /** Null for a new one. */
@@ -25,32 +16,22 @@ interface WebhookFormProps {
 }
 
 /** Fields that show what is wrong with them. */
-const ownFields = ["url", "events", "metadata"];
+const fields = ["url", "events", "metadata"] as const;
 
 export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
-  const [draft, setDraft] = useState(() => toWebhookDraft(webhook));
-  useLayoutEffect(() => setDraft(toWebhookDraft(webhook)), [webhook]);
-  const [isTold, setIsTold] = useState(false);
-  const own: WebhookProblems = isTold ? findWebhookProblems(draft) : {};
-  const change = (part: Partial<WebhookDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const submit = useAction(async () => {
-    setIsTold(true);
-    if (Object.keys(findWebhookProblems(draft)).length > 0) {
-      requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
-      return;
-    }
-    await onSave(draft);
+  const { draft, change, problemOf, form } = useDraft({
+    kept: webhook,
+    toDraft: toWebhookDraft,
+    findProblems: findWebhookProblems,
+    fields,
+    onSave,
   });
-  const problemOf = (field: keyof WebhookProblems) => own[field] ?? fieldProblem(submit.error, field);
-  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
   const { events, pairs } = draft;
   return (
     <FormDialog
       title={webhook === null ? "Add a webhook" : "Edit the webhook"}
       action={webhook === null ? "Add" : "Save"}
-      submit={submit}
-      kept={webhook}
-      isTold={sent.length > 0 && sent.every(({ param }) => ownFields.includes(param.split(".")[0] ?? ""))}
+      {...form}
       class="space-y-5"
       onClose={onClose}
     >
