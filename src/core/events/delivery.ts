@@ -17,6 +17,8 @@ type DeliveryServices = Pick<
 
 const mostAtOnce = 32;
 const mostPerWebhook = 4;
+/** Of webhooks that an account may have many of: half of all is left to others. */
+const mostPerAccount = 16;
 /** Longer than an attempt: then its process has died. */
 const leaseMs = 60_000;
 const lookAgainMs = 60_000;
@@ -33,6 +35,7 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   const { store, clock, ids, log, measurements, isShared } = services;
   const closing = new AbortController();
   const running = new Map<string, number>();
+  const runningOf = new Map<string, number>();
   const attempts = new Set<Promise<void>>();
   const byHand = new AttemptsByHand();
   let looking: Promise<void> | null = null;
@@ -68,8 +71,9 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   async function takeAll(): Promise<void> {
     while (attempts.size < mostAtOnce && !isClosed) {
       const nowMs = clock.nowMs();
-      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, running };
-      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds });
+      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, perAccount: mostPerAccount };
+      const under = { running, runningOf };
+      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds, ...under });
       if (taken.length === 0) return;
       for (const due of taken) begin(due);
     }
@@ -77,12 +81,12 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
 
   function begin(due: DueDelivery): void {
     const { id } = due.webhook;
-    running.set(id, (running.get(id) ?? 0) + 1);
+    count(running, id, 1);
+    count(runningOf, due.accountId, 1);
     const attempt = deliver(due).finally(() => {
       attempts.delete(attempt);
-      const left = (running.get(id) ?? 1) - 1;
-      if (left === 0) running.delete(id);
-      else running.set(id, left);
+      count(running, id, -1);
+      count(runningOf, due.accountId, -1);
       wake();
     });
     attempts.add(attempt);
@@ -143,6 +147,12 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
       closing.abort(new Error("the server has stopped"));
     },
   };
+}
+
+function count(counts: Map<string, number>, id: string, change: 1 | -1): void {
+  const now = (counts.get(id) ?? 0) + change;
+  if (now === 0) counts.delete(id);
+  else counts.set(id, now);
 }
 
 /** Rejects with the signal's reason, and as the store does. */
