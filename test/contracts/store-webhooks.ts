@@ -78,8 +78,11 @@ export function webhookStoreContract(open: OpenStore): void {
     }
 
     const running = new Map<string, number>();
-    const take = (limit = 10, perWebhook = 10) =>
-      webhooks().takeDue({ nowMs: now(), untilMs: now() + 60_000, limit, perWebhook, running });
+    const runningOf = new Map<string, number>();
+    const take = (limit = 10, perWebhook = 10, perAccount = 100) => {
+      const bounds = { limit, perWebhook, perAccount, running, runningOf };
+      return webhooks().takeDue({ nowMs: now(), untilMs: now() + 60_000, ...bounds });
+    };
     const finish = (due: DueDelivery | undefined, outcome: Parameters<StoreWorld["store"]["webhooks"]["finish"]>[1]) =>
       webhooks().finish(due as DueDelivery, outcome, now(), systemIds.uuid());
     const delivered = { state: "delivered", status: 204 } as const;
@@ -457,6 +460,24 @@ export function webhookStoreContract(open: OpenStore): void {
       });
       expect((await take()).map(({ event }) => event.id)).toEqual([turn.events.ended?.id ?? ""]);
       expect(await webhooks().noteRetry(id, "msg_unknown", { status: 200, problem: null }, now())).toBeNull();
+    });
+
+    test("are given out to so many of an account at most, and to others whose turn comes later", async () => {
+      await create();
+      await create();
+      for (let turn = 0; turn < 4; turn++) await settle();
+      const other = await world.createAccount();
+      const theirs = await create({ events: ["companion.created"] }, other);
+      await world.store.companions.create(other.id, newCompanion(), world.context());
+      const due = await take(5, 10, 3);
+      const ofAccount = (of: string) => due.filter(({ accountId }) => accountId === of);
+      expect(ofAccount(account.id)).toHaveLength(3);
+      expect(ofAccount(other.id)).toMatchObject([{ webhook: { id: theirs.id } }]);
+      expect(await take(5, 10, 0)).toEqual([]);
+      runningOf.set(account.id, 3);
+      expect(await take(5, 10, 3)).toEqual([]);
+      runningOf.delete(account.id);
+      expect(await take(5, 10, 3)).toHaveLength(3);
     });
 
     test("who was erased is forgotten once a receiver knows it, also where somebody asked for the attempt", async () => {

@@ -234,6 +234,25 @@ test("a receiver that is slow gets no more than four at a time, and holds up no 
   await other.close();
 });
 
+test("an account whose receivers are all slow holds up no other account", async () => {
+  const slow = Promise.withResolvers<void>();
+  receiver.respond(() => slow.promise.then(() => new Response(null, { status: 204 })));
+  for (let made = 0; made < 9; made++) await listen();
+  for (let turn = 0; turn < 4; turn++) await say("Hello");
+  await receiver.have(16);
+  const neighbour = await server.createAccount({ email: `${systemIds.secret(8)}@example.com` });
+  const quick = startWebhookReceiver();
+  const neighbours = apiClient(server.url, (await server.createKey(neighbour)).key);
+  await neighbours.call("POST", "/api/webhooks", { url: quick.url, events: ["message.completed"] });
+  const { embedToken } = await server.createCompanion({}, neighbour);
+  await chat(server.url, embedToken, { message: "Hello" });
+  await quick.have(1);
+  expect(receiver.events).toHaveLength(16);
+  slow.resolve();
+  await receiver.have(36);
+  await quick.close();
+});
+
 test("an account has four attempts by hand under way and no more", async () => {
   const { id } = await listen();
   const slow = Promise.withResolvers<void>();

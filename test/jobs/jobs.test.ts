@@ -1,7 +1,9 @@
 /** The background jobs: what has run out goes, what has not stays, and nothing that fails stops the server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { replyDeadlines } from "../../src/contracts/llm/attempt.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
+import { maxRoundsMs } from "../../src/domain/tool.ts";
 import { type JobServices, runJobs, startJobs } from "../../src/server/jobs/jobs.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
@@ -13,6 +15,8 @@ import { createManualClock } from "../support/manual-clock.ts";
 import { newCall, newTool } from "../support/stored-tool.ts";
 
 const dayMs = 86_400_000;
+/** Rounds, a last one that began before their end, and the reply without tools. */
+const longestTurnMs = maxRoundsMs + 2 * replyDeadlines.totalMs;
 const clock = createManualClock();
 let server: TestServer;
 
@@ -68,9 +72,9 @@ test("deletes calls of tools whose reply was never stored, once no turn can stil
     return call.id;
   };
   await begin();
-  clock.advance(15 * 60_000);
+  clock.advance(60 * 60_000 - longestTurnMs);
   const young = await begin();
-  clock.advance(1);
+  clock.advance(longestTurnMs + 1);
   await runJobs(server.services);
   const kept = await store.toolCalls.listOfTool(account.id, companion.id, tool.id, { limit: 9, afterId: null });
   expect(kept?.items.map(({ id }) => id)).toEqual([young]);

@@ -181,10 +181,15 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     outboxQueries.due,
     [
       "SEARCH d USING INDEX webhook_deliveries_due (due_at<?)",
-      "LIST SUBQUERY 1",
+      "LIST SUBQUERY 2",
       "SCAN json_each VIRTUAL TABLE INDEX 1:",
       "CREATE BLOOM FILTER",
       "SEARCH w EXISTS USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
+      "LIST SUBQUERY 3",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "CREATE BLOOM FILTER",
+      "CORRELATED SCALAR SUBQUERY 1",
+      "SEARCH w USING INDEX sqlite_autoindex_webhooks_1 (id=?)",
     ],
   ],
   [

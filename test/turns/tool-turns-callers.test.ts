@@ -1,6 +1,7 @@
 /** For whom tools are called, by whom they are answered, and what that may cost (contract-2, section 5; contract-3, section 13). */
 import { expect, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
 import { startStateless } from "../support/mcp-servers.ts";
 import { openToolWorld, readEvents } from "../support/tool-world.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
@@ -160,4 +161,21 @@ test("the tokens of all rounds are counted, as one message; over a stop budget t
   expect(read.raw).toEndWith(": error unavailable\n\n");
   expect(read.events.map(({ data }) => data.state)).toEqual(["running", "done"]);
   expect(await usage()).toMatchObject({ messages: 2, cost_micros: 72 + 18, errors: 0 });
+});
+
+test("an owner tries four tools at a time and no more", async () => {
+  await using world = await openToolWorld();
+  const { id } = await world.addTool();
+  const { api } = await openOwner(world);
+  const release = Promise.withResolvers<void>();
+  world.answer(() => release.promise.then(() => Response.json({})));
+  const trial = () => api.call("POST", `/api/companions/${world.companion.id}/tools/${id}/test`, {});
+  const under = Array.from({ length: 4 }, trial);
+  await eventually(() => world.calls.length === 4, { what: "the calls" });
+  const refused = trial();
+  const first = await Promise.race([refused, eventually(() => world.calls.length === 5).then(() => null)]);
+  release.resolve();
+  expect([first?.status, first?.json["code"]]).toEqual([429, "rate_limited"]);
+  for (const { json } of await Promise.all(under)) expect(json).toMatchObject({ ok: true });
+  expect((await trial()).json).toMatchObject({ ok: true });
 });

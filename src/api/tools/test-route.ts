@@ -90,6 +90,7 @@ export const toolTestRoute: Route = route({
   }),
   async handle({ services, principal, params, readBody }) {
     const tool = await getTool(services, principal.account.id, params.id, params.toolId);
-    return await tryTool(services, principal, tool, await readBody());
+    const body = await readBody();
+    return await services.toolbox.trials.run(principal.account.id, () => tryTool(services, principal, tool, body));
   },
 });

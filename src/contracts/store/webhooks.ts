@@ -73,8 +73,12 @@ export interface TakeRequest {
   limit: number;
   /** How many of one webhook at most. */
   perWebhook: number;
+  /** How many of one account at most: one whose receivers are slow must not hold up the others. */
+  perAccount: number;
   /** How many of each are being sent here already, by the webhook's id. */
   running: ReadonlyMap<string, number>;
+  /** The same by the account's id. */
+  runningOf: ReadonlyMap<string, number>;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Delivers events to webhooks: signed, several at a time, and again by the schedule until they have arrived. */
 import type { AttemptOutcome, DueDelivery, SealedWebhook } from "../../contracts/store/store.ts";
-import { AppError } from "../../domain/errors.ts";
 import { attemptMs, retryDelaysMs } from "../../domain/webhook.ts";
 import { signWebhook } from "../../lib/standard-webhooks.ts";
+import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { Services } from "../dependencies.ts";
 import { makeEventBody, makeTestBody } from "./event-body.ts";
 import type { Attempt, EventDelivery } from "./events.ts";
@@ -17,8 +17,8 @@ type DeliveryServices = Pick<
 
 const mostAtOnce = 32;
 const mostPerWebhook = 4;
-/** Of what people ask for by hand. */
-const mostByHand = 4;
+/** Of webhooks that an account may have many of: half of all is left to others. */
+const mostPerAccount = 16;
 /** Longer than an attempt: then its process has died. */
 const leaseMs = 60_000;
 const lookAgainMs = 60_000;
@@ -35,8 +35,9 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   const { store, clock, ids, log, measurements, isShared } = services;
   const closing = new AbortController();
   const running = new Map<string, number>();
+  const runningOf = new Map<string, number>();
   const attempts = new Set<Promise<void>>();
-  const byHand = new Map<string, number>();
+  const byHand = new AttemptsByHand();
   let looking: Promise<void> | null = null;
   let isAskedAgain = false;
   let isClosed = false;
@@ -70,8 +71,9 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   async function takeAll(): Promise<void> {
     while (attempts.size < mostAtOnce && !isClosed) {
       const nowMs = clock.nowMs();
-      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, running };
-      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds });
+      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, perAccount: mostPerAccount };
+      const under = { running, runningOf };
+      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds, ...under });
       if (taken.length === 0) return;
       for (const due of taken) begin(due);
     }
@@ -79,12 +81,12 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
 
   function begin(due: DueDelivery): void {
     const { id } = due.webhook;
-    running.set(id, (running.get(id) ?? 0) + 1);
+    count(running, id, 1);
+    count(runningOf, due.accountId, 1);
     const attempt = deliver(due).finally(() => {
       attempts.delete(attempt);
-      const left = (running.get(id) ?? 1) - 1;
-      if (left === 0) running.delete(id);
-      else running.set(id, left);
+      count(running, id, -1);
+      count(runningOf, due.accountId, -1);
       wake();
     });
     attempts.add(attempt);
@@ -119,32 +121,16 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
     timer.unref();
   }
 
-  async function attemptByHand(accountId: string, attempt: () => Promise<Attempt>): Promise<Attempt> {
-    const others = byHand.get(accountId) ?? 0;
-    if (others >= mostByHand) {
-      const sentence = `${mostByHand} attempts are under way. Wait for one of them.`;
-      throw new AppError("rate_limited", sentence, { retryAfterSeconds: 1 });
-    }
-    byHand.set(accountId, others + 1);
-    try {
-      return await attempt();
-    } finally {
-      const left = (byHand.get(accountId) ?? 1) - 1;
-      if (left === 0) byHand.delete(accountId);
-      else byHand.set(accountId, left);
-    }
-  }
-
   return {
     wake,
 
-    send: (of) => attemptByHand(of.accountId, () => sendEvent(services, of, closing.signal)),
+    send: (of) => byHand.run(of.accountId, () => sendEvent(services, of, closing.signal)),
 
     async test(accountId, webhook) {
       const nowMs = clock.nowMs();
       const message = { id: `msg_test_${ids.uuid()}`, body: makeTestBody(webhook.id, nowMs) };
       const attempt = () => attemptWith(services, { accountId, webhook, message }, closing.signal);
-      return await attemptByHand(accountId, attempt);
+      return await byHand.run(accountId, attempt);
     },
 
     async whenIdle() {
@@ -161,6 +147,12 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
       closing.abort(new Error("the server has stopped"));
     },
   };
+}
+
+function count(counts: Map<string, number>, id: string, change: 1 | -1): void {
+  const now = (counts.get(id) ?? 0) + change;
+  if (now === 0) counts.delete(id);
+  else counts.set(id, now);
 }
 
 /** Rejects with the signal's reason, and as the store does. */

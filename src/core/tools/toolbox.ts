@@ -8,6 +8,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { OfferedTool, Tool } from "../../domain/tool.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Sealing } from "../../lib/sealing.ts";
+import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
 import { sealedAs } from "./sealed-as.ts";
 
@@ -42,6 +43,8 @@ export interface Toolbox {
   find(companion: Pick<Companion, "id">, toolId: string, name: string): Promise<OpenTool | null>;
   /** All that a tool stands for: itself, or what its server offers. Rejects with `upstream_error` if that cannot be asked. */
   list(tool: Tool): Promise<readonly OpenTool[]>;
+  /** What the owner tries, not what a model asks for. */
+  readonly trials: AttemptsByHand;
   /** It has changed, or is gone. */
   forget(toolId: string): void;
   /** A call that was sent, until its end is kept: closing waits for it. */
@@ -138,6 +141,8 @@ export function createToolbox({ store, log, sealing }: ToolboxParts, load: () =>
   }
 
   return {
+    trials: new AttemptsByHand(),
+
     async open({ id }, { visitor, hasEvents }, requestId) {
       const usable = (await store.tools.listAll(id)).filter(
         ({ confirm, requiresVisitor }) => (hasEvents || !confirm) && (visitor !== null || !requiresVisitor),

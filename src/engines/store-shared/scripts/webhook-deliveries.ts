@@ -8,7 +8,7 @@ import { changes } from "./changes.ts";
 import { all, columns, get, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 import { type DeliveryBell, emptyDeliveries } from "./told-events.ts";
 
-type DueRow = EventRow & { webhookId: string; attempts: number };
+type DueRow = EventRow & { webhookId: string; accountId: string; attempts: number };
 
 export const shownWebhook = columns<WebhookRow>("w", [
   ...(["id", "url", "events", "includeContent", "metadata", "enabled"] as const),
@@ -38,9 +38,11 @@ const shownEvent = columns<EventRow>("d", [
 const selectEvent = `SELECT ${shownEvent} FROM webhook_deliveries d
   WHERE d.webhook_id = $1 AND d.id = $2 AND d.data IS NOT NULL`;
 
-const selectDue = `SELECT d.attempts, d.webhook_id AS "webhookId", ${shownEvent} FROM webhook_deliveries d
-  WHERE d.due_at <= $1 AND NOT (d.webhook_id = ANY ($2::text[]))
-    AND EXISTS (SELECT 1 FROM webhooks w WHERE w.id = d.webhook_id AND w.enabled)
+const selectDue = `SELECT d.attempts, d.webhook_id AS "webhookId",
+    (SELECT w.account_id FROM webhooks w WHERE w.id = d.webhook_id) AS "accountId", ${shownEvent}
+  FROM webhook_deliveries d
+  WHERE d.due_at <= $1 AND NOT (d.webhook_id = ANY ($2::text[])) AND EXISTS
+    (SELECT 1 FROM webhooks w WHERE w.id = d.webhook_id AND w.enabled AND NOT (w.account_id = ANY ($4::text[])))
   ORDER BY d.due_at, d.number LIMIT $3`;
 const lockDue = `${selectDue} FOR UPDATE OF d SKIP LOCKED`;
 const lease = `UPDATE webhook_deliveries SET due_at = $3, attempts = attempts + 1, attempted_at = $4
@@ -89,6 +91,9 @@ export type Outbox = Pick<
   /** In commits of bounded size. */
   dropWaiting(webhookId: string, problem: string): Promise<void>;
 };
+
+const listFull = (counts: ReadonlyMap<string, number>, most: number) =>
+  [...counts].filter(([, count]) => count >= most).map(([id]) => id);
 
 export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox {
   async function dropWaiting(webhookId: string, problem: string): Promise<void> {
@@ -165,22 +170,25 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
 
     onStored: (listener) => bell.listen(listener),
 
-    async takeDue({ nowMs, untilMs, limit, perWebhook, running }) {
-      const full = (taken: ReadonlyMap<string, number>) =>
-        [...taken].filter(([, count]) => count >= perWebhook).map(([id]) => id);
-      const probe = await scripts.read(() => get(selectDue, nowMs, full(running), 1));
+    async takeDue({ nowMs, untilMs, limit, perWebhook, perAccount, running, runningOf }) {
+      const full = [listFull(running, perWebhook), listFull(runningOf, perAccount)] as const;
+      const probe = await scripts.read(() => get(selectDue, nowMs, full[0], 1, full[1]));
       if (probe === null) return [];
       return await scripts.write(function* () {
         const taken = new Map(running);
+        const takenOf = new Map(runningOf);
         const rows: DueRow[] = [];
         for (let isOver = false; !isOver; ) {
           const wanted = limit - rows.length;
-          const found = yield* all<DueRow>(lockDue, nowMs, full(taken), wanted);
+          const fullAccounts = listFull(takenOf, perAccount);
+          const found = yield* all<DueRow>(lockDue, nowMs, listFull(taken, perWebhook), wanted, fullAccounts);
           const before = rows.length;
           for (const row of found) {
             const count = taken.get(row.webhookId) ?? 0;
-            if (count >= perWebhook) continue;
+            const countOf = takenOf.get(row.accountId) ?? 0;
+            if (count >= perWebhook || countOf >= perAccount) continue;
             taken.set(row.webhookId, count + 1);
+            takenOf.set(row.accountId, countOf + 1);
             rows.push(row);
             yield* run(lease, row.webhookId, row.id, untilMs, nowMs);
           }
@@ -188,7 +196,7 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
         }
         const ids = [...new Set(rows.map(({ webhookId }) => webhookId))];
         const owners = yield* all<WebhookRow & { accountId: string }>(selectOwners, ids);
-        return rows.flatMap(({ webhookId, attempts, ...row }): DueDelivery[] => {
+        return rows.flatMap(({ webhookId, accountId: _, attempts, ...row }): DueDelivery[] => {
           const owner = owners.find(({ id }) => id === webhookId);
           if (owner === undefined) return [];
           const { accountId, ...webhook } = owner;
