@@ -99,8 +99,10 @@ async function listEvents(
   call: ReplyCall,
 ): Promise<NamedEvent[]> {
   if (call.sources === null || exchange.replyId === null) return [];
-  const sources = await findSources(services, exchange, call);
   const calls = call.hasTools ? await listCallEvents(services, call.key.companionId, exchange.replyId) : [];
+  // Nothing but the end follows a question to the visitor.
+  if (calls.some(({ type }) => type === "confirm")) return calls;
+  const sources = await findSources(services, exchange, call);
   return sources === null ? calls : [...calls, sources];
 }
 

@@ -87,6 +87,29 @@ test("the calls of an earlier reply go to the model under names that every provi
   expect(messages.flatMap(({ role, tool_call_id: id }) => (role === "tool" ? [id] : []))).toEqual(named);
 });
 
+test("with sources, too, a question to the visitor ends the stream, and markers invented after the decision are removed", async () => {
+  await using world = await openToolWorld();
+  const { companion, server } = world;
+  const account = await server.services.store.accounts.findById(companion.accountId);
+  if (account === null) throw new Error("there is no account");
+  const api = apiClient(server.url, (await server.createKey(account)).key);
+  const source = { type: "text", title: "Tables", text: "Tables are booked by telephone." };
+  const { id } = (await api.call("POST", `/api/companions/${companion.id}/sources`, source)).json;
+  const path = `/api/companions/${companion.id}/sources/${id}`;
+  await eventually(async () => (await api.call("GET", path)).json["status"] === "ready", { what: "the source" });
+  await world.addTool({ name: "book", confirm: true });
+  world.answer(() => new Response("booked [1] well"));
+  const ids = { session_id: crypto.randomUUID() };
+  const message = { ...ids, message_id: crypto.randomUUID() };
+  const asked = await world.say("Which tables? [[call:book {}]]", message);
+  expect(asked.events.map(({ name }) => name)).toEqual(["confirm"]);
+  expect((await world.say("Which tables? [[call:book {}]]", message)).events).toEqual(asked.events);
+  const decided = await world.decide(String(asked.events.at(-1)?.data.call_id), true, ids);
+  expect(decided.isDone).toBe(true);
+  expect(decided.text).toContain("booked");
+  expect(decided.text).not.toContain("[1]");
+});
+
 async function callNothing(response: MockResponse): Promise<void> {
   const call = { index: 0, id: "call_1", type: "function", function: { name: "nothing", arguments: "{}" } };
   const chunk = { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] };

@@ -17,6 +17,9 @@ type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
 
 const fenceCharacters = 20;
 
+/** Of a decision, which is no question: all markers of the reply are the model's inventions. */
+const nothingAsked: Found = { passages: [], isWhole: false, isFound: true, isSmallTalk: false, topic: new Set() };
+
 export class TurnKnowledge {
   /** The message with the passages; null if there are none, or no model is asked. */
   readonly message: HistoryMessage | null = null;
@@ -102,7 +105,8 @@ export async function consultKnowledge(
   start: TurnStart,
   { earlier, sink, signal }: Consultation,
 ): Promise<TurnKnowledge> {
-  const { companion, message, given } = start;
+  const { companion, message, given, decision } = start;
+  if (decision !== undefined) return new TurnKnowledge(services, start, nothingAsked, null, sink);
   // Of a conversation that its caller keeps, the last is `message` itself.
   const asked = given === undefined ? earlier : given.messages.toReversed();
   const questions = asked.filter(({ role }) => role === "user");

@@ -139,10 +139,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, requestId, keeper, decision } = this.#start;
+    const { companion, message, given, requestId, keeper } = this.#start;
     const { llm } = this.#services.settings;
     const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
-    if (usesKnowledge(companion) && decision === undefined) {
+    if (usesKnowledge(companion)) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
     }
@@ -218,7 +218,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
     if (knowledge !== null) {
       await knowledge.note();
-      if (end.outcome === "complete") for (const event of knowledge.listEvents()) this.#tell(event);
+      const isSaid = end.outcome === "complete" && outcome.isPaused !== true;
+      if (isSaid) for (const event of knowledge.listEvents()) this.#tell(event);
     }
     this.#tell(end);
   }
