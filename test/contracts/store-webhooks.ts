@@ -451,11 +451,11 @@ export function webhookStoreContract(open: OpenStore): void {
       await finish(due, { state: "waiting", status: null, problem: "No answer.", dueAtMs: now() + hourMs });
       const note = (outcome: { status: number | null; problem: string | null }) =>
         webhooks().noteRetry(id, turn.events.started.id, outcome, now());
-      expect(await note({ status: 500, problem: "It answered 500." })).toMatchObject({ state: "waiting", attempts: 2 });
+      expect(await note({ status: 500, problem: "It answered 500." })).toMatchObject({ state: "waiting", attempts: 1 });
       expect(await take()).toEqual([]);
       expect(await note({ status: 200, problem: null })).toMatchObject({
         state: "delivered",
-        attempts: 3,
+        attempts: 2,
         dueAt: null,
       });
       expect((await take()).map(({ event }) => event.id)).toEqual([turn.events.ended?.id ?? ""]);

@@ -130,6 +130,21 @@ test("within a conversation each waits for the one before, and other conversatio
   expect(asked).toEqual(asked.toSorted());
 });
 
+test("attempts by hand take nothing of the schedule: the webhook is not disabled before its time", async () => {
+  const { id } = await listen();
+  statuses(500);
+  await say("Hello");
+  await deliver();
+  const [waiting] = await deliveriesOf(id);
+  for (let attempt = 0; attempt < retryDelaysMs.length; attempt++) {
+    await api.call("POST", `/api/webhooks/${id}/deliveries/${waiting?.id}/retry`);
+  }
+  clock.advance(retryDelaysMs[0] ?? 0);
+  await deliver();
+  expect((await deliveriesOf(id))[0]).toMatchObject({ state: "waiting", attempts: 2 });
+  expect(await read(id)).toMatchObject({ enabled: true, disabled_reason: null });
+});
+
 test("410 disables the webhook at once, and drops what waits", async () => {
   const { id } = await listen();
   const session = systemIds.randomUuid();

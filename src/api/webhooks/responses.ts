@@ -52,7 +52,10 @@ export const DeliveryObject = closedObject("WebhookDelivery", () => ({
       "`waiting` for an attempt; `delivered`; `failed`, permanently, which has disabled the webhook; `dropped`, because " +
       "the webhook was disabled, or what the event was about has been deleted.",
   }),
-  attempts: t.Integer({ description: "How often it was sent.", examples: [1] }),
+  attempts: t.Integer({
+    description: "How often it was sent; failures of `retry` while it waits are not counted.",
+    examples: [1],
+  }),
   status_code: makeStatus(),
   error: Nullable(
     t.String({

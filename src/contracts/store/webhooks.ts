@@ -116,7 +116,10 @@ export interface WebhookStore {
   findDelivery(accountId: string, webhookId: string, id: string): Promise<Delivery | null>;
   /** For another attempt by hand. Null if absent, or what it told of was erased. */
   findEvent(webhookId: string, id: string): Promise<StoredEvent | null>;
-  /** Notes an attempt by hand: a delivery that has arrived waits no more. Null if it is gone. */
+  /**
+   * Notes an attempt by hand: a delivery that has arrived waits no more, and one that has not waits as before, with as many
+   * attempts. Null if it is gone.
+   */
   noteRetry(
     webhookId: string,
     id: string,

@@ -60,7 +60,9 @@ const forgetErased = emptyDeliveries("webhook_id = $1 AND id = $2 AND type = 'vi
 export const releaseNext = `UPDATE webhook_deliveries SET due_at = $3 WHERE due_at IS NULL AND number = (
     SELECT number FROM webhook_deliveries WHERE webhook_id = $1 AND conversation_id = $2 AND state = 'waiting'
     ORDER BY number LIMIT 1)`;
-const noteAttempt = `UPDATE webhook_deliveries SET status = $3, problem = $4, attempted_at = $5, attempts = attempts + 1
+/** The schedule goes by the number of attempts: those that fail by hand must not shorten it. */
+const noteAttempt = `UPDATE webhook_deliveries SET status = $3, problem = $4, attempted_at = $5,
+    attempts = attempts + CASE WHEN state = 'waiting' AND $6 THEN 0 ELSE 1 END
   WHERE webhook_id = $1 AND id = $2 RETURNING state`;
 const disable = `UPDATE webhooks SET enabled = false, disabled_reason = $2, updated_at = $3
   WHERE id = $1 AND enabled RETURNING account_id AS "accountId"`;
@@ -148,7 +150,7 @@ export function createOutbox(scripts: ScriptRunner, bell: DeliveryBell): Outbox 
     noteRetry: async (webhookId, id, { status, problem }, nowMs) => {
       const noted = await scripts.write(function* () {
         yield* lockRows(lockWebhook, webhookId);
-        const row = yield* get<{ state: string }>(noteAttempt, webhookId, id, status, problem, nowMs);
+        const row = yield* get<{ state: string }>(noteAttempt, webhookId, id, status, problem, nowMs, problem !== null);
         if (row === null) return null;
         if (problem === null && row.state !== "delivered") {
           yield* run(
