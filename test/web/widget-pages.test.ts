@@ -86,6 +86,8 @@ test("a conversation goes on in another tab, and no tab takes away what another 
   await idle.goto(address);
   await idle.reload();
   await widgetOn(idle).open();
+  // The panel may be there before what was said in it.
+  await widgetOn(idle).questions.nth(1).waitFor();
   expect(await widgetOn(idle).questions.allInnerTexts()).toEqual(questions);
 });
 
