@@ -242,3 +242,24 @@ test("a call that runs when the server stops ends before its storage does, and i
   await closing;
   expect(await Promise.race([kept.promise, Promise.resolve("not kept")])).toBe("done");
 });
+
+test("nothing is called for a reply that is stopped while its calls are being kept", async () => {
+  await using world = await openToolWorld();
+  await world.addTool();
+  const { replies, store } = world.server.services;
+  const { begin } = store.toolCalls;
+  Object.assign(store.toolCalls, {
+    async begin(...given: Parameters<typeof begin>) {
+      replies.stopAll();
+      await begin(...given);
+    },
+  });
+  const named = { session_id: crypto.randomUUID(), message_id: crypto.randomUUID() };
+  expect((await world.say("[[call:look_up {}]]", named)).isDone).toBe(false);
+  await eventually(async () => (await transcriptOf(world, named.session_id)) !== null);
+  expect(world.calls).toEqual([]);
+  expect(await transcriptOf(world, named.session_id)).toMatchObject([
+    { role: "user" },
+    { role: "assistant", complete: false, calls: [["look_up", "failed"]] },
+  ]);
+});

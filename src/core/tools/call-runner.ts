@@ -35,6 +35,13 @@ export interface RanCalls {
 
 const oneAtATime = "The visitor has not decided about another call yet. Ask for this one afterwards.";
 
+/** Of a turn that was stopped while its calls were being kept. */
+const unsent: CallEnd = {
+  state: "failed",
+  result: "The reply was stopped before. Nothing was called.",
+  durationMs: null,
+};
+
 export class CallRunner {
   /** Whether there was a call that may have done something, or that the visitor is to decide on. */
   hasCalled = false;
@@ -61,6 +68,10 @@ export class CallRunner {
     if (ready.length > 0) {
       await this.start.keeper.calls?.begin(ready.map(({ call }) => call));
       this.hasCalled = true;
+    }
+    if (signal.aborted) {
+      await Promise.all(ready.map(({ call }) => this.finish(call.id, unsent)));
+      return null;
     }
     const sent = planned.map(async (plan) => {
       if (plan.ready !== null && plan.ready !== waiting) plan.result = await this.send(plan.ready);

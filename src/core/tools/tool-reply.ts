@@ -141,7 +141,7 @@ class ToolReply implements ReplySource {
     if (open === null) return "The tool no longer exists.";
     if (open.tool.requiresVisitor && caller.visitor === null) return "The tool is for known visitors alone.";
     const fault = await open.findFault(given);
-    return fault === null ? open : `The arguments are at fault: ${fault}`;
+    return fault === null ? open : `The arguments are invalid: ${fault}`;
   }
 
   /** Counts the round, and asks whether there may be another one, at whoever answered this one. */
