@@ -163,6 +163,13 @@ describe("the limits of chats by key", () => {
     const refused = expectProblem(await owner.call("POST", path, { message: "Hi", visitor_id }), 429, "rate_limited");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(refused.headers.has("x-session-id")).toBe(true);
+    // A decision on a call begins a reply as well.
+    const decide = (by: object) =>
+      owner.call("POST", `/api/companions/${companion.id}/confirmations/${uuid()}`, {
+        ...{ approve: true, session_id: uuid(), ...by },
+      });
+    expectProblem(await decide({ visitor_id }), 429, "rate_limited");
+    expectProblem(await decide({ visitor_id: uuid() }), 404, "not_found");
     // The same name as a sub is another visitor, and so is the same visitor of another companion.
     expect((await owner.call("POST", path, { message: "Hi", visitor: { sub: visitor_id } })).status).toBe(200);
     const other = await make();

@@ -9,6 +9,7 @@ import { missing, readId } from "../../domain/resource-id.ts";
 import { eventStream } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import type { ResponseHead } from "../../http/json-response.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
@@ -47,6 +48,18 @@ async function openVisitor(
   if (visitorAuth !== "required") return null;
   const detail = "This companion answers only visitors who are known: identify the visitor.";
   throw invalidFields([{ param: "visitor", detail }]);
+}
+
+/** Throws `rate_limited`. */
+function admitSender(
+  services: Services,
+  { id }: Companion,
+  visitor: VerifiedVisitor | null,
+  body: Pick<KeyChatRequest, "visitor" | "visitor_id">,
+  { headers }: ResponseHead,
+): Promise<void> {
+  if (visitor !== null) return admitVisitor(services, id, "sub", body.visitor?.sub, headers);
+  return admitVisitor(services, id, "visitor_id", body.visitor_id?.toLowerCase(), headers);
 }
 
 const describeParams = () => ({ message_id: describeMessage() });
@@ -106,8 +119,7 @@ export const keyChatRoutes: readonly Route[] = [
       const body = await readBody();
       const visitor = await openVisitor(services, companion, body);
       const sessionId = nameSession(services.ids, body, set);
-      const named = visitor === null ? body.visitor_id?.toLowerCase() : body.visitor?.sub;
-      await admitVisitor(services, companion.id, visitor === null ? "visitor_id" : "sub", named, set.headers);
+      await admitSender(services, companion, visitor, body, set);
       const sending = {
         ...{ request, set, companion, visitor, sessionId, work: null },
         plan: principal.account.plan,
@@ -187,8 +199,10 @@ export const keyChatRoutes: readonly Route[] = [
       const callId = readCallId(params.callId);
       requireJsonContentType(request);
       const body = await readBody();
+      const visitor = await openVisitor(services, companion, body);
+      await admitSender(services, companion, visitor, body, set);
       const deciding = {
-        ...{ request, set, companion, visitor: await openVisitor(services, companion, body) },
+        ...{ request, set, companion, visitor },
         plan: principal.account.plan,
         keyId: principal.keyId,
         address: null,
