@@ -59,7 +59,7 @@ test("deletes responses of idempotent calls after a day, and not before", async 
   expect((await create()).json.id).not.toBe(first.json.id);
 });
 
-test("deletes calls of tools whose reply was never stored, once no turn can still run, and no others", async () => {
+test("deletes calls of tools whose reply was never stored after a day, for which their message calls nothing again, and no others", async () => {
   const account = await server.createAccount();
   const companion = await server.createCompanion({}, account);
   const { store } = server.services;
@@ -72,7 +72,7 @@ test("deletes calls of tools whose reply was never stored, once no turn can stil
     return call.id;
   };
   await begin();
-  clock.advance(60 * 60_000 - longestTurnMs);
+  clock.advance(dayMs - longestTurnMs);
   const young = await begin();
   clock.advance(longestTurnMs + 1);
   await runJobs(server.services);

@@ -27,8 +27,8 @@ export interface JobTimes {
 /** Rows per commit, with a pause after each: streams must not wait for a cleanup. */
 const chunk = 200;
 const pauseMs = 20;
-/** Of calls of tools. A turn may take half of it: its rounds, a last one that began in time, and the reply without tools. */
-const orphanedAfterMs = 60 * 60_000;
+/** Of calls of tools whose reply was not stored: as long as a client may send the message again, for which they are not made again. */
+const orphanedAfterMs = 24 * 60 * 60_000;
 const usualLastStepMs = 5_000;
 /** A larger forward step is more than a correction, and may itself be corrected. */
 const longestStepMs = 60 * 60_000;
