@@ -181,7 +181,7 @@ test("what is meant for the eye is named, not read out", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.goto(`${world.server.url}/c/${ada.embed_token}`);
-  await page.locator("companion-chat textarea").waitFor();
+  await page.locator("companion-chat .unseen[role=status]").waitFor({ state: "attached" });
   await page.evaluate(`(() => {
     window.heard = [];
     const status = document.querySelector("companion-chat").shadowRoot.querySelector(".unseen[role=status]");

@@ -130,6 +130,8 @@ test("the focus stays in the panel when what was pressed goes away", async () =>
 test("replies are announced by the sentence, once, and the log itself is silent", async () => {
   const { page, widget } = await openChat();
   await widget.open();
+  // The frame of the panel is there before what is in it.
+  await page.locator("companion-chat .unseen[role=status]").waitFor({ state: "attached" });
   await page.evaluate(`(() => {
     window.heard = [];
     // Not a notice of the frame, which has the role for as long as it is there.
