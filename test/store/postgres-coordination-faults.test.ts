@@ -165,6 +165,9 @@ test("a server that is alone waits for the end of its own lost session, and take
     );
   const wasLogged = (event: string) => log.events.some((logged) => logged.event.includes(event));
   const [session] = await findLocks(true);
+  const isIdle = "SELECT pid FROM pg_stat_activity WHERE pid = $1 AND state = 'idle'";
+  // One that is stopped in the middle of its work may hold what all of the server waits for.
+  await eventually(async () => (await engine.heavy.all(isIdle, [session?.pid ?? 0])).length === 1);
   // It cannot even end: its locks stay.
   process.kill(session?.pid ?? 0, "SIGSTOP");
   try {
