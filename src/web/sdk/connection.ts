@@ -37,6 +37,22 @@ export interface CompanionConfig {
   challenge?: true;
   /** Suggested first questions; absent where there are none. */
   starters?: string[];
+  /** Present where people of the team may step in. */
+  handoff?: {
+    available: boolean;
+    /** When somebody is available again; null while somebody is, and where that is not known. */
+    reopens_at: string | null;
+    /** Whether visitors may ask for a person. */
+    ask: boolean;
+    /** Whether people may write in any conversation: listen while the chat is open. */
+    listen: boolean;
+  };
+  /** Present where visitors may leave a contact: while nobody is available, or always. */
+  leads?: { when: "unavailable" | "always"; consent_text: string };
+  /** Present where visitors may rate replies. */
+  ratings?: true;
+  /** Present where visitors are asked whether it is resolved. */
+  ask_resolved?: true;
 }
 
 export interface ConfigOptions extends CallOptions {
