@@ -61,7 +61,7 @@ export interface MailServer {
    * Connects and signs in, and sends nothing. Resolves with what it found, as a sentence; rejects within 30 s with
    * `MailFailure`.
    */
-  check(signal: AbortSignal): Promise<string>;
+  check(): Promise<string>;
 }
 
 /** Why no mail can be sent, and what to change. */

@@ -177,7 +177,7 @@ describe("a check", () => {
   test("signs in and sends nothing", async () => {
     await using server = await startSmtpServer({ tls: "implicit", signIn });
     const smtp = createSmtp(locate(server, { tls: "implicit", signIn }), { ca: smtpAuthority });
-    expect(await smtp.check(never)).toBe(`localhost:${server.port} lets the server sign in.`);
+    expect(await smtp.check()).toBe(`localhost:${server.port} lets the server sign in.`);
     await eventually(() => server.lines.length === 3);
     expect(server.lines.map((line) => line.split(" ")[0])).toEqual(["EHLO", "AUTH", "QUIT"]);
   });
@@ -185,7 +185,7 @@ describe("a check", () => {
   test("says what to change where it fails", async () => {
     await using server = await startSmtpServer({ signIn });
     const smtp = createSmtp(locate(server, { signIn: { user: "mailer", password: "wrong" } }));
-    const failure = await smtp.check(never).catch((error: unknown) => error);
+    const failure = await smtp.check().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(MailFailure);
     expect((failure as MailFailure).advice).toContain("Correct user and password in COMPANIOND_SMTP_URL");
   });

@@ -4,6 +4,7 @@ import { checkProviders } from "../../app/provider-checks.ts";
 import { findKeyProblem, nameKey } from "../../app/sealed-secrets.ts";
 import { storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
+import { MailFailure } from "../../contracts/mail.ts";
 import type { StoredFacts } from "../../contracts/store/inspection.ts";
 import { writeMadeAt } from "../../core/backups/names.ts";
 import { findConfinement } from "../../core/knowledge/reading/reader.ts";
@@ -17,6 +18,9 @@ import { describeFailure, fail, ok, warn, within } from "./finding.ts";
 import { examineShutdownDates } from "./models.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
+
+/** Whoever asks a running server waits for all of its checks together. */
+const storageLimitMs = 20_000;
 
 export function listLooks(config: Config, nowMs: number, servedUntilMs: number | null = null): SelfCheck[] {
   return [
@@ -36,6 +40,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "embeddings", look: () => examineEmbeddings(config) },
     { name: "prices", look: () => examinePrices(config) },
     { name: "voice provider", look: () => examineVoice(config) },
+    { name: "mail", look: () => examineMail(config) },
     { name: "documents", look: examineReading },
   ];
 }
@@ -108,6 +113,18 @@ export async function examineRedis(
   }
 }
 
+/** Signs in to the mail server, and sends nothing. Nothing to say where no mail is sent. */
+export async function examineMail(config: Pick<Config, "mail">): Promise<Finding[]> {
+  const name = "mail";
+  try {
+    const found = await checkProviders.mail(config);
+    return found === null ? [] : [ok(name, found)];
+  } catch (error) {
+    const advice = error instanceof MailFailure ? error.advice : "Check COMPANIOND_SMTP_URL.";
+    return [fail(name, `${describeFailure(error)}.`, advice)];
+  }
+}
+
 /**
  * Checks whether the key is there that opens what is sealed in a database of the data directory. Of PostgreSQL, the
  * look at the database tells: there it is also a matter between servers.
@@ -144,9 +161,6 @@ function findSealed(config: Config): StoredFacts | null {
     throw error;
   }
 }
-
-/** Whoever asks a running server waits for all of its checks together. */
-const storageLimitMs = 20_000;
 
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
 async function examineBackupStorage(config: Config): Promise<Finding[]> {

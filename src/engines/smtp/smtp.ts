@@ -27,9 +27,9 @@ export function createSmtp(location: MailLocation, options: SmtpOptions = {}): M
       }
     },
 
-    async check(signal) {
+    async check() {
       try {
-        await converse(location, options, signal, async () => {});
+        await converse(location, options, new AbortController().signal, async () => {});
         const server = `${location.host}:${location.port}`;
         return location.signIn === null ? `${server} can be reached.` : `${server} lets the server sign in.`;
       } catch (error) {
