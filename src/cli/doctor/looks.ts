@@ -19,9 +19,6 @@ import { examineShutdownDates } from "./models.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
 
-/** Whoever asks a running server waits for all of its checks together. */
-const storageLimitMs = 20_000;
-
 export function listLooks(config: Config, nowMs: number, servedUntilMs: number | null = null): SelfCheck[] {
   return [
     { name: "configuration", look: () => examineNames(config) },
@@ -161,6 +158,9 @@ function findSealed(config: Config): StoredFacts | null {
     throw error;
   }
 }
+
+/** Whoever asks a running server waits for all of its checks together. */
+const storageLimitMs = 20_000;
 
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
 async function examineBackupStorage(config: Config): Promise<Finding[]> {
