@@ -4,6 +4,7 @@ import { companionTables } from "./companions.ts";
 import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
+import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
@@ -21,5 +22,6 @@ export function tablesOf(dialect: Dialect) {
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
+    ...peopleTables(dialect),
   };
 }
