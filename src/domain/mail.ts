@@ -1,13 +1,7 @@
 /** Mail that the server writes: what there is of it, how often it is tried, and how much an account may send. */
 
-/**
- * - `invitation`, `reset_link`: a one-time link, sealed with its address until it is sent.
- * - `handoff_waiting`: to a member, that a conversation waits for a person.
- * - `handoff_message`: to the member who has a conversation, that its visitor has written.
- * - `person_messages`: to a visitor, what people wrote since they left.
- */
-export const mailKinds = ["invitation", "reset_link", "handoff_waiting", "handoff_message", "person_messages"] as const;
-export type MailKind = (typeof mailKinds)[number];
+/** One-time links, sealed with their address until they are sent. */
+export type MailKind = "invitation" | "reset_link";
 
 /** Of an account, on a UTC day; what comes on top is dropped. */
 export const mailsPerDay = 200;

@@ -49,7 +49,7 @@ export function mailStoreContract(open: OpenStore): void {
     test("is given out once it is due, oldest first, as it was added, and to nobody else before its time", async () => {
       const later = await addMail({ dueAtMs: now() + 5 * minuteMs, expiresAtMs: now() + 30 * minuteMs });
       const second = await addMail({ dueAtMs: now() - 1 });
-      const first = await addMail({ dueAtMs: now() - 2, sealed: null, memberId: account.id, kind: "handoff_waiting" });
+      const first = await addMail({ dueAtMs: now() - 2, sealed: null, memberId: account.id, kind: "reset_link" });
       expect(await take(1)).toEqual([{ ...first, tries: 0 }]);
       expect(await take()).toEqual([{ ...second, tries: 0 }]);
       expect(await take()).toEqual([]);
@@ -123,7 +123,7 @@ export function mailStoreContract(open: OpenStore): void {
       async function addAll(visitorId: string) {
         const conversationId = await converse(visitorId);
         const stays = await addMail();
-        const about = await addMail({ companionId: companion.id, conversationId, kind: "person_messages" });
+        const about = await addMail({ companionId: companion.id, conversationId });
         return { conversationId, stays, about };
       }
 
