@@ -96,6 +96,7 @@ export function createMailDelivery(services: MailServices, { server, from, write
   return {
     isOn: true,
     send: async (request) => (await keepMail(services, request, clock.nowMs())).result === "kept",
+    wake: worker.wake,
     whenIdle: worker.whenIdle,
     async close() {
       worker.stop();

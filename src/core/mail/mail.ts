@@ -39,6 +39,8 @@ export interface Mail {
   readonly isOn: boolean;
   /** Keeps it; it is sent soon after. False: no mail is sent here, its account has had the day's number, or what it is about is gone. */
   send(request: MailRequest): Promise<boolean>;
+  /** Something may be due. Returns at once. */
+  wake(): void;
   /** Resolves when nothing is due and nothing under way. For tests. */
   whenIdle(): Promise<void>;
   /** Within a second; what is under way then is sent again after its lease, by the next start or another server. */
@@ -48,6 +50,7 @@ export interface Mail {
 export const noMail: Mail = {
   isOn: false,
   send: async () => false,
+  wake: () => {},
   whenIdle: async () => {},
   close: async () => {},
 };
