@@ -783,7 +783,7 @@ CREATE INDEX "api_keys_created_by" ON "api_keys" USING btree ("created_by_key_id
 CREATE INDEX "api_keys_replaces" ON "api_keys" USING btree ("replaces_key_id") WHERE replaces_key_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "audit_account" ON "audit" USING btree ("account_id","created_at","number");--> statement-breakpoint
 CREATE INDEX "idempotency_created" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "mails_due" ON "mails" USING btree ("due_at");--> statement-breakpoint
+CREATE INDEX "mails_due" ON "mails" USING btree ("due_at","number") WHERE problem IS NULL;--> statement-breakpoint
 CREATE INDEX "mails_account" ON "mails" USING btree ("account_id","member_id");--> statement-breakpoint
 CREATE INDEX "mails_companion" ON "mails" USING btree ("companion_id") WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "mails_conversation" ON "mails" USING btree ("conversation_id") WHERE conversation_id IS NOT NULL;--> statement-breakpoint

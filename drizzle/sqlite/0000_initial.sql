@@ -57,7 +57,7 @@ CREATE TABLE `mails` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `mails_id_unique` ON `mails` (`id`);--> statement-breakpoint
-CREATE INDEX `mails_due` ON `mails` (`due_at`);--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> statement-breakpoint
 CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
 CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint

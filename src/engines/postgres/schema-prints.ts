@@ -135,7 +135,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "mails mails_account": "69ec173d70af",
   "mails mails_companion": "be26a04779c0",
   "mails mails_conversation": "27f3d4c833a8",
-  "mails mails_due": "4f125543cc23",
+  "mails mails_due": "994675281d43",
   "mails mails_id_unique": "6cc276256b3c",
   "mails mails_pkey": "17016353a133",
   "match_budgets()": "e9e06b1d8ef6",

@@ -48,7 +48,7 @@ export function toMailFailure({ host, port, tls }: MailLocation, error: unknown)
   const { code, cause, reply, detail } = factsOf(error);
   const codes = detail === "" ? reply : `${reply} ${detail}`;
   if (code === "EAUTH") {
-    const why = reply === null ? "offers no way to sign in that is known here." : `does not let us sign in (${codes}).`;
+    const why = reply === null ? "offers no sign-in that this version knows." : `does not let us sign in (${codes}).`;
     return fail(why, "Correct user and password in COMPANIOND_SMTP_URL; their special characters are percent-encoded.");
   }
   if (isUntrustedCertificate(cause)) {

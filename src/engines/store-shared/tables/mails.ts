@@ -11,7 +11,7 @@ type Owners = Pick<AccountTables, "accounts"> &
   Pick<ReturnType<typeof conversationTables>, "conversations">;
 
 export function mailTables(dialect: Dialect, { accounts, companions, conversations }: Owners) {
-  const { table, number, text, whole, small, index } = dialect;
+  const { table, number, text, whole, small, index, inPostgres } = dialect;
   const accountId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
 
   /** Foreign keys, unlike what else belongs to conversations: few rows, which no way of deleting may leave behind. */
@@ -34,7 +34,9 @@ export function mailTables(dialect: Dialect, { accounts, companions, conversatio
       createdAt: whole("created_at").notNull(),
     }),
     (row) => [
-      index("mails_due").on(row.dueAt),
+      index("mails_due")
+        .on(row.dueAt, ...inPostgres(row.number))
+        .where(sql`problem IS NULL`),
       index("mails_account").on(row.accountId, row.memberId),
       index("mails_companion").on(row.companionId).where(sql`companion_id IS NOT NULL`),
       index("mails_conversation").on(row.conversationId).where(sql`conversation_id IS NOT NULL`),
