@@ -2,6 +2,7 @@
 import type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Decision, Turn } from "./conversation.ts";
+import type { ChatListener } from "./replies.ts";
 
 export interface RunningTurn extends Turn {
   /** Of a turn that begins with it, instead of a question: `asked` is the message that asks for it. */
@@ -26,7 +27,7 @@ export async function runTurn(
   client: Client,
   turn: RunningTurn,
   isNew: boolean,
-  { changed, replied }: { changed(): void; replied(): void },
+  { changed, replied, answers }: Pick<ChatListener, "changed" | "answers"> & { replied(): void },
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave, decision } = turn;
   const running = new Set<string>();
@@ -52,7 +53,8 @@ export async function runTurn(
     reply.asks ??= { ...asks, at: Date.now() };
   };
   for (;;) {
-    const options = { stop: stop.signal, leave: leave.signal, onSources, onTool, onConfirm };
+    const told = { onSources, onTool, onConfirm, onState: answers, onOffer: () => answers(null) };
+    const options = { stop: stop.signal, leave: leave.signal, ...told };
     const fragments = decision
       ? client.decide(decision, options)
       : client.reply(
@@ -64,11 +66,13 @@ export async function runTurn(
         reply.text += fragment;
         replied();
       }
-      reply.state = asked.state = "done";
-      reply.isOpen = undefined;
-      return null;
+      return end(turn);
     } catch (error) {
-      if (Object(Object(error).cause).code !== "replaced" || !reply.text) return settle(turn, error);
+      if (codesOf(error).includes("taken")) {
+        answers({ state: "person", person: null, since: null, until: null, reason: "taken" });
+        return end(turn);
+      }
+      if (codesOf(error)[1] !== "replaced" || !reply.text) return settle(turn, error);
       // The server had lost it: the one that it wrote instead takes its place.
       reply.text = "";
       isNew = false;
@@ -76,12 +80,23 @@ export async function runTurn(
   }
 }
 
+/** As far as it came: a reply that a person took has its end there. */
+function end({ asked, reply }: RunningTurn): null {
+  reply.state = asked.state = "done";
+  reply.isOpen = undefined;
+  // Without a word it was kept for a person: by this name it is known when it is told as one of the conversation's.
+  if (!reply.text) asked.replyId = reply.id;
+  return null;
+}
+
+const codesOf = (error: unknown) => [Object(error).code, Object(Object(error).cause).code];
+
 function settle({ asked, reply, stop, leave, decision }: RunningTurn, error: unknown): unknown {
   // Nothing has happened to it.
   if (leave.signal.aborted) return null;
-  const { code, cause, isCut } = Object(error);
+  const { isCut } = Object(error);
   // Perhaps in another tab.
-  const isStopped = stop.signal.aborted || [code, Object(cause).code].includes("cancelled");
+  const isStopped = stop.signal.aborted || codesOf(error).includes("cancelled");
   reply.state = isStopped ? "stopped" : "incomplete";
   if (decision) return decision.fail(isStopped ? null : error, reply);
   reply.isOpen = (isCut && !isStopped) || undefined;
