@@ -128,7 +128,7 @@ export class PeopleWorld implements AsyncDisposable {
     if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: cors });
     const path = url.pathname.startsWith(base) ? url.pathname.slice(base.length) : null;
     if (path === "" && request.method === "GET") {
-      const config = await (await fetch(this.server.url + base)).json();
+      const config = (await (await fetch(this.server.url + base)).json()) as object;
       return Response.json({ ...config, ...this.config }, { headers: cors });
     }
     if (path === "/live" && request.method === "GET") return this.#listen(url, request);

@@ -1,7 +1,7 @@
 /** What people of the team write, and how the visitor reaches and leaves them. Loaded when one may write, or is asked for. */
 import type { LiveEvent, LiveMessage } from "../sdk/live.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
-import { h, setAttributes, textButton } from "./dom.ts";
+import { h, textButton } from "./dom.ts";
 import { createListener } from "./live-listener.ts";
 import { addTold } from "./live-messages.ts";
 import type { PeopleParts } from "./people.ts";
@@ -33,7 +33,7 @@ export function createLive(parts: PeopleParts): Live {
   const { signal } = cleanUp;
   let trouble = "";
   let isCut = false;
-  let told = "";
+  let told: string[] = [];
   let toldSeq = 0;
   let toldSession = "";
   let typedAt = 0;
@@ -119,7 +119,7 @@ export function createLive(parts: PeopleParts): Live {
 
   function noteTyping({ target }: Event): void {
     const { value } = target as HTMLTextAreaElement;
-    if (!chat.isHeld || (target as Element).tagName !== "TEXTAREA" || Date.now() - typedAt < typingEveryMs || !value)
+    if (!chat.isHeld || !(target as Element).closest(".composer") || Date.now() - typedAt < typingEveryMs || !value)
       return;
     typedAt = Date.now();
     void client
@@ -175,9 +175,7 @@ export function createLive(parts: PeopleParts): Live {
       .filter(Boolean)
       .join(" ");
     back.hidden = sound.hidden = !chat.isHeld;
-    const hasSound = !!storage.getItem(soundKey);
-    sound.textContent = hasSound ? strings.soundOff : strings.soundOn;
-    setAttributes(sound, { "aria-pressed": hasSound });
+    sound.textContent = storage.getItem(soundKey) ? strings.soundOff : strings.soundOn;
     // The visitor is to know at all times whether it is a machine.
     disclosure.data = `${isPerson ? text : strings.disclosure} `;
     subtitle.textContent = isPerson ? read().name || source.config?.name || "" : strings.assistant;
@@ -193,8 +191,8 @@ export function createLive(parts: PeopleParts): Live {
     const shown = read().name || source.config?.name || "";
     if (toldSession !== client.sessionId) toldSeq = newestSeq();
     toldSession = client.sessionId;
-    const now = trouble || text || (isTyping ? fill(strings.typing, shown) : "");
-    if (now !== told) announcer.say(now);
+    const now = [trouble || text, isTyping ? fill(strings.typing, shown) : ""];
+    for (const [at, words = ""] of now.entries()) if (words !== told[at]) announcer.say(words);
     told = now;
     for (const { seq = 0, by, text: words } of chat.messages) {
       if (by !== undefined && seq > toldSeq) announcer.say(`${by || shown}: ${words}`);

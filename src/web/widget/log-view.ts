@@ -90,7 +90,7 @@ export function createLogView(
     const row = h(
       "div",
       { class: `row ${role}` },
-      h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, `${name}: `),
+      h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
       body,
       foot,
     );
@@ -232,6 +232,6 @@ export function createLogView(
 function toMarkdown(text: string): string {
   const parts = text.split(/(https?:\/\/\S+)/);
   return parts
-    .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/\n/g, "\\\n")))
+    .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/ *\n/g, "  \n")))
     .join("");
 }
