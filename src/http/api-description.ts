@@ -10,10 +10,12 @@ import { OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
- * scope (or the dashboard), any API key (or the dashboard), the dashboard only, or an operator's dashboard only. Chats
- * (`chat:write`) are for API keys alone. Determines the security scheme and the errors of the guards.
+ * scope (or the dashboard), any API key (or the dashboard), the dashboard only, only its owners (not its responders), or
+ * an operator's dashboard only. Chats (`chat:write`) are for API keys alone. Determines the security scheme and the errors
+ * of the guards.
  */
-export type Access = "public" | EmbedAccess | "principal" | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "principal" | DashboardAccess | Scope;
+export type DashboardAccess = "session" | "owner" | "operator";
 export type EmbedAccess = "embed" | "visitor";
 
 export function isEmbedAccess(access: Access): access is EmbedAccess {

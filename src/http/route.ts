@@ -29,7 +29,14 @@ import type { EmbedTarget, WriteContext } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { KeyPrincipal, Principal } from "../domain/account.ts";
-import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
+import {
+  type Access,
+  type ApiTag,
+  type DashboardAccess,
+  type EmbedAccess,
+  isEmbedAccess,
+  type RouteDocument,
+} from "./api-description.ts";
 import { compressFor } from "./compression.ts";
 import { type Asked, openEmbed, pageView, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
@@ -71,7 +78,7 @@ type GuardedCall<Who extends Access> = Who extends "public"
         /** Null unless the route `asksWork`, and the companion does so now. */
         readonly work: Work | null;
       }
-    : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : KeyPrincipal | OpenedSession>;
+    : PrincipalCall<Who extends DashboardAccess ? OpenedSession : KeyPrincipal | OpenedSession>;
 
 interface BodyCall<Body> {
   /** The validated body. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */

@@ -4,6 +4,7 @@ import { companionTables } from "./companions.ts";
 import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
+import { memberTables } from "./members.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
@@ -14,6 +15,7 @@ export function tablesOf(dialect: Dialect) {
   const companions = companionTables(dialect);
   return {
     ...accounts,
+    ...memberTables(dialect, accounts),
     ...companions,
     ...conversationTables(dialect),
     ...knowledgeTables(dialect),
