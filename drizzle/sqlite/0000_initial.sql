@@ -191,6 +191,11 @@ CREATE TABLE `companions` (
 	`has_sources` integer DEFAULT false NOT NULL,
 	`tool_count` integer DEFAULT 0 NOT NULL,
 	`had_tools` integer DEFAULT false NOT NULL,
+	`handoff` text,
+	`leads` text,
+	`ratings` integer DEFAULT false NOT NULL,
+	`ask_resolved` integer DEFAULT false NOT NULL,
+	`had_people` integer DEFAULT false NOT NULL,
 	`created_by_key_id` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -391,6 +396,118 @@ CREATE TABLE `knowledge_vectors` (
 	`first_ordinal` integer NOT NULL,
 	`vectors` blob NOT NULL,
 	PRIMARY KEY(`edition`, `first_ordinal`)
+);
+--> statement-breakpoint
+CREATE TABLE `contacts` (
+	`conversation_number` integer PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`sealed_contact` text NOT NULL,
+	`consent_text` text NOT NULL,
+	`consented_at` integer NOT NULL,
+	`mails` integer DEFAULT 0 NOT NULL,
+	`mailed_at` integer,
+	`mailed_seq` integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`);--> statement-breakpoint
+CREATE TABLE `conversation_notes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`author` text NOT NULL,
+	`sealed_text` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `conversation_notes_conversation` ON `conversation_notes` (`conversation_number`);--> statement-breakpoint
+CREATE TABLE `handoff_changes` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`change` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `handoff_events` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`type` text NOT NULL,
+	`by` text NOT NULL,
+	`sealed_reason` text,
+	`at_ms` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
+CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
+CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`);--> statement-breakpoint
+CREATE TABLE `handoffs` (
+	`conversation_number` integer PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`state` text NOT NULL,
+	`reason` text,
+	`person` text,
+	`reserved` text,
+	`since_ms` integer,
+	`until_ms` integer,
+	`owed_since_ms` integer,
+	`was_present` integer DEFAULT false NOT NULL,
+	`status` text,
+	`assignee_id` text,
+	`tags` text NOT NULL,
+	`reach_seq` integer DEFAULT 0 NOT NULL,
+	`returned_at_ms` integer,
+	`plain_seq` integer DEFAULT 0 NOT NULL,
+	`seen_seq` integer DEFAULT 0 NOT NULL,
+	`missed_at_ms` integer,
+	`is_resolved` integer,
+	`day` text DEFAULT '' NOT NULL,
+	`day_messages` integer DEFAULT 0 NOT NULL,
+	`change` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
+CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `message_authors` (
+	`conversation_number` integer NOT NULL,
+	`message_id` text NOT NULL,
+	`author` text NOT NULL,
+	`client_id` text NOT NULL,
+	PRIMARY KEY(`conversation_number`, `message_id`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `message_authors_client` ON `message_authors` (`conversation_number`,`client_id`);--> statement-breakpoint
+CREATE TABLE `presence` (
+	`account_id` text NOT NULL,
+	`person_id` text NOT NULL,
+	`person` text NOT NULL,
+	`is_available` integer NOT NULL,
+	`seen_at_ms` integer,
+	`until_ms` integer,
+	PRIMARY KEY(`account_id`, `person_id`)
+);
+--> statement-breakpoint
+CREATE TABLE `ratings` (
+	`conversation_number` integer NOT NULL,
+	`client_id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`rating` text NOT NULL,
+	`reasons` text NOT NULL,
+	`sealed_comment` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`conversation_number`, `client_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `read_marks` (
+	`conversation_number` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	PRIMARY KEY(`conversation_number`, `person_id`)
 );
 --> statement-breakpoint
 CREATE TABLE `budget_periods` (
@@ -740,6 +857,8 @@ ALTER TABLE `companions` ADD `bytes` integer GENERATED ALWAYS AS (
 	+ coalesce(octet_length(`avatar_url`), 0) + coalesce(octet_length(`theme_color`), 0)
 	+ coalesce(octet_length(`voice_id`), 0) + coalesce(octet_length(`voice_agent_id`), 0)
 	+ coalesce(octet_length(`model`), 0)
+	+ coalesce(octet_length(`no_answer_text`), 0)
+	+ coalesce(octet_length(`handoff`), 0) + coalesce(octet_length(`leads`), 0)
 ) VIRTUAL;
 --> statement-breakpoint
 CREATE TRIGGER `account_made` AFTER INSERT ON `accounts` BEGIN
@@ -754,7 +873,7 @@ END;
 -- Not of other columns: a new embed token would read the whole prompt for nothing.
 CREATE TRIGGER `companion_changed` AFTER UPDATE OF
 	`name`, `allowed_origins`, `starters`, `metadata`, `system_prompt`, `greeting`, `avatar_url`, `theme_color`, `voice_id`,
-	`voice_agent_id`, `model`
+	`voice_agent_id`, `model`, `no_answer_text`, `handoff`, `leads`
 ON `companions` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
 	WHERE `account_id` = NEW.`account_id`;

@@ -2,7 +2,7 @@
 import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
-import { personOf } from "../domain/member.ts";
+import { identityOf } from "../domain/member.ts";
 import { type ActionInput, CommandFailure, Misuse, type OptionSpec } from "./command.ts";
 import { free } from "./value.ts";
 
@@ -32,7 +32,7 @@ export async function openAccess({ openStore }: Pick<ActionInput, "openStore">, 
   const store = await openStore();
   const access = await store.sessions.findAccess(readEmail(text));
   if (access === null) throw notFound(text);
-  return { store, ...access, person: personOf(access) };
+  return { store, ...access, person: identityOf(access) };
 }
 
 function notFound(text: string): CommandFailure {

@@ -1,4 +1,5 @@
 /** What modules depend on: the contracts of the sockets, and settings. `src/app/services.ts` chooses the engines. */
+import type { Announcements } from "../contracts/announcements.ts";
 import type { Coordination } from "../contracts/coordination.ts";
 import type { Limiter } from "../contracts/limiter/limiter.ts";
 import type { RateRules } from "../contracts/limiter/rules.ts";
@@ -23,6 +24,8 @@ import type { Measurements } from "./metrics/measurements.ts";
 import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
+import type { LiveHub } from "./people/live.ts";
+import type { People } from "./people/people.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
@@ -93,6 +96,9 @@ export interface Services {
   /** Which models are about to be shut down. */
   readonly modelDates: ModelDates;
   readonly voice: Voice;
+  readonly announcements?: Announcements;
+  readonly people?: People;
+  readonly live?: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */

@@ -1,5 +1,6 @@
 /** Companions, which visitors talk to. */
 import type { ChallengeMode } from "./challenge.ts";
+import type { HandoffSettings, LeadSettings } from "./handoff.ts";
 import type { JsonObject } from "./json.ts";
 import type { AnswerMode, CitationMode } from "./knowledge.ts";
 import type { ReasoningEffort } from "./reasoning.ts";
@@ -45,6 +46,14 @@ export interface CompanionSettings {
   citations: CitationMode;
   /** At most 1000 characters; null: a sentence in the visitor's language. */
   noAnswerText: string | null;
+  /** How people of the team may step into its conversations; null: they cannot. */
+  handoff: HandoffSettings | null;
+  /** What visitors may leave for the team; null: nothing. */
+  leads: LeadSettings | null;
+  /** Whether visitors may rate replies. */
+  ratings: boolean;
+  /** Whether visitors are asked if it is resolved. */
+  askResolved: boolean;
   enabled: boolean;
 }
 
@@ -57,6 +66,8 @@ export interface Companion extends CompanionSettings {
   hasSources: boolean;
   /** How many tools it has: without any, a turn asks for none. */
   toolCount: number;
+  /** Whether a person ever had one of its conversations: if not, no history has their messages. */
+  hadPeople: boolean;
   /** The API key that created it, or null for the dashboard and the CLI. */
   createdByKeyId: string | null;
   createdAt: number;
@@ -104,6 +115,10 @@ export function newCompanionSettings(name: string): CompanionSettings {
     answerMode: "free",
     citations: "footer",
     noAnswerText: null,
+    handoff: null,
+    leads: null,
+    ratings: false,
+    askResolved: false,
     enabled: true,
   };
 }

@@ -28,19 +28,25 @@ export interface Member {
 }
 
 /** Who signs in: a member, or, with null, the account's own. */
-export interface Person {
+export interface Identity {
   readonly accountId: string;
   readonly memberId: string | null;
 }
 
 /** The account's own sign-in. */
-export const ownPerson = (accountId: string): Person => ({ accountId, memberId: null });
+export const ownIdentity = (accountId: string): Identity => ({ accountId, memberId: null });
 
 /** As which the person is listed. */
-export const idOf = ({ accountId, memberId }: Person): string => memberId ?? accountId;
+export const personIdOf = ({ accountId, memberId }: Identity): string => memberId ?? accountId;
 
 /** Whom a session or a sign-in belongs to. */
-export const personOf = ({ account, member }: { account: { id: string }; member: { id: string } | null }): Person => {
+export const identityOf = ({
+  account,
+  member,
+}: {
+  account: { id: string };
+  member: { id: string } | null;
+}): Identity => {
   return { accountId: account.id, memberId: member?.id ?? null };
 };
 

@@ -44,6 +44,20 @@ const full = {
   answer_mode: "grounded",
   citations: "markers",
   no_answer_text: "Ask us by mail.",
+  handoff: {
+    mode: "any",
+    ask: ["visitor", "no_answer"],
+    when: "hours",
+    hours: { timezone: "Europe/Berlin", week: { mon: [["09:00", "17:30"]] }, closed: ["2026-12-25"] },
+    wait_seconds: 60,
+    idle_minutes: 10,
+    waiting_text: "Somebody comes.",
+    person_text: null,
+    unavailable_text: "Nobody is here.",
+  },
+  leads: { when: "always", consent_text: "You may write to me.", reply_to: "team@shop.example" },
+  ratings: true,
+  ask_resolved: true,
   enabled: false,
 };
 
@@ -189,4 +203,32 @@ test("changes are in the audit trail, each once, with who made them", async () =
   for (const entry of ofCompanion) {
     expect(entry.actor).toEqual({ kind: "key", id: keyId, ipPrefix: "127.0.0.0/24", requestId: expect.any(String) });
   }
+});
+
+test("names each fault of what is about people", async () => {
+  const refuse = async (body: object) => {
+    const refused = await api.call("POST", "/api/companions", { name: "Ada", ...body });
+    expect(refused.status).toBe(400);
+    return refused.json.errors.map(({ param }: { param: string }) => param);
+  };
+  expect(await refuse({ handoff: { mood: "any" } })).toEqual(["handoff.mood"]);
+  expect(await refuse({ handoff: { wait_seconds: 29 } })).toEqual(["handoff.wait_seconds"]);
+  const hours = { timezone: "Mars/Phobos", week: { mon: [["17:30", "09:00"]] } };
+  expect(await refuse({ handoff: { hours } })).toEqual(["handoff.hours.timezone", "handoff.hours.week.mon"]);
+  const overlapping = {
+    timezone: "Europe/Berlin",
+    week: {
+      sun: [
+        ["09:00", "12:00"],
+        ["11:00", "24:00"],
+      ],
+    },
+  };
+  expect(await refuse({ handoff: { hours: overlapping } })).toEqual(["handoff.hours.week.sun"]);
+  expect(await refuse({ leads: { when: "always", consent_text: "" } })).toEqual(["leads.consent_text"]);
+  const made = await api.call("POST", "/api/companions", { name: "Ada", handoff: {} });
+  expect(made.json.handoff).toEqual({
+    ...{ mode: "asked", ask: ["visitor", "model"], when: "present", hours: null, wait_seconds: 120, idle_minutes: 30 },
+    ...{ waiting_text: null, person_text: null, unavailable_text: null },
+  });
 });

@@ -1,6 +1,6 @@
 /** What keeps guessers, other sites and open wires away from the dashboard. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ownPerson } from "../../src/domain/member.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
@@ -85,7 +85,7 @@ describe("guessing", () => {
     const { email, id } = await createAccountWithPassword(server);
     // As slow to compare as everybody's: the others have to wait.
     await server.services.store.accounts.setPassword(
-      ownPerson(id),
+      ownIdentity(id),
       await hashPassword(testPassword),
       null,
       testContext(),
@@ -131,11 +131,11 @@ test("who knows the old password is not let in while it is changed", async () =>
   sessions.findAccess = async (email) => {
     sessions.findAccess = find;
     const before = await find(email);
-    await accounts.setPassword(ownPerson(account.id), passwordHash, null, testContext(clock.nowMs()));
+    await accounts.setPassword(ownIdentity(account.id), passwordHash, null, testContext(clock.nowMs()));
     return before;
   };
   expectProblem(await signInFrom("203.0.113.70", account.email, testPassword), 401, "unauthorized");
-  expect(await sessions.list(ownPerson(account.id))).toEqual([]);
+  expect(await sessions.list(ownIdentity(account.id))).toEqual([]);
   expect((await signInFrom("203.0.113.71", account.email, "another password")).status).toBe(201);
 });
 

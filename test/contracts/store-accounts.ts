@@ -1,6 +1,6 @@
 /** What every storage engine must do with accounts. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { ownPerson } from "../../src/domain/member.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -50,7 +50,7 @@ export function accountStoreContract(open: OpenStore): void {
       const { accounts } = world.store;
       const account = await world.createAccount();
       expect(await accounts.hasAnyPassword()).toBe(false);
-      await accounts.setPassword(ownPerson(account.id), "$argon2id$x", null, world.context());
+      await accounts.setPassword(ownIdentity(account.id), "$argon2id$x", null, world.context());
       expect(await accounts.hasAnyPassword()).toBe(true);
     });
 
@@ -80,14 +80,16 @@ export function accountStoreContract(open: OpenStore): void {
         const link = { hash: `link of ${id}`, kind: "reset", accountId: id, memberId: null, expiresAt: 9e15 } as const;
         await sessions.createLink(link, world.context());
       }
-      const changed = await accounts.setPassword(ownPerson(account.id), "$argon2id$secret", kept.id, world.context());
+      const changed = await accounts.setPassword(ownIdentity(account.id), "$argon2id$secret", kept.id, world.context());
       expect(changed).toBe(true);
       expect((await sessions.findAccess(account.email))?.passwordHash).toBe("$argon2id$secret");
-      expect(await sessions.list(ownPerson(account.id))).toEqual([kept]);
-      expect(await sessions.list(ownPerson(other.id))).toEqual([others]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([kept]);
+      expect(await sessions.list(ownIdentity(other.id))).toEqual([others]);
       expect(await sessions.findLink(`link of ${account.id}`, 0)).toBeNull();
       expect(await sessions.findLink(`link of ${other.id}`, 0)).not.toBeNull();
-      expect(await accounts.setPassword(ownPerson(systemIds.uuid()), "$argon2id$x", null, world.context())).toBe(false);
+      expect(await accounts.setPassword(ownIdentity(systemIds.uuid()), "$argon2id$x", null, world.context())).toBe(
+        false,
+      );
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({
         action: "account.update",

@@ -32,6 +32,20 @@ const everything: CompanionSettings = {
   answerMode: "grounded",
   citations: "markers",
   noAnswerText: "Ask us by mail.",
+  handoff: {
+    mode: "any",
+    ask: ["visitor", "no_answer"],
+    when: "hours",
+    hours: { timezone: "Europe/Berlin", week: { mon: [["09:00", "17:30"]] }, closed: ["2026-12-25"] },
+    waitSeconds: 60,
+    idleMinutes: 10,
+    waitingText: "Somebody comes.",
+    personText: null,
+    unavailableText: "Nobody is here — gone home.",
+  },
+  leads: { when: "always", consentText: "You may write to me.", replyTo: "team@shop.example" },
+  ratings: true,
+  askResolved: true,
   enabled: true,
 };
 
@@ -79,6 +93,7 @@ export function companionStoreContract(open: OpenStore): void {
         embedToken: embedToken.token,
         hasSources: false,
         toolCount: 0,
+        hadPeople: false,
         createdAt: nowMs,
         updatedAt: nowMs,
       };

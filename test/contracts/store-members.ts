@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NewMember, OneTimeLink, Session } from "../../src/contracts/store/store.ts";
 import { type Account, asMember } from "../../src/domain/account.ts";
-import { ownPerson } from "../../src/domain/member.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -156,7 +156,7 @@ export function memberStoreContract(open: OpenStore): void {
       await join(grace.id);
       const person = { accountId: account.id, memberId: grace.id };
       const [own, kept, ended] = [await signIn(null), await signIn(grace.id), await signIn(grace.id)];
-      expect(await sessions.list(ownPerson(account.id))).toEqual([own]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([own]);
       expect((await sessions.list(person)).map(({ id }) => id).sort()).toEqual([kept.id, ended.id].sort());
       expect(await sessions.revoke(person, own.id, world.context())).toBe(false);
       expect(await accounts.setPassword(person, "changed", kept.id, world.context())).toBe(true);
@@ -168,13 +168,13 @@ export function memberStoreContract(open: OpenStore): void {
       await secondFactors.begin(person, "sealed", world.context());
       const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["c1", "c2"], keptSessionId: "none" };
       expect(await secondFactors.confirm(person, confirmation, world.context())).toBe(true);
-      expect(await sessions.list(ownPerson(account.id))).toEqual([own]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([own]);
       expect(await sessions.list(person)).toEqual([]);
-      expect(await secondFactors.find(ownPerson(account.id))).toBeNull();
+      expect(await secondFactors.find(ownIdentity(account.id))).toBeNull();
       expect(await secondFactors.listHolders(5)).toEqual([grace.email]);
-      expect(await secondFactors.takeStep(ownPerson(account.id), 8)).toBe(false);
+      expect(await secondFactors.takeStep(ownIdentity(account.id), 8)).toBe(false);
       expect(await secondFactors.takeStep(person, 8)).toBe(true);
-      expect(await secondFactors.takeRecoveryCode(ownPerson(account.id), "c1", world.context())).toBe(false);
+      expect(await secondFactors.takeRecoveryCode(ownIdentity(account.id), "c1", world.context())).toBe(false);
       expect(await secondFactors.takeRecoveryCode(person, "c1", world.context())).toBe(true);
       expect((await secondFactors.find(person))?.recoveryCodesLeft).toBe(1);
       expect(await secondFactors.remove(person, world.context())).toBe(true);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NewAccount, OneTimeLink, Session } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import { ownPerson } from "../../src/domain/member.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -42,13 +42,13 @@ export function sessionStoreContract(open: OpenStore): void {
     test("are listed newest first, and revoked one by one", async () => {
       const { sessions } = world.store;
       const [first, second, third] = [await createSession("h1"), await createSession("h2"), await createSession("h3")];
-      expect(await sessions.list(ownPerson(account.id))).toEqual([third, second, first]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([third, second, first]);
       const other = await world.createAccount();
-      expect(await sessions.revoke(ownPerson(other.id), first.id, world.context())).toBe(false);
-      expect(await sessions.revoke(ownPerson(account.id), first.id, world.context())).toBe(true);
-      expect(await sessions.revoke(ownPerson(account.id), first.id, world.context())).toBe(false);
+      expect(await sessions.revoke(ownIdentity(other.id), first.id, world.context())).toBe(false);
+      expect(await sessions.revoke(ownIdentity(account.id), first.id, world.context())).toBe(true);
+      expect(await sessions.revoke(ownIdentity(account.id), first.id, world.context())).toBe(false);
       expect(await sessions.findByHash("h1")).toBeNull();
-      expect(await sessions.list(ownPerson(account.id))).toEqual([third, second]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([third, second]);
     });
 
     test("keep their last use, and are purged when past their end or idle", async () => {
@@ -62,19 +62,19 @@ export function sessionStoreContract(open: OpenStore): void {
       ]);
       await sessions.recordUses([{ sessionId: used.id, lastUsedAt: 500 }]);
       await sessions.purge(6000, 800);
-      expect(await sessions.list(ownPerson(account.id))).toEqual([{ ...used, lastUsedAt: 900 }]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([{ ...used, lastUsedAt: 900 }]);
     });
 
     test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
       const { sessions } = world.store;
       const used = await createSession("h1", { lastUsedAt: 2_000_000, expiresAt: 9_000_000 });
       await sessions.recordUses([{ sessionId: used.id, lastUsedAt: 1_000_000 }]);
-      expect(await sessions.list(ownPerson(account.id))).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
     });
 
     test("do not begin if password or second factor have changed since they were checked", async () => {
       const { accounts, secondFactors, sessions } = world.store;
-      await accounts.setPassword(ownPerson(account.id), "hash", null, world.context());
+      await accounts.setPassword(ownIdentity(account.id), "hash", null, world.context());
       const end = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
       const begin = (id: string, passwordHash: string, totpConfirmedAt: number | null) =>
         sessions.create(
@@ -88,13 +88,13 @@ export function sessionStoreContract(open: OpenStore): void {
         );
       expect(await begin("right", "hash", null)).toBe(true);
       expect(await begin("other password", "hash before", null)).toBe(false);
-      await secondFactors.begin(ownPerson(account.id), "sealed", world.context());
+      await secondFactors.begin(ownIdentity(account.id), "sealed", world.context());
       const confirmed = world.context();
       const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["code"], keptSessionId: "right" };
-      await secondFactors.confirm(ownPerson(account.id), confirmation, confirmed);
+      await secondFactors.confirm(ownIdentity(account.id), confirmation, confirmed);
       expect(await begin("without the factor", "hash", null)).toBe(false);
       expect(await begin("with the factor", "hash", confirmed.nowMs)).toBe(true);
-      const ids = (await sessions.list(ownPerson(account.id))).map(({ id }) => id);
+      const ids = (await sessions.list(ownIdentity(account.id))).map(({ id }) => id);
       expect(ids.toSorted()).toEqual(["right", "with the factor"]);
     });
 
@@ -163,7 +163,7 @@ export function sessionStoreContract(open: OpenStore): void {
       const taken = sessions.spendSetUpLink("setup-1", operator("taken@shop.example"), at(0));
       await expect(taken).rejects.toMatchObject({ code: "invalid_request", errors: [{ param: "email" }] });
       expect(await sessions.findLink("setup-1", 0)).toEqual(setup);
-      await accounts.setPassword(ownPerson(owner.id), "$argon2id$x", null, world.context());
+      await accounts.setPassword(ownIdentity(owner.id), "$argon2id$x", null, world.context());
       expect(await sessions.spendSetUpLink("setup-1", operator(), at(0))).toBeNull();
       expect(await accounts.findByEmail("op@shop.example")).toBeNull();
     });
@@ -184,7 +184,7 @@ export function sessionStoreContract(open: OpenStore): void {
       await sessions.createLink(reset("r1", account.id), at(0));
       expect(await sessions.spendResetLink("r1", "$argon2id$new", at(0))).toEqual(account);
       expect((await sessions.findAccess(account.email))?.passwordHash).toBe("$argon2id$new");
-      expect(await sessions.list(ownPerson(account.id))).toEqual([]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([]);
       expect(await sessions.findLink("r1", 0)).toBeNull();
     });
 

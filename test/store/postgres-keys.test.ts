@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Store, WriteContext } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import { ownPerson } from "../../src/domain/member.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { day, newApiKey, type StoreWorld } from "../support/store-world.ts";
@@ -99,7 +99,7 @@ test("uses that both servers write in any order, beside changes of the same rows
       await here.sessions.create(session, session.id, world.context());
     }
   }
-  const open = (await Promise.all(accounts.map(({ id }) => here.sessions.list(ownPerson(id))))).flat();
+  const open = (await Promise.all(accounts.map(({ id }) => here.sessions.list(ownIdentity(id))))).flat();
   servers.statements.length = 0;
   const writes = servers.race(40, async (store, number) => {
     const usedAt = world.clock.nowMs() + number;

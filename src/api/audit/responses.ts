@@ -3,7 +3,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { AuditEntry as StoredEntry } from "../../contracts/store/store.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
-import { AnyObject, Nullable } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { toSnakeCase } from "../../lib/field-names.ts";
 
@@ -12,7 +12,7 @@ const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
 export const AuditEntryObject = namedObject("AuditEntry", () => ({
   id: t.String({ format: "uuid" }),
   actor: t.Object({
-    kind: t.Union([t.Literal("key"), t.Literal("session"), t.Literal("cli"), t.Literal("system")]),
+    kind: OneOf(["key", "session", "cli", "system", "visitor", "model", "clock"] as const),
     id: Nullable(t.String({ description: "The key's or session's id.", examples: [exampleId] })),
     ip: Nullable(t.String({ description: "The client's address, cut to /24 or /48.", examples: ["192.0.2.0/24"] })),
     request_id: Nullable(t.String({ description: "The `X-Request-Id` of the call.", examples: [exampleId] })),

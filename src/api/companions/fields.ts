@@ -9,6 +9,7 @@ import { visitorAuths } from "../../domain/visitor.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { AnyObject, Nullish, Text } from "../../http/schemas/schema.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
+import { describePeopleFields, toWireHandoff, toWireLeads, type WireHandoff, type WireLeads } from "./people-fields.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
 let made: CompanionFields | null = null;
@@ -20,8 +21,8 @@ type SentFields<Settings extends Record<string, TSchema>> = {
 
 /** Settings as they appear in responses. */
 export type WireSettings = {
-  [Setting in keyof CompanionSettings as SnakeCase<Setting>]: CompanionSettings[Setting];
-} & { context_tokens: number };
+  [Setting in keyof Omit<CompanionSettings, "handoff" | "leads"> as SnakeCase<Setting>]: CompanionSettings[Setting];
+} & { context_tokens: number; handoff: WireHandoff | null; leads: WireLeads | null };
 
 /** Written out, since lists are made of these: a loop over the names takes twice as long. */
 export function toWireSettings(settings: CompanionSettings): WireSettings {
@@ -50,6 +51,10 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     answer_mode: settings.answerMode,
     citations: settings.citations,
     no_answer_text: settings.noAnswerText,
+    handoff: settings.handoff && toWireHandoff(settings.handoff),
+    leads: settings.leads && toWireLeads(settings.leads),
+    ratings: settings.ratings,
+    ask_resolved: settings.askResolved,
     enabled: settings.enabled,
   };
 }
@@ -218,6 +223,7 @@ function makeFields() {
         "The reply of a `grounded` companion where nothing was found. Not set: a sentence in the visitor's language.",
       examples: ["I have not found anything about that. Write to help@shop.example."],
     }),
+    ...describePeopleFields(),
     enabled: t.Boolean({ description: "False: its embed routes respond with 404; its tokens are kept." }),
   } satisfies Record<Exclude<WireSetting, "name">, TSchema>;
 

@@ -17,6 +17,7 @@ import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { type Checker, maxListedErrors } from "../../http/schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 import { companionPatchBody, newCompanionBody, type SentSettings } from "./model.ts";
+import { listHoursErrors, toHandoff, toLeads } from "./people-fields.ts";
 import { CompanionObject } from "./responses.ts";
 
 /** Rules that depend on the server's settings and on stored data. */
@@ -113,6 +114,7 @@ function listRuleErrors(sent: SentSettings, rules: SettingRules, current: Curren
   }
   const metadataProblem = sent.metadata == null ? null : findMetadataProblem(sent.metadata);
   if (metadataProblem !== null) errors.push({ param: "metadata", detail: metadataProblem });
+  errors.push(...listHoursErrors(sent.handoff?.hours));
   return errors;
 }
 
@@ -143,6 +145,8 @@ function toSettings(sent: SentSettings): Partial<CompanionSettings> {
     given.map(([wire, field]) => [field, sent[wire] ?? unset[field]]),
   );
   if (sent.theme_color) settings.themeColor = sent.theme_color.toLowerCase();
+  if (sent.handoff) settings.handoff = toHandoff(sent.handoff);
+  if (sent.leads) settings.leads = toLeads(sent.leads);
   if (sent.allowed_origins) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins);
   return settings;
 }

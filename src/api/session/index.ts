@@ -1,5 +1,5 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
-import { personOf } from "../../domain/member.ts";
+import { identityOf } from "../../domain/member.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
@@ -39,7 +39,7 @@ export const sessionRoutes: readonly Route[] = [
     maySetUp: true,
     document: () => ({ responses: { 204: { description: "Signed out.", headers: ["Set-Cookie"] } } }),
     async handle({ services, request, set, principal, writeContext }) {
-      await services.store.sessions.revoke(personOf(principal), principal.sessionId, writeContext());
+      await services.store.sessions.revoke(identityOf(principal), principal.sessionId, writeContext());
       const name = cookieNameOf(services.settings, request);
       if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
     },
@@ -75,7 +75,7 @@ export const sessionRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, query }) {
       const nowMs = services.clock.nowMs();
-      const own = await services.store.sessions.list(personOf(principal));
+      const own = await services.store.sessions.list(identityOf(principal));
       const alive = own.filter((session) => isAlive(session, nowMs));
       const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
       return toWireList(cutPage(newestFirst, query.page), (session) => toWireSession(session, principal.sessionId));
@@ -93,7 +93,7 @@ export const sessionRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, params, writeContext }) {
       const id = readId(params.id, "session");
-      if (!(await services.store.sessions.revoke(personOf(principal), id, writeContext()))) throw missing("session");
+      if (!(await services.store.sessions.revoke(identityOf(principal), id, writeContext()))) throw missing("session");
     },
   }),
   ...secondFactorRoutes,

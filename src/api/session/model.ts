@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { Session, SignInAccess } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { type Account, scopesOf } from "../../domain/account.ts";
-import { personOf } from "../../domain/member.ts";
+import { identityOf } from "../../domain/member.ts";
 import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { findDemoToken } from "../../http/first-steps.ts";
@@ -109,7 +109,7 @@ async function readWireSpending({ store, clock }: Pick<Services, "store" | "cloc
 /** Does not query the store for people without a second factor. */
 async function describeTotp({ settings, store }: Pick<Services, "settings" | "store">, access: SignInAccess) {
   const { account } = access;
-  const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(personOf(access));
+  const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(identityOf(access));
   return {
     is_on: account.totpConfirmedAt !== null,
     is_required: mustHaveTotp(settings.requireTotp, account),

@@ -3,7 +3,7 @@ import type { OneTimeLink, SignInAccess } from "../../contracts/store/store.ts";
 import { asMember } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError } from "../../domain/errors.ts";
-import { personOf } from "../../domain/member.ts";
+import { identityOf } from "../../domain/member.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
@@ -29,7 +29,7 @@ export async function changePassword(
   const passwordHash = await whileQuiet(() => hashPassword(sent.new_password));
   const context = contextOf(services, visitor, signedIn);
   const { setPassword } = services.store.accounts;
-  if (!(await setPassword(personOf(signedIn), passwordHash, sessionId, context))) throw missing("account");
+  if (!(await setPassword(identityOf(signedIn), passwordHash, sessionId, context))) throw missing("account");
 }
 
 /** Creates the operator of a new installation. */
@@ -97,7 +97,7 @@ async function requireSecondFactor(
   const client = { subject: `link ${link.hash}`, isFamiliar: true };
   const refusal = await services.signInAttempts.run(client, access.account.email, async (attempt) => {
     const context = contextOf(services, visitor, null);
-    const refused = await refuseWithoutSecondFactor(services, attempt, personOf(access), sent.totp, context);
+    const refused = await refuseWithoutSecondFactor(services, attempt, identityOf(access), sent.totp, context);
     return refused ?? { verdict: "right", value: null };
   });
   if (refusal !== null) throw refusal;

@@ -1,6 +1,6 @@
 /** Sets up the second factor of the signed-in person, and removes it. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
-import { idOf, personOf } from "../../domain/member.ts";
+import { identityOf, personIdOf } from "../../domain/member.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
 import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
@@ -14,7 +14,7 @@ export async function beginSecondFactor(
   { visitor, account, member, sessionId }: SignedInVisitor,
   host: string,
 ): Promise<{ secret: string; otpauth_url: string }> {
-  const person = personOf({ account, member });
+  const person = identityOf({ account, member });
   const secret = services.ids.bytes(totpSecretBytes);
   const sealed = await sealSecret(services, person, secret);
   const context = contextOf(services, visitor, { sessionId, member });
@@ -31,7 +31,7 @@ export async function confirmSecondFactor(
   code: string,
 ): Promise<string[]> {
   const { secondFactors } = services.store;
-  const person = personOf(signedIn);
+  const person = identityOf(signedIn);
   const factor = await secondFactors.find(person);
   if (factor === null)
     throw new AppError("conflict", "There is no secret to confirm. Start with POST /api/session/totp.");
@@ -41,7 +41,7 @@ export async function confirmSecondFactor(
   const step = findTotpStep(secret, readCode(code) ?? "", { nowMs: services.clock.nowMs(), lastStep: null });
   if (step === null) throw wrongCode();
   const codes = makeRecoveryCodes(services.ids);
-  const recoveryHashes = codes.map((one) => hashRecoveryCode(idOf(person), one) ?? "");
+  const recoveryHashes = codes.map((one) => hashRecoveryCode(personIdOf(person), one) ?? "");
   const confirmation = { sealedSecret, step, recoveryHashes, keptSessionId: signedIn.sessionId };
   const context = contextOf(services, signedIn.visitor, signedIn);
   if (!(await secondFactors.confirm(person, confirmation, context))) {
@@ -57,7 +57,7 @@ export async function turnOffSecondFactor(
 ): Promise<void> {
   await requirePassword(services, signedIn, { param: "password", password });
   const context = contextOf(services, signedIn.visitor, signedIn);
-  if (!(await services.store.secondFactors.remove(personOf(signedIn), context))) throw missing("second factor");
+  if (!(await services.store.secondFactors.remove(identityOf(signedIn), context))) throw missing("second factor");
 }
 
 function isOnAlready(): AppError {

@@ -2,7 +2,7 @@
 import type { SecondFactor, WriteContext } from "../../contracts/store/store.ts";
 import type { Attempt, Verdict } from "../../core/sign-in/attempts.ts";
 import type { AppError } from "../../domain/errors.ts";
-import { idOf, type Person } from "../../domain/member.ts";
+import { type Identity, personIdOf } from "../../domain/member.ts";
 import { hashRecoveryCode, totpSecretName } from "../../domain/second-factor.ts";
 import { totpRequired } from "../../http/principal-guard.ts";
 import { findTotpStep } from "../../lib/totp.ts";
@@ -12,7 +12,7 @@ import type { SessionServices } from "./visitor.ts";
 export async function refuseWithoutSecondFactor(
   services: SessionServices,
   attempt: Attempt,
-  person: Person,
+  person: Identity,
   sent: string | undefined,
   context: WriteContext,
 ): Promise<{ verdict: Verdict; value: AppError } | null> {
@@ -30,7 +30,7 @@ export async function refuseWithoutSecondFactor(
 /** Uses up the code; true only once per code. */
 async function takeCode(
   services: SessionServices,
-  person: Person,
+  person: Identity,
   factor: SecondFactor,
   sent: string,
   context: WriteContext,
@@ -38,7 +38,7 @@ async function takeCode(
   const { secondFactors } = services.store;
   const digits = readCode(sent);
   if (digits === null) {
-    const hash = hashRecoveryCode(idOf(person), sent);
+    const hash = hashRecoveryCode(personIdOf(person), sent);
     return hash !== null && (await secondFactors.takeRecoveryCode(person, hash, context));
   }
   const secret = await openSecret(services, person, factor.sealedSecret);
@@ -54,16 +54,16 @@ export function readCode(sent: string): string | null {
 
 export async function sealSecret(
   { sealing }: Pick<SessionServices, "sealing">,
-  person: Person,
+  person: Identity,
   secret: Uint8Array,
 ): Promise<string> {
-  return await sealing.seal(totpSecretName(idOf(person)), secret.toHex());
+  return await sealing.seal(totpSecretName(personIdOf(person)), secret.toHex());
 }
 
 export async function openSecret(
   { sealing }: Pick<SessionServices, "sealing">,
-  person: Person,
+  person: Identity,
   sealed: string,
 ): Promise<Uint8Array> {
-  return Uint8Array.fromHex(await sealing.open(totpSecretName(idOf(person)), sealed));
+  return Uint8Array.fromHex(await sealing.open(totpSecretName(personIdOf(person)), sealed));
 }

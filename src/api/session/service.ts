@@ -4,7 +4,7 @@ import type { Client } from "../../core/sign-in/attempts.ts";
 import { type DeviceClaim, isDeviceOf } from "../../domain/device.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
-import { idOf, personOf } from "../../domain/member.ts";
+import { identityOf, personIdOf } from "../../domain/member.ts";
 import { lifetimeMs, sessionTokenLength } from "../../domain/session.ts";
 import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
@@ -54,7 +54,7 @@ export async function signIn(
       return { verdict: "wrong", value: unauthorized("E-mail address or password is wrong.") };
     }
     const context = contextOf(services, visitor, null);
-    const refusal = await refuseWithoutSecondFactor(services, attempt, personOf(access), sent.totp, context);
+    const refusal = await refuseWithoutSecondFactor(services, attempt, identityOf(access), sent.totp, context);
     if (refusal === null) return { verdict: "right", value: { ...access, passwordHash } };
     if (refusal.verdict === "wrong") noteRefusal(services, visitor, access, attempt.accountFailures);
     return refusal;
@@ -92,7 +92,7 @@ export async function openSession(
   const token = services.ids.secret(sessionTokenLength);
   const session: Session = {
     id: services.ids.uuid(),
-    ...personOf({ account, member }),
+    ...identityOf({ account, member }),
     userAgent: visitor.userAgent,
     ipPrefix: visitor.ipPrefix,
     createdAt: nowMs,
@@ -121,7 +121,7 @@ function noteRefusal(services: SessionServices, visitor: Visitor, access: SignIn
       accountId: access.account.id,
       actor: actorOf(visitor, null),
       action: "session.refuse",
-      targetId: idOf(personOf(access)),
+      targetId: personIdOf(identityOf(access)),
       details: { failures },
       createdAt: services.clock.nowMs(),
     })

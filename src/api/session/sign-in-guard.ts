@@ -4,7 +4,7 @@ import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";
 import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
 import { AppError } from "../../domain/errors.ts";
-import { personOf } from "../../domain/member.ts";
+import { identityOf } from "../../domain/member.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
@@ -131,7 +131,7 @@ async function endSessionBefore(services: Services, request: Request): Promise<v
   const before: OpenedSession | null = await findSessionPrincipal(services, request);
   if (before === null) return;
   const context = writeContext(services, request, before);
-  await services.store.sessions.revoke(personOf(before), before.sessionId, context);
+  await services.store.sessions.revoke(identityOf(before), before.sessionId, context);
 }
 
 function tlsRequired(services: Services, request: Request): AppError {

@@ -1,6 +1,6 @@
 /** Accounts, which own companions and may sign in. */
 import type { Account, Plan, Role } from "../../domain/account.ts";
-import type { Person } from "../../domain/member.ts";
+import type { Identity } from "../../domain/member.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewAccount {
@@ -46,7 +46,7 @@ export interface AccountStore {
    * person. Audit: `account.update` or `member.update`, never with the hash.
    */
   setPassword(
-    person: Person,
+    person: Identity,
     passwordHash: string,
     keptSessionId: string | null,
     context: WriteContext,

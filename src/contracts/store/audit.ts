@@ -3,10 +3,10 @@ import type { Page, PageRequest } from "./page.ts";
 
 /** Who made a change, and from where. */
 export interface AuditActor {
-  kind: "key" | "session" | "cli" | "system";
-  /** The key's or session's id; null for the CLI and the system. */
+  kind: "key" | "session" | "cli" | "system" | "visitor" | "model" | "clock";
+  /** The key's or session's id; null for all others. */
   id: string | null;
-  /** The client's address cut to /24 or /48; null for the CLI and the system. */
+  /** The client's address cut to /24 or /48; null for all others. */
   ipPrefix: string | null;
   requestId: string | null;
   /** Who it was, if not the account's own sign-in: kept by name, since the entry outlives the member. */

@@ -20,7 +20,7 @@ export type Refusals = ReadonlyMap<string, AppError>;
 /** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
   const { embedToken, ...rest } = companion;
-  const facts = { hasSources: false, toolCount: 0, embedToken: embedToken.token };
+  const facts = { hasSources: false, toolCount: 0, hadPeople: false, embedToken: embedToken.token };
   return { ...rest, ...facts, accountId, createdAt: nowMs, updatedAt: nowMs };
 }
 

@@ -1,5 +1,5 @@
 /** Second factors of people, and the sealed values of the server itself. */
-import type { Person } from "../../domain/member.ts";
+import type { Identity } from "../../domain/member.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface SecondFactor {
@@ -22,22 +22,22 @@ export interface SecondFactorConfirmation {
 }
 
 export interface SecondFactorStore {
-  find(person: Person): Promise<SecondFactor | null>;
+  find(person: Identity): Promise<SecondFactor | null>;
   /** Addresses of people who have a secret, confirmed or not, oldest first, at most `limit`. */
   listHolders(limit: number): Promise<string[]>;
   /**
    * Stores a new secret, replacing an unconfirmed one; false, changing nothing, if one is confirmed. Audit:
    * `totp.begin`.
    */
-  begin(person: Person, sealedSecret: string, context: WriteContext): Promise<boolean>;
+  begin(person: Identity, sealedSecret: string, context: WriteContext): Promise<boolean>;
   /** False, changing nothing, if that secret is no longer waiting for confirmation. Audit: `totp.enable`. */
-  confirm(person: Person, confirmation: SecondFactorConfirmation, context: WriteContext): Promise<boolean>;
+  confirm(person: Identity, confirmation: SecondFactorConfirmation, context: WriteContext): Promise<boolean>;
   /** Uses up a code: true once per step, and never for a step before an accepted one. */
-  takeStep(person: Person, step: number): Promise<boolean>;
+  takeStep(person: Identity, step: number): Promise<boolean>;
   /** Uses up a recovery code, by its SHA-256: true once. Audit: `totp.recover`, with the number left. */
-  takeRecoveryCode(person: Person, hash: string, context: WriteContext): Promise<boolean>;
+  takeRecoveryCode(person: Identity, hash: string, context: WriteContext): Promise<boolean>;
   /** Removes the secret, confirmed or not, and the recovery codes. False if there is none. Audit: `totp.disable`. */
-  remove(person: Person, context: WriteContext): Promise<boolean>;
+  remove(person: Identity, context: WriteContext): Promise<boolean>;
 }
 
 export interface ServerSecretStore {

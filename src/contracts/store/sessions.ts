@@ -1,6 +1,6 @@
 /** Dashboard sessions, and the one-time links that start them. */
 import type { Account } from "../../domain/account.ts";
-import type { Member, Person } from "../../domain/member.ts";
+import type { Identity, Member } from "../../domain/member.ts";
 import type { NewAccount } from "./accounts.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -51,9 +51,9 @@ export interface SessionStore {
   /** Whom the address signs in: an account's own, or a member who has joined; `passwordHash` is null without a password. */
   findAccess(email: string): Promise<(SignInAccess & { passwordHash: string | null }) | null>;
   /** The person's own. */
-  list(person: Person): Promise<Session[]>;
+  list(person: Identity): Promise<Session[]>;
   /** False if it is not the person's own. Audit: `session.revoke`. */
-  revoke(person: Person, sessionId: string, context: WriteContext): Promise<boolean>;
+  revoke(person: Identity, sessionId: string, context: WriteContext): Promise<boolean>;
   /** Sets the last use of many sessions in one commit. */
   recordUses(uses: readonly { sessionId: string; lastUsedAt: number }[]): Promise<void>;
   /** Deletes sessions and links past their end, and sessions idle since before `idleBeforeMs`. */

@@ -73,6 +73,7 @@ export type * from "./companions.ts";
 export type * from "./conversations.ts";
 export type * from "./editions.ts";
 export type * from "./embed-tokens.ts";
+export type * from "./handoffs.ts";
 export type * from "./idempotency.ts";
 export type * from "./knowledge.ts";
 export type * from "./members.ts";

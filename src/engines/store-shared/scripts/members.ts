@@ -2,7 +2,7 @@
 import type { MemberStore } from "../../../contracts/store/members.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
-import type { Member, Person } from "../../../domain/member.ts";
+import type { Identity, Member } from "../../../domain/member.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
@@ -42,7 +42,7 @@ export function* findJoined(email: string): Script<Member | null> {
 }
 
 /** What signs a person in has the same columns in both tables. */
-export const signInOf = ({ accountId, memberId }: Person) =>
+export const signInOf = ({ accountId, memberId }: Identity) =>
   memberId === null ? ({ table: "accounts", id: accountId } as const) : ({ table: "members", id: memberId } as const);
 
 /** Whether the address signs in; until the transaction ends, no one else makes it do so. */
@@ -55,10 +55,10 @@ const ofPerson = "account_id = $1 AND member_id IS NOT DISTINCT FROM $2";
 export const recoveryCodesOf = `recovery_codes WHERE ${ofPerson}`;
 
 /** Returns how many there were. */
-export const endSessions = ({ accountId, memberId }: Person, keptId: string | null): Script<number> =>
+export const endSessions = ({ accountId, memberId }: Identity, keptId: string | null): Script<number> =>
   run(`DELETE FROM sessions WHERE ${ofPerson} AND id IS DISTINCT FROM $3`, accountId, memberId, keptId);
 
-export const endLinks = ({ accountId, memberId }: Person): Script<number> =>
+export const endLinks = ({ accountId, memberId }: Identity): Script<number> =>
   run(`DELETE FROM one_time_links WHERE ${ofPerson}`, accountId, memberId);
 
 interface NewPassword {
@@ -69,7 +69,7 @@ interface NewPassword {
 
 /** Also ends sessions and links: whoever knew the old password, or held a link, is signed out. False without the person. */
 export function* replacePassword(
-  person: Person,
+  person: Identity,
   { passwordHash, keptSessionId, isJoining = false }: NewPassword,
   context: WriteContext,
 ): Script<boolean> {
@@ -84,7 +84,7 @@ export function* replacePassword(
 
 /** Names the person, as what changes them is called in the audit log. */
 function* recordOf(
-  { accountId, memberId }: Person,
+  { accountId, memberId }: Identity,
   context: WriteContext,
   details: Record<string, string[] | number>,
   action = memberId === null ? "account.update" : "member.update",
@@ -93,7 +93,7 @@ function* recordOf(
 }
 
 /** Gives back what a member holds of other resources, in the commit that removes them. */
-export type ReleaseMember = (person: Person, context: WriteContext) => Script<void>;
+export type ReleaseMember = (person: Identity, context: WriteContext) => Script<void>;
 
 export function createMemberStore(scripts: ScriptRunner, onMemberRemoved?: ReleaseMember): MemberStore {
   return {

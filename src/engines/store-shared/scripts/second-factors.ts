@@ -1,7 +1,7 @@
 /** Second factors, their recovery codes, and the server's sealed values. */
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../../../contracts/store/second-factors.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import type { Person } from "../../../domain/member.ts";
+import type { Identity } from "../../../domain/member.ts";
 import { changes } from "./changes.ts";
 import { endSessions, recoveryCodesOf, signInOf } from "./members.ts";
 import { all, get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
@@ -29,17 +29,17 @@ function sentencesOf(table: string) {
 }
 const sentences = { accounts: sentencesOf("accounts"), members: sentencesOf("members") };
 
-function of(person: Person) {
+function of(person: Identity) {
   const { table, id } = signInOf(person);
   return { ...sentences[table], id };
 }
 
-function* countCodesOf({ accountId, memberId }: Person): Script<number> {
+function* countCodesOf({ accountId, memberId }: Identity): Script<number> {
   return (yield* get<{ count: number }>(countCodes, accountId, memberId))?.count ?? 0;
 }
 
 function* record(
-  { accountId, memberId }: Person,
+  { accountId, memberId }: Identity,
   context: WriteContext,
   action: string,
   details: Record<string, number> = {},

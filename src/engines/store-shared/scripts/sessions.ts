@@ -2,7 +2,7 @@
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../../../contracts/store/sessions.ts";
 import { type Account, asMember } from "../../../domain/account.ts";
 import { AppError } from "../../../domain/errors.ts";
-import type { Person } from "../../../domain/member.ts";
+import type { Identity } from "../../../domain/member.ts";
 import { accountColumns, findAccount, hasAnyPassword, insertAccount } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { endLinks, findJoined, findMember, join, replacePassword, signInOf } from "./members.ts";
@@ -54,13 +54,13 @@ function* takeLink(hash: string, kind: OneTimeLink["kind"], nowMs: number): Scri
   return (yield* run(text, hash, kind, nowMs)) > 0;
 }
 
-function* findShown(person: Person): Script<ShownAccess | null> {
+function* findShown(person: Identity): Script<ShownAccess | null> {
   const { table, id } = signInOf(person);
   const text = `SELECT password_hash AS "passwordHash", totp_confirmed_at AS "totpConfirmedAt" FROM ${table} WHERE id = $1`;
   return yield* get<ShownAccess>(text, id);
 }
 
-function* isStill(person: Person, shown: ShownAccess): Script<boolean> {
+function* isStill(person: Identity, shown: ShownAccess): Script<boolean> {
   const row = yield* findShown(person);
   return row?.passwordHash === shown.passwordHash && row.totpConfirmedAt === shown.totpConfirmedAt;
 }

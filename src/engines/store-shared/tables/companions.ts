@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
+import type { HandoffSettings, LeadSettings } from "../../../domain/handoff.ts";
 import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
 import type { ReasoningEffort } from "../../../domain/reasoning.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
@@ -65,6 +66,11 @@ export function companionTables(dialect: Dialect) {
       toolCount: small("tool_count").notNull().default(0),
       /** Whether it ever had a tool: if not, no transcript of it has calls. */
       hadTools: boolean("had_tools").notNull().default(false),
+      handoff: json<HandoffSettings>("handoff"),
+      leads: json<LeadSettings>("leads"),
+      ratings: boolean("ratings").notNull().default(false),
+      askResolved: boolean("ask_resolved").notNull().default(false),
+      hadPeople: boolean("had_people").notNull().default(false),
       createdByKeyId: text("created_by_key_id"),
       createdAt: whole("created_at").notNull(),
       updatedAt: whole("updated_at").notNull(),

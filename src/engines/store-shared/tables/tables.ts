@@ -5,6 +5,7 @@ import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
 import { memberTables } from "./members.ts";
+import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
@@ -23,5 +24,6 @@ export function tablesOf(dialect: Dialect) {
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
+    ...peopleTables(dialect),
   };
 }

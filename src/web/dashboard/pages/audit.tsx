@@ -87,7 +87,8 @@ export default function AuditPage() {
 
 function actorName({ kind, id }: AuditEntry["actor"], keys: Record<string, string>): string {
   if (kind === "key") return `Key ${keys[id ?? ""] ?? `…${shortId(id ?? "")}`}`;
-  return { session: "Dashboard", cli: "Command line", system: "The server" }[kind];
+  const names = { visitor: "The visitor", model: "The model", clock: "The clock" };
+  return { ...names, session: "Dashboard", cli: "Command line", system: "The server" }[kind];
 }
 
 function Target({ entry: { action, target_id } }: { entry: AuditEntry }) {

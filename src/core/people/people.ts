@@ -1,0 +1,102 @@
+/**
+ * People who step into conversations: the one place where a conversation changes hands. Each change is one commit
+ * (`contracts/store/handoffs.ts`), decided by the pure rules of `decisions.ts`, and told to listeners after it.
+ */
+import type { ArrivalMark } from "../../contracts/coordination.ts";
+import type { WriteContext } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ConversationState, ConversationStatus, Handoff, Person } from "../../domain/handoff.ts";
+import type { VerifiedVisitor } from "../visitors/visitors.ts";
+
+/** A visitor's conversation with a companion that has `handoff`. */
+export interface VisitorPlace {
+  readonly companion: Companion;
+  readonly key: ConversationKey;
+  /** Null unless the visitor is verified. */
+  readonly visitor: VerifiedVisitor | null;
+  /** Taken when the request arrived: an erasure from then on includes it. */
+  readonly arrivalMark: ArrivalMark;
+  readonly requestId: string;
+}
+
+export interface Asked {
+  readonly state: ConversationState;
+  /** The deadline that runs, in epoch milliseconds. */
+  readonly untilMs: number | null;
+  readonly isAvailable: boolean;
+  /** Null while open, and where it never opens again. */
+  readonly reopensAtMs: number | null;
+  /** Whether it changed anything: such an ask counts in the address's hour. */
+  readonly hasChanged: boolean;
+}
+
+/** Whether a companion's visitors find somebody. */
+export interface Availability {
+  readonly isAvailable: boolean;
+  readonly reopensAtMs: number | null;
+}
+
+export interface KeptForPerson {
+  readonly handoff: Handoff;
+  /** Of the message; of the first, if it was kept before. */
+  readonly seq: number;
+  /** For a stream without events: what people wrote and none such has brought yet, in order. */
+  readonly texts: readonly string[];
+}
+
+/** Somebody of the team who acts on a conversation of a companion that they may see. */
+export interface TeamPlace {
+  readonly person: Person;
+  readonly companion: Companion;
+  readonly conversationId: string;
+  readonly key: ConversationKey;
+  readonly context: WriteContext;
+}
+
+export type Taken =
+  | { readonly isTaken: true; readonly handoff: Handoff }
+  /** With `stop: false`: it is reserved until the reply under way has ended. */
+  | { readonly isTaken: false; readonly handoff: Handoff };
+
+export interface SaidByPerson {
+  readonly seq: number;
+  /** Whether the same `client_id` had it already. */
+  readonly isRepeated: boolean;
+}
+
+export interface People {
+  availabilityOf(companion: Companion): Promise<Availability>;
+
+  /** Throws `conflict` where the visitor may not ask. The model's ask is never refused. */
+  ask(place: VisitorPlace, by: "visitor" | "model", reason: string | null): Promise<Asked>;
+  /** The visitor goes back to the companion; nothing if it answers already. */
+  goBack(place: VisitorPlace): Promise<void>;
+  /**
+   * Keeps a visitor's message for people. Null: the companion answers, as nobody has the conversation. `messageId`: the
+   * client's name of the message; one that is kept already is not kept again. Throws `quota_exceeded`.
+   */
+  keepMessage(
+    place: VisitorPlace,
+    message: { text: string; messageId: string | null; isPlain: boolean },
+  ): Promise<KeptForPerson | null>;
+  /** Notes an offer of a person in a reply that found nothing: then the visitor may ask, whatever `ask` says. */
+  noteOffer(key: ConversationKey): Promise<void>;
+
+  /** Throws `conflict` with `state` and `person`. `from`: the id of the holder whose conversation is taken over. */
+  take(place: TeamPlace, options: { stop: boolean; from: string | null }): Promise<Taken>;
+  release(place: TeamPlace, options: { close: boolean; from: string | null }): Promise<void>;
+  /** Takes first, always with `stop`; where that fails nothing is written. `afterSeq`: refused if a colleague wrote beyond it. */
+  say(place: TeamPlace, message: { text: string; clientId: string; afterSeq: number | null }): Promise<SaidByPerson>;
+  update(
+    place: TeamPlace,
+    change: { status?: ConversationStatus | null; assigneeId?: string | null; tags?: readonly string[] },
+  ): Promise<Handoff | null>;
+
+  /** Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it. */
+  noteTurn(place: Pick<VisitorPlace, "companion" | "key">): Promise<Handoff | null>;
+  /** `handoff` became null, or whoever has conversations is gone: they are the companion's again. */
+  releaseAll(of: { companionId: string } | { personId: string } | { keyId: string }): Promise<void>;
+  /** Returns what stops being told. The listener is called at once with a state that is not `companion`, from any instance. */
+  onTaken(key: ConversationKey, listener: () => void): () => void;
+}

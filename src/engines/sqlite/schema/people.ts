@@ -1,0 +1,14 @@
+/** Tables of people, for the generator of migrations. */
+import { tables } from "../tables.ts";
+
+export const {
+  handoffs,
+  handoffChanges,
+  handoffEvents,
+  messageAuthors,
+  conversationNotes,
+  readMarks,
+  presence,
+  contacts,
+  ratings,
+} = tables;

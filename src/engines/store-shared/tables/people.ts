@@ -1,0 +1,181 @@
+/** Tables of people who step into conversations, and of what visitors leave for them. */
+import { sql } from "drizzle-orm";
+import type {
+  ConversationState,
+  ConversationStatus,
+  HandoffActor,
+  HandoffEventType,
+  Person,
+  StateReason,
+} from "../../../domain/handoff.ts";
+import type { Dialect } from "./dialect.ts";
+
+export function peopleTables(dialect: Dialect) {
+  const { table, number, text, whole, small, boolean, json, primaryKey, index, uniqueIndex, inPostgres } = dialect;
+
+  // No foreign keys, as in conversations: the rows of a deleted one go in its chunk.
+  const conversationNumber = () => whole("conversation_number");
+
+  /** One for each conversation that has left plain talk. */
+  const handoffs = table(
+    "handoffs",
+    () => ({
+      conversationNumber: conversationNumber().primaryKey(),
+      accountId: text("account_id").notNull(),
+      companionId: text("companion_id").notNull(),
+      state: text<ConversationState>("state").notNull(),
+      reason: text<StateReason>("reason"),
+      person: json<Person>("person"),
+      reserved: json<Person>("reserved"),
+      sinceMs: whole("since_ms"),
+      untilMs: whole("until_ms"),
+      owedSinceMs: whole("owed_since_ms"),
+      wasPresent: boolean("was_present").notNull().default(false),
+      status: text<ConversationStatus>("status"),
+      assigneeId: text("assignee_id"),
+      tags: json<string[]>("tags").notNull(),
+      reachSeq: whole("reach_seq").notNull().default(0),
+      returnedAtMs: whole("returned_at_ms"),
+      plainSeq: whole("plain_seq").notNull().default(0),
+      seenSeq: whole("seen_seq").notNull().default(0),
+      missedAtMs: whole("missed_at_ms"),
+      isResolved: boolean("is_resolved"),
+      day: text("day").notNull().default(""),
+      dayMessages: small("day_messages").notNull().default(0),
+      change: whole("change").notNull(),
+    }),
+    (row) => [
+      index("handoffs_change").on(row.accountId, row.change),
+      index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
+      index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
+      index("handoffs_state").on(row.accountId, row.state).where(sql`state <> 'companion'`),
+      index("handoffs_status").on(row.accountId, row.status).where(sql`status IS NOT NULL`),
+    ],
+  );
+
+  /** The last `change` of an account's records: taken under its lock, so that they are in the order of commits. */
+  const handoffChanges = table("handoff_changes", () => ({
+    accountId: text("account_id").primaryKey(),
+    change: whole("change").notNull(),
+  }));
+
+  const handoffEvents = table(
+    "handoff_events",
+    () => ({
+      number: number(),
+      id: text("id").notNull().unique(),
+      conversationNumber: conversationNumber().notNull(),
+      accountId: text("account_id").notNull(),
+      companionId: text("companion_id").notNull(),
+      type: text<HandoffEventType>("type").notNull(),
+      by: json<HandoffActor>("by").notNull(),
+      sealedReason: text("sealed_reason"),
+      atMs: whole("at_ms").notNull(),
+    }),
+    (row) => [
+      index("handoff_events_conversation").on(row.conversationNumber, ...inPostgres(row.number)),
+      index("handoff_events_account").on(row.accountId, row.atMs),
+    ],
+  );
+
+  /** Who wrote the messages of people; their words are in `messages`, with the role `assistant`. */
+  const messageAuthors = table(
+    "message_authors",
+    () => ({
+      conversationNumber: conversationNumber().notNull(),
+      messageId: text("message_id").notNull(),
+      author: json<Person>("author").notNull(),
+      clientId: text("client_id").notNull(),
+    }),
+    (row) => [
+      primaryKey({ columns: [row.conversationNumber, row.messageId] }),
+      uniqueIndex("message_authors_client").on(row.conversationNumber, row.clientId),
+    ],
+  );
+
+  const conversationNotes = table(
+    "conversation_notes",
+    () => ({
+      id: text("id").primaryKey(),
+      conversationNumber: conversationNumber().notNull(),
+      author: json<Person>("author").notNull(),
+      sealedText: text("sealed_text").notNull(),
+      createdAt: whole("created_at").notNull(),
+    }),
+    (row) => [index("conversation_notes_conversation").on(row.conversationNumber)],
+  );
+
+  /** How far each of the team has read. */
+  const readMarks = table(
+    "read_marks",
+    () => ({
+      conversationNumber: conversationNumber().notNull(),
+      personId: text("person_id").notNull(),
+      seq: whole("seq").notNull(),
+    }),
+    (row) => [primaryKey({ columns: [row.conversationNumber, row.personId] })],
+  );
+
+  const presence = table(
+    "presence",
+    () => ({
+      accountId: text("account_id").notNull(),
+      personId: text("person_id").notNull(),
+      person: json<Person>("person").notNull(),
+      isAvailable: boolean("is_available").notNull(),
+      seenAtMs: whole("seen_at_ms"),
+      untilMs: whole("until_ms"),
+    }),
+    (row) => [primaryKey({ columns: [row.accountId, row.personId] })],
+  );
+
+  /** The newest contact that a visitor has left. */
+  const contacts = table(
+    "contacts",
+    () => ({
+      conversationNumber: conversationNumber().primaryKey(),
+      accountId: text("account_id").notNull(),
+      companionId: text("companion_id").notNull(),
+      /** JSON of `email`, `name` and `message`. */
+      sealedContact: text("sealed_contact").notNull(),
+      consentText: text("consent_text").notNull(),
+      consentedAt: whole("consented_at").notNull(),
+      /** Mails that told the visitor what people wrote. */
+      mails: small("mails").notNull().default(0),
+      mailedAt: whole("mailed_at"),
+      mailedSeq: whole("mailed_seq").notNull().default(0),
+    }),
+    (row) => [index("contacts_account").on(row.accountId, row.consentedAt)],
+  );
+
+  const ratings = table(
+    "ratings",
+    () => ({
+      conversationNumber: conversationNumber().notNull(),
+      /** The client's name of the exchange. */
+      clientId: text("client_id").notNull(),
+      accountId: text("account_id").notNull(),
+      companionId: text("companion_id").notNull(),
+      rating: text<"up" | "down">("rating").notNull(),
+      reasons: json<string[]>("reasons").notNull(),
+      sealedComment: text("sealed_comment"),
+      createdAt: whole("created_at").notNull(),
+    }),
+    (row) => [
+      primaryKey({ columns: [row.conversationNumber, row.clientId] }),
+      index("ratings_account").on(row.accountId, row.createdAt),
+    ],
+  );
+
+  return {
+    handoffs,
+    handoffChanges,
+    handoffEvents,
+    messageAuthors,
+    conversationNotes,
+    readMarks,
+    presence,
+    contacts,
+    ratings,
+  };
+}
