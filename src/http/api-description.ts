@@ -58,6 +58,7 @@ export const apiTags = {
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Webhooks: "The servers of an account that receive its events, and the deliveries to them.",
+  Members: "The people who work with an account's companions, beside its own sign-in.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",

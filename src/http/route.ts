@@ -42,6 +42,7 @@ import { type Asked, openEmbed, pageView, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type ArrivedBody, type JsonBody, readJsonBody, takeBody } from "./json-body.ts";
 import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
+import { storeFor } from "./member-store.ts";
 import { openPrincipal, writeContext } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
@@ -215,5 +216,7 @@ async function openGuard(route: RouteFacts, call: RequestCall<string>) {
     return await openEmbed(services, request, token, set.headers, asks);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
-  return { principal, writeContext: () => writeContext(services, request, principal) };
+  const guarded = { principal, writeContext: () => writeContext(services, request, principal) };
+  const store = storeFor(services.store, principal);
+  return store === services.store ? guarded : { ...guarded, services: { ...services, store } };
 }

@@ -21,12 +21,16 @@ export function memberStoreContract(open: OpenStore): void {
     async function invite(fields: Partial<NewMember> = {}, of = account): Promise<NewMember> {
       const defaults = { email: "grace@shop.example", name: "Grace", role: "responder", companionIds: null } as const;
       const member = { id: systemIds.uuid(), ...defaults, ...fields };
-      await world.store.members.create(of.id, member, world.context());
+      await world.store.members.create(of.id, member, makeLink(member.id, of), world.context());
       return member;
     }
 
+    function makeLink(memberId: string, of = account, expiresAt = 9e15): OneTimeLink {
+      return { hash: systemIds.uuid(), kind: "invitation", accountId: of.id, memberId, expiresAt };
+    }
+
     async function link(memberId: string, of = account, expiresAt = 9e15): Promise<OneTimeLink> {
-      const made = { hash: systemIds.uuid(), kind: "invitation", accountId: of.id, memberId, expiresAt } as const;
+      const made = makeLink(memberId, of, expiresAt);
       await world.store.sessions.createLink(made, world.context());
       return made;
     }
@@ -101,7 +105,8 @@ export function memberStoreContract(open: OpenStore): void {
       const context = () => ({ ...world.context(), holdings: { free: holdings, paid: holdings } });
       const create = (number: number) => {
         const member = { id: systemIds.uuid(), email: `m${number}@shop.example`, name: "M", role: "owner" } as const;
-        return world.store.members.create(account.id, { ...member, companionIds: null }, context());
+        const link = makeLink(member.id);
+        return world.store.members.create(account.id, { ...member, companionIds: null }, link, context());
       };
       const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, number) => create(number)));
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);

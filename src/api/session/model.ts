@@ -47,11 +47,13 @@ export const setUpBody = compileBody("SetUp", () => ({
 }));
 export type SetUp = Static<typeof setUpBody.schema>;
 
-export const passwordResetBody = compileBody("PasswordReset", () => ({
+const chosenPassword = () => ({
   secret: linkSecret(),
   password: newPasswordText(),
   totp: t.Optional(givenCode()),
-}));
+});
+export const passwordResetBody = compileBody("PasswordReset", chosenPassword);
+export const invitationBody = compileBody("Invitation", chosenPassword);
 export type PasswordReset = Static<typeof passwordResetBody.schema>;
 
 export const passwordChangeBody = compileBody("PasswordChange", () => ({

@@ -1,5 +1,6 @@
 /** Members of accounts: invited, joined, changed and removed. How they sign in is part of `sessions.ts`. */
 import type { Member } from "../../domain/member.ts";
+import type { OneTimeLink } from "./sessions.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export type NewMember = Pick<Member, "id" | "email" | "name" | "role" | "companionIds"> & { name: string };
@@ -12,10 +13,10 @@ export type MemberCheck = (current: Member) => void;
 
 export interface MemberStore {
   /**
-   * Rejects with `limit_reached` beyond the account's holdings, in which its own sign-in does not count. The address may
+   * With the link that invites them. Rejects with `limit_reached` beyond the account's holdings, in which its own sign-in does not count. The address may
    * be any: whether it signs in already is decided when the invitation is spent. Audit: `member.create`.
    */
-  create(accountId: string, member: NewMember, context: WriteContext): Promise<void>;
+  create(accountId: string, member: NewMember, invitation: OneTimeLink, context: WriteContext): Promise<void>;
   /** The account's own sign-in first, under the account's id; then the others in the order of their ids. Empty without the account. */
   list(accountId: string): Promise<Member[]>;
   /** By its id, which is the account's for its own sign-in. */

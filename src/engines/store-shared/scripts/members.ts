@@ -97,11 +97,12 @@ export type ReleaseMember = (person: Identity, context: WriteContext) => Script<
 
 export function createMemberStore(scripts: ScriptRunner, onMemberRemoved?: ReleaseMember): MemberStore {
   return {
-    create: (accountId, { companionIds, ...member }, context) =>
+    create: (accountId, { companionIds, ...member }, invitation, context) =>
       scripts.change(accountId, function* () {
         yield* changes.requireAccount(accountId);
         const stored = { ...member, accountId, companionIds: companionIds && JSON.stringify(companionIds) };
         yield* insert("members", { ...stored, createdAt: context.nowMs });
+        yield* insert("one_time_links", { ...invitation });
         yield* holdings.checkNewMember(accountId, context);
         const details = { role: member.role };
         yield* changes.record(context, { accountId, action: "member.create", targetId: member.id, details });
