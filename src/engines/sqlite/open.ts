@@ -12,6 +12,7 @@ import { createKnowledgeSources } from "../store-shared/scripts/knowledge-source
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
 import { createHandoffStore } from "../store-shared/scripts/people.ts";
 import { part } from "../store-shared/scripts/script.ts";
+import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
@@ -157,6 +158,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
         }),
     }),
     idempotency: createIdempotencyStore(scripts),
+    mails: createMailStore(scripts, new MailBell()),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
