@@ -17,6 +17,9 @@ CREATE TABLE "accounts" (
 	"totp_secret" text COLLATE "C",
 	"totp_confirmed_at" bigint,
 	"totp_last_step" bigint,
+	"name" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "accounts_id_unique" UNIQUE("id"),
 	CONSTRAINT "accounts_email_unique" UNIQUE("email")
 );
@@ -49,6 +52,8 @@ CREATE TABLE "audit" (
 	"actor_id" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
 	"request_id" text COLLATE "C",
+	"actor_member_id" text COLLATE "C",
+	"actor_name" text COLLATE "C",
 	"action" text COLLATE "C" NOT NULL,
 	"target_id" text COLLATE "C",
 	"details" text COLLATE "C" NOT NULL,
@@ -91,16 +96,35 @@ CREATE TABLE "mails" (
 	CONSTRAINT "mails_id_unique" UNIQUE("id")
 );
 --> statement-breakpoint
+CREATE TABLE "members" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
+	"companion_ids" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
+	"password_hash" text COLLATE "C",
+	"totp_secret" text COLLATE "C",
+	"totp_confirmed_at" bigint,
+	"totp_last_step" bigint,
+	"joined_at" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "one_time_links" (
 	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
 	"account_id" text COLLATE "C",
+	"member_id" text COLLATE "C",
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "recovery_codes" (
 	"account_id" text COLLATE "C" NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	CONSTRAINT "recovery_codes_account_id_hash_pk" PRIMARY KEY("account_id","hash")
 );
 --> statement-breakpoint
@@ -112,6 +136,7 @@ CREATE TABLE "server_secrets" (
 CREATE TABLE "sessions" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	"hash" text COLLATE "C" NOT NULL,
 	"user_agent" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
@@ -306,7 +331,8 @@ CREATE TABLE "messages" (
 	"client_id" text COLLATE "C",
 	"end_code" text COLLATE "C",
 	"finish_reason" text COLLATE "C",
-	"repeats" integer
+	"repeats" integer,
+	"seq" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "removals" (
@@ -454,11 +480,14 @@ CREATE TABLE "handoffs" (
 	"state" text COLLATE "C" NOT NULL,
 	"reason" text COLLATE "C",
 	"person" text COLLATE "C",
+	"person_id" text COLLATE "C",
 	"reserved" text COLLATE "C",
 	"since_ms" bigint,
 	"until_ms" bigint,
 	"owed_since_ms" bigint,
 	"was_present" boolean DEFAULT false NOT NULL,
+	"is_asked" boolean DEFAULT false NOT NULL,
+	"is_offered" boolean DEFAULT false NOT NULL,
 	"status" text COLLATE "C",
 	"assignee_id" text COLLATE "C",
 	"tags" text COLLATE "C" NOT NULL,
@@ -475,20 +504,19 @@ CREATE TABLE "handoffs" (
 --> statement-breakpoint
 CREATE TABLE "message_authors" (
 	"conversation_number" bigint NOT NULL,
-	"message_id" text COLLATE "C" NOT NULL,
+	"seq" integer NOT NULL,
 	"author" text COLLATE "C" NOT NULL,
 	"client_id" text COLLATE "C" NOT NULL,
-	CONSTRAINT "message_authors_conversation_number_message_id_pk" PRIMARY KEY("conversation_number","message_id")
+	CONSTRAINT "message_authors_conversation_number_seq_pk" PRIMARY KEY("conversation_number","seq")
 );
 --> statement-breakpoint
 CREATE TABLE "presence" (
+	"person_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
-	"person_id" text COLLATE "C" NOT NULL,
 	"person" text COLLATE "C" NOT NULL,
 	"is_available" boolean NOT NULL,
 	"seen_at_ms" bigint,
-	"until_ms" bigint,
-	CONSTRAINT "presence_account_id_person_id_pk" PRIMARY KEY("account_id","person_id")
+	"until_ms" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "ratings" (
@@ -767,6 +795,7 @@ ALTER TABLE "mail_days" ADD CONSTRAINT "mail_days_account_id_accounts_id_fk" FOR
 ALTER TABLE "mails" ADD CONSTRAINT "mails_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mails" ADD CONSTRAINT "mails_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mails" ADD CONSTRAINT "mails_conversation_id_conversations_id_fk" FOREIGN KEY ("conversation_id") REFERENCES "conversations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "one_time_links" ADD CONSTRAINT "one_time_links_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -774,6 +803,15 @@ ALTER TABLE "visitor_keys" ADD CONSTRAINT "visitor_keys_account_id_accounts_id_f
 ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "embed_tokens" ADD CONSTRAINT "embed_tokens_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "voice_agent_grants" ADD CONSTRAINT "voice_agent_grants_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "contacts" ADD CONSTRAINT "contacts_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "conversation_notes" ADD CONSTRAINT "conversation_notes_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoff_changes" ADD CONSTRAINT "handoff_changes_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoff_events" ADD CONSTRAINT "handoff_events_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoffs" ADD CONSTRAINT "handoffs_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "message_authors" ADD CONSTRAINT "message_authors_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "presence" ADD CONSTRAINT "presence_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ratings" ADD CONSTRAINT "ratings_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "read_marks" ADD CONSTRAINT "read_marks_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "budget_periods" ADD CONSTRAINT "budget_periods_budget_id_budgets_id_fk" FOREIGN KEY ("budget_id") REFERENCES "budgets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "budgets" ADD CONSTRAINT "budgets_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tools" ADD CONSTRAINT "tools_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -787,6 +825,8 @@ CREATE INDEX "mails_due" ON "mails" USING btree ("due_at","number") WHERE proble
 CREATE INDEX "mails_account" ON "mails" USING btree ("account_id","member_id");--> statement-breakpoint
 CREATE INDEX "mails_companion" ON "mails" USING btree ("companion_id") WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "mails_conversation" ON "mails" USING btree ("conversation_id") WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "members_account" ON "members" USING btree ("account_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "members_joined" ON "members" USING btree ("email") WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_fact" ON "visitor_keys" USING btree ("fact");--> statement-breakpoint
@@ -832,9 +872,11 @@ CREATE INDEX "handoff_events_account" ON "handoff_events" USING btree ("account_
 CREATE INDEX "handoffs_change" ON "handoffs" USING btree ("account_id","change");--> statement-breakpoint
 CREATE INDEX "handoffs_until" ON "handoffs" USING btree ("until_ms") WHERE until_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_held" ON "handoffs" USING btree ("companion_id") WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX "handoffs_person" ON "handoffs" USING btree ("person_id") WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_state" ON "handoffs" USING btree ("account_id","state") WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX "handoffs_status" ON "handoffs" USING btree ("account_id","status") WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "message_authors_client" ON "message_authors" USING btree ("conversation_number","client_id");--> statement-breakpoint
+CREATE INDEX "presence_account" ON "presence" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "ratings_account" ON "ratings" USING btree ("account_id","created_at");--> statement-breakpoint
 CREATE INDEX "erasures_visitor" ON "erasures" USING btree ("companion_id","visitor_id");--> statement-breakpoint
 CREATE INDEX "open_turns_companion" ON "open_turns" USING btree ("companion_id","day");--> statement-breakpoint
@@ -1785,14 +1827,15 @@ BEGIN
 				excluded."updated_at"
 			),
 			"sealed_visitor" = coalesce(excluded."sealed_visitor", c."sealed_visitor")
-		RETURNING c."number", c."companion_id", c."session_id", c."visitor_id", c."updated_at"
+		RETURNING c."number", c."companion_id", c."session_id", c."visitor_id", c."updated_at", c."message_count"
 	), "written" AS (
 		INSERT INTO "messages" ("conversation_number", "id", "role", "channel", "complete", "input_tokens",
 			"output_tokens", "tokens_estimated", "created_at", "text", "client_id", "end_code",
-			"finish_reason", "model", "provider")
+			"finish_reason", "model", "provider", "seq")
 		SELECT "kept"."number", m."id", m."role", m."channel", m."complete", m."input", m."output", m."estimated",
 			m."time" + CASE WHEN "are_turns" THEN "kept"."updated_at" - "arrived"."last" ELSE 0 END, m."text",
-			"arrived"."client", m."code", m."finish", m."model", m."provider"
+			"arrived"."client", m."code", m."finish", m."model", m."provider",
+			"kept"."message_count" - "arrived"."count" + row_number() OVER (PARTITION BY m."place" ORDER BY m."at")
 		FROM unnest("places", "message_ids", "roles", "channels", "completes", "inputs", "outputs", "estimates", "times",
 			"texts", "end_codes", "finish_reasons", "models", "providers") WITH ORDINALITY
 			AS m("place", "id", "role", "channel", "complete", "input", "output", "estimated", "time", "text", "code",

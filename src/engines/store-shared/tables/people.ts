@@ -8,13 +8,19 @@ import type {
   Person,
   StateReason,
 } from "../../../domain/handoff.ts";
+import type { AccountTables } from "./accounts.ts";
+import type { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 
-export function peopleTables(dialect: Dialect) {
+type Owners = Pick<AccountTables, "accounts"> & Pick<ReturnType<typeof conversationTables>, "conversations">;
+
+export function peopleTables(dialect: Dialect, { accounts, conversations }: Owners) {
   const { table, number, text, whole, small, boolean, json, primaryKey, index, uniqueIndex, inPostgres } = dialect;
 
-  // No foreign keys, as in conversations: the rows of a deleted one go in its chunk.
-  const conversationNumber = () => whole("conversation_number");
+  // Foreign keys, unlike messages: few rows, which no way of deleting may leave behind.
+  const conversationNumber = () =>
+    whole("conversation_number").references(() => conversations.number, { onDelete: "cascade" });
+  const ownerId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
 
   /** One for each conversation that has left plain talk. */
   const handoffs = table(
@@ -26,11 +32,15 @@ export function peopleTables(dialect: Dialect) {
       state: text<ConversationState>("state").notNull(),
       reason: text<StateReason>("reason"),
       person: json<Person>("person"),
+      /** The person's, for those who are gone. */
+      personId: text("person_id"),
       reserved: json<Person>("reserved"),
       sinceMs: whole("since_ms"),
       untilMs: whole("until_ms"),
       owedSinceMs: whole("owed_since_ms"),
       wasPresent: boolean("was_present").notNull().default(false),
+      isAsked: boolean("is_asked").notNull().default(false),
+      isOffered: boolean("is_offered").notNull().default(false),
       status: text<ConversationStatus>("status"),
       assigneeId: text("assignee_id"),
       tags: json<string[]>("tags").notNull(),
@@ -48,6 +58,7 @@ export function peopleTables(dialect: Dialect) {
       index("handoffs_change").on(row.accountId, row.change),
       index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
+      index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
       index("handoffs_state").on(row.accountId, row.state).where(sql`state <> 'companion'`),
       index("handoffs_status").on(row.accountId, row.status).where(sql`status IS NOT NULL`),
     ],
@@ -55,7 +66,7 @@ export function peopleTables(dialect: Dialect) {
 
   /** The last `change` of an account's records: taken under its lock, so that they are in the order of commits. */
   const handoffChanges = table("handoff_changes", () => ({
-    accountId: text("account_id").primaryKey(),
+    accountId: ownerId().primaryKey(),
     change: whole("change").notNull(),
   }));
 
@@ -83,12 +94,12 @@ export function peopleTables(dialect: Dialect) {
     "message_authors",
     () => ({
       conversationNumber: conversationNumber().notNull(),
-      messageId: text("message_id").notNull(),
+      seq: small("seq").notNull(),
       author: json<Person>("author").notNull(),
       clientId: text("client_id").notNull(),
     }),
     (row) => [
-      primaryKey({ columns: [row.conversationNumber, row.messageId] }),
+      primaryKey({ columns: [row.conversationNumber, row.seq] }),
       uniqueIndex("message_authors_client").on(row.conversationNumber, row.clientId),
     ],
   );
@@ -119,14 +130,14 @@ export function peopleTables(dialect: Dialect) {
   const presence = table(
     "presence",
     () => ({
-      accountId: text("account_id").notNull(),
-      personId: text("person_id").notNull(),
+      personId: text("person_id").primaryKey(),
+      accountId: ownerId().notNull(),
       person: json<Person>("person").notNull(),
       isAvailable: boolean("is_available").notNull(),
       seenAtMs: whole("seen_at_ms"),
       untilMs: whole("until_ms"),
     }),
-    (row) => [primaryKey({ columns: [row.accountId, row.personId] })],
+    (row) => [index("presence_account").on(row.accountId)],
   );
 
   /** The newest contact that a visitor has left. */
