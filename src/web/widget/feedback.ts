@@ -109,12 +109,13 @@ export function createQuestion({ chat, strings: words, announcer, host, read, wr
   host.box.querySelector(".log .notice")?.before(element);
   dress(host.box);
   let timer = 0;
-  let last: Message | undefined;
+  /** The reply below which it stands. */
+  let after = "";
 
   async function answer(isResolved: boolean): Promise<void> {
     try {
       await (await chat.client.getSdk()).setResolved(isResolved);
-      write({ resolvedAfter: last?.id ?? "" });
+      write({ resolvedAfter: after });
       sentence.textContent = strings.rateThanks;
       yes.hidden = no.hidden = true;
       sentence.focus();
@@ -127,11 +128,12 @@ export function createQuestion({ chat, strings: words, announcer, host, read, wr
   return () => {
     const now = chat.messages.at(-1);
     const isEnd = now?.role === "assistant" && now.state === "done" && !chat.isHeld && !now.asks;
-    if (now === last && isEnd) return;
-    last = now;
+    const end = isEnd ? now.id : "";
+    if (end && end === after) return;
+    after = end;
     clearTimeout(timer);
     element.hidden = true;
-    if (!isEnd || read().resolvedAfter === now.id) return;
+    if (!end || read().resolvedAfter === end) return;
     timer = window.setTimeout(() => {
       sentence.textContent = strings.resolvedAsk;
       yes.hidden = no.hidden = element.hidden = false;
