@@ -106,6 +106,7 @@ export function createListening(connection: Connection) {
         const events = isPolling
           ? poll(`${address}&wait=${waitSeconds}`, line.signal)
           : readStream(address, line.signal);
+        const before = cursor;
         let end = "";
         for (;;) {
           const { done, value } = await events.next();
@@ -122,7 +123,7 @@ export function createListening(connection: Connection) {
           yield value;
         }
         if (end === "error replaced") throw new CompanionError("replaced");
-        if (end === "over" || (state === "companion" && (!end || isPolling))) return;
+        if (end === "over" || (state === "companion" && (isPolling ? cursor === before : !end))) return;
         waitSeconds = pollSeconds;
         // A server with too many listeners answers without waiting.
         if (isPolling && Date.now() - startedAt > firstWaitMs) continue;
