@@ -121,6 +121,13 @@ export interface HandoffStore {
   listDue(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** The next deadline of all; null for none. */
   findNextDue(): Promise<number | null>;
+  /**
+   * In `person`, where the visitor waits for an answer, and whoever has it was present since they took it and is so no
+   * longer; who waits longest comes first.
+   */
+  listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /** How many there are in each state but `companion`, of all accounts. */
+  countStates(): Promise<Record<"waiting" | "person", number>>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
