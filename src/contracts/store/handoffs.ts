@@ -126,8 +126,8 @@ export interface HandoffStore {
    * longer; who waits longest comes first.
    */
   listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
-  /** How many there are in each state but `companion`, of all accounts. */
-  countStates(): Promise<Record<"waiting" | "person", number>>;
+  /** Of all accounts, for metrics. */
+  countState(state: "waiting" | "person"): Promise<number>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
