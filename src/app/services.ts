@@ -8,6 +8,7 @@ import { openInstances } from "../core/instances/open-instances.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createPeople } from "../core/people/create-people.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -152,6 +153,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     return openToolEngines(outgoing, { clock, log });
   });
   const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
+  const people = createPeople({ ...base, coordination, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -170,6 +172,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
+    await people.close();
     await events.close();
     await knowledge.close();
     await voice.close();
@@ -193,6 +196,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
+    people,
     uses,
     sealing,
     visitors,

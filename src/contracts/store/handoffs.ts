@@ -126,6 +126,11 @@ export interface HandoffStore {
    * longer; who waits longest comes first.
    */
   listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /**
+   * Outside `companion` although their companion has no `handoff` any more, or whoever has them is gone: a key that has
+   * ended, a member who was removed. Reads all that are outside.
+   */
+  listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** Of all accounts, for metrics. */
   countState(state: "waiting" | "person"): Promise<number>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */

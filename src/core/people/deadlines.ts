@@ -22,6 +22,7 @@ const whileAnyMs = 4_000;
 /** What other instances begin: less than the shortest deadline that they can set. */
 const whileNoneMs = 20_000;
 const afterFailureMs = 4_000;
+const strayEachMs = 60_000;
 /** What could not be kept is tried again then. */
 const againMs = 1_000;
 const chunk = 100;
@@ -34,6 +35,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
   let armedForMs = Number.POSITIVE_INFINITY;
   let looking: Promise<void> | null = null;
   let isStopped = true;
+  let strayAtMs = Number.NEGATIVE_INFINITY;
 
   function arm(delayMs: number): void {
     if (isStopped) return;
@@ -60,6 +62,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
   async function look(): Promise<void> {
     while (await keepDue()) if (isStopped) return;
     await findAbsent();
+    if (clock.monotonicMs() - strayAtMs >= strayEachMs) await releaseStray();
     const nextMs = await store.handoffs.findNextDue();
     if (nextMs !== null) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
     else if (services.announcements?.isShared) arm(whileNoneMs);
@@ -97,6 +100,18 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
 
   async function findAbsent(): Promise<void> {
     for (const one of await store.handoffs.listAbsent(clock.nowMs(), chunk)) await attempt(one, giveUp);
+  }
+
+  /** What a command or the end of a key has left: they tell nobody. */
+  async function releaseStray(): Promise<void> {
+    for (const one of await store.handoffs.listStray(clock.nowMs(), chunk)) await attempt(one, release);
+    strayAtMs = clock.monotonicMs();
+  }
+
+  async function release({ handoff: { person, reserved } }: Due, revision: Revision): Promise<boolean> {
+    const isSame = (now: Handoff) => now.person?.id === person?.id && now.reserved?.id === reserved?.id;
+    const server: Revision = { ...revision, actor: { type: "server" } };
+    return (await revisions.run(server, (on, by) => decideReleaseAll(on, by, isSame)))?.hasChanged ?? false;
   }
 
   async function giveUp({ handoff }: Due, revision: Revision): Promise<boolean> {

@@ -95,7 +95,10 @@ export interface People {
 
   /** Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it. */
   noteTurn(place: Pick<VisitorPlace, "companion" | "key">): Promise<Handoff | null>;
-  /** `handoff` became null, or whoever has conversations is gone: they are the companion's again. */
+  /**
+   * `handoff` became null, or whoever has conversations is gone: they are the companion's again. Never rejects: what could
+   * not be released is found within a minute (`HandoffStore.listStray`).
+   */
   releaseAll(of: { companionId: string } | { personId: string } | { keyId: string }): Promise<void>;
   /**
    * Returns what ends it. The listener is called as soon as somebody takes the conversation, at any instance that can be

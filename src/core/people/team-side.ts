@@ -154,6 +154,27 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     throw new AppError("conflict", "A message with this client_id and another text was sent before.");
   }
 
+  async function releaseHeld(of: Parameters<People["releaseAll"]>[0]): Promise<void> {
+    const isMeant = (handoff: Handoff) => {
+      if ("companionId" in of) return true;
+      const whose = [handoff.person, handoff.reserved];
+      return whose.some((person) => ("keyId" in of ? person?.keyId === of.keyId : person?.id === of.personId));
+    };
+    for (;;) {
+      const held = await store.handoffs.listHeld(of, pageLimit);
+      let released = 0;
+      for (const key of held) {
+        const accountId = (await store.handoffs.find(key))?.accountId;
+        const companion = accountId === undefined ? null : await store.companions.find(accountId, key.companionId);
+        if (companion === null) continue;
+        const revision: Revision = { place: { key }, companion, actor: { type: "server" } };
+        const revised = await revisions.run(revision, (on, by) => decideReleaseAll(on, by, isMeant));
+        if (revised?.hasChanged) released++;
+      }
+      if (held.length < pageLimit || released === 0) return;
+    }
+  }
+
   return {
     async take(place, { stop, from }) {
       if (!stop) return await reserve(place, from);
@@ -172,23 +193,10 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     },
 
     async releaseAll(of) {
-      const isMeant = (handoff: Handoff) => {
-        if ("companionId" in of) return true;
-        const whose = [handoff.person, handoff.reserved];
-        return whose.some((person) => ("keyId" in of ? person?.keyId === of.keyId : person?.id === of.personId));
-      };
-      for (;;) {
-        const held = await store.handoffs.listHeld(of, pageLimit);
-        let released = 0;
-        for (const key of held) {
-          const accountId = (await store.handoffs.find(key))?.accountId;
-          const companion = accountId === undefined ? null : await store.companions.find(accountId, key.companionId);
-          if (companion === null) continue;
-          const revision: Revision = { place: { key }, companion, actor: { type: "server" } };
-          const revised = await revisions.run(revision, (on, by) => decideReleaseAll(on, by, isMeant));
-          if (revised?.hasChanged) released++;
-        }
-        if (held.length < pageLimit || released === 0) return;
+      try {
+        await releaseHeld(of);
+      } catch (error) {
+        services.log.error("conversations are not released yet", { error });
       }
     },
   };
