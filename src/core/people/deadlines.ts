@@ -2,7 +2,7 @@
 
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Handoff } from "../../domain/handoff.ts";
-import { decideAbsent, decideDue } from "./asking.ts";
+import { decideAbsent, decideDue, decideReleaseAll } from "./asking.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 import { decideFinish, decideWaitOn } from "./taking.ts";
 import { ifQuiet } from "./turn-barrier.ts";
