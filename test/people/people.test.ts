@@ -233,7 +233,7 @@ describe("taking", () => {
     );
     // Not before: the reply is still under way.
     world.clock.advance(20_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "companion", reserved: ada });
     provider.say();
     await streaming;
@@ -253,7 +253,7 @@ describe("taking", () => {
     provider.say();
     await streaming;
     world.clock.advance(20_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "person", person: ada });
   });
 
@@ -366,10 +366,10 @@ describe("the clock", () => {
     const conversation = await world.begin();
     await world.people.ask(conversation.visitor, "visitor", null);
     world.clock.advance(119_999);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "waiting" });
     world.clock.advance(1);
-    await Promise.all([world.look(), world.look()]);
+    await Promise.all([world.check(), world.check()]);
     expect(await find(conversation)).toMatchObject({ state: "companion", reason: "missed", status: "open" });
     expect(await listLines(conversation)).toEqual(["asked by visitor", "missed by clock"]);
     expect((await listAudit())[0]).toMatchObject({ action: "conversation.miss", actor: { kind: "clock", id: null } });
@@ -381,11 +381,11 @@ describe("the clock", () => {
     for (const write of [() => keep(conversation, "Hm"), () => say(conversation, "Yes?")]) {
       world.clock.advance(29 * 60_000);
       await write();
-      await world.look();
+      await world.check();
       expect(await find(conversation)).toMatchObject({ state: "person" });
     }
     world.clock.advance(30 * 60_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({
       state: "companion",
       reason: "idle",
@@ -401,13 +401,13 @@ describe("the clock", () => {
     await world.people.take(conversation.as(ada), now);
     await keep(conversation, "Hello?");
     world.clock.advance(119_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "person" });
     world.clock.advance(1_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "waiting", person: null, status: "open" });
     world.clock.advance(120_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "companion", reason: "missed" });
     expect(await listLines(conversation)).toEqual(["taken by Ada", "asked by clock", "missed by clock"]);
   });
@@ -417,15 +417,15 @@ describe("the clock", () => {
     await world.people.take(conversation.as(ada), now);
     await keep(conversation, "Hello?");
     world.clock.advance(10 * 60_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "person" });
     const { handoffs } = server.services.store;
     const presence = { person: ada, companionIds: null, isAvailable: true, seenAtMs: null };
     await handoffs.setPresence(world.companion.accountId, { ...presence, untilMs: world.clock.nowMs() + 60_000 });
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "person" });
     world.clock.advance(60_000);
-    await world.look();
+    await world.check();
     expect(await find(conversation)).toMatchObject({ state: "waiting" });
   });
 });
@@ -453,12 +453,12 @@ describe("what ends with others", () => {
       const { id: keyId } = await server.createKey(account);
       const person = { ...ada, id: `${keyId}:Ada`, keyId };
       await world.people.take(conversation.as(person), now);
-      await world.look();
+      await world.check();
       expect(await find(conversation)).toMatchObject({ state: "person" });
       const { context } = conversation.as(ada);
       if (isPast) await store.apiKeys.revoke(account.id, keyId, context, ids.uuid);
       else expect((await client.call("DELETE", `/api/keys/${keyId}`)).status).toBe(204);
-      if (isPast) await world.look();
+      if (isPast) await world.check();
       expect(await find(conversation)).toMatchObject({ state: "companion", reason: "released" });
     }
   });

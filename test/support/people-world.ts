@@ -25,7 +25,7 @@ export interface PeopleWorld {
   readonly others: People;
   readonly companion: Companion & { embedToken: string };
   /** Keeps what is due now. */
-  look(): Promise<void>;
+  check(): Promise<void>;
   /** A conversation of one turn. */
   begin(): Promise<PeopleConversation>;
 }
@@ -53,7 +53,7 @@ export async function createPeopleWorld(
   const services = { ...server.services, clock };
   return {
     ...{ clock, companion, people: createPeople(services), others: createPeople(services) },
-    look: () => createDeadlines(services, new Revisions(services)).look(),
+    check: () => createDeadlines(services, new Revisions(services)).check(),
     async begin() {
       const conversation = conversationOf(server, companion, clock);
       await chat(server.url, companion.embedToken, { message: "Hi", session_id: conversation.key.sessionId });
