@@ -26,12 +26,25 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
+  handoffs: {
+    countState: "read",
+    listAbsent: "read",
+    listStray: "read",
+    ...reads("find", "findOf", "listDue", "findNextDue", "listHeld", "listLive", "listChanged", "listSince"),
+    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
+    ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
+  },
   idempotency: { ...reads("find"), ...writes("purge") },
   knowledge: {
     ...reads("list", "find", "findText", "listPassages", "findNextDue", "readUpload", "listDocuments", "listEditions"),
     ...reads("findPostings", "readPassages", "readEdition", "readVectors", "listUnembedded"),
     ...writes("create", "replace", "refresh", "delete", "claim", "renew", "release", "openEdition", "append"),
     ...writes("publish", "confirm", "fail", "purge", "replaceVectors"),
+  },
+  mails: {
+    // `takeDue` finds nothing to take most of the time.
+    ...reads("onAdded", "findNextDue", "takeDue"),
+    ...writes("add", "finish", "purge"),
   },
   secondFactors: {
     ...reads("find", "listHolders"),
