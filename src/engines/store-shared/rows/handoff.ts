@@ -8,8 +8,14 @@ import { toVisitorId } from "./conversation.ts";
 type Flag = boolean | number;
 
 type Encoded =
-  | ("person" | "reserved" | "tags" | "conversationId")
-  | ("wasPresent" | "isAsked" | "isOffered" | "isResolved");
+  | "person"
+  | "reserved"
+  | "tags"
+  | "wasPresent"
+  | "isAsked"
+  | "isOffered"
+  | "isResolved"
+  | "conversationId";
 
 export interface HandoffRow extends Omit<Handoff, Encoded> {
   person: string | null;

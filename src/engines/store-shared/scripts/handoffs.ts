@@ -174,14 +174,13 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const found = yield* lock(request, context.nowMs);
     if (found === null) return null;
     const { row, isNew } = found;
-    const { conversationId, accountId, number } = row;
+    const { conversationId, accountId, number, sealedVisitor } = row;
     const stored = yield* get<HandoffRow>(handoffQueries.lockRecord, number);
     const before = stored && toHandoff(conversationId, stored);
     const knownSeq = yield* findKnown(request, number);
     const key = toKey(row);
-    const place = { key, accountId, conversationId };
-    const { sealedVisitor, messageCount: newestSeq } = row;
-    const change = request.decide({ ...place, sealedVisitor, handoff: before, newestSeq, knownSeq });
+    const place = { key, accountId, conversationId, sealedVisitor };
+    const change = request.decide({ ...place, handoff: before, newestSeq: row.messageCount, knownSeq });
     if (change === null) {
       if (isNew) yield* run("DELETE FROM conversations WHERE number = $1", number);
       yield* changes.record(context, null);
