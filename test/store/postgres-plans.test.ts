@@ -123,7 +123,6 @@ const cases: [name: string, text: string, index: string][] = [
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
   ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
   ["visitors of people who went away", watchedQueries.absent, "handoffs_owed"],
-  ["conversations that nobody has any more", watchedQueries.stray, "Scan using handoffs_"],
   ["conversations of a state", watchedQueries.countState, "Scan using handoffs_"],
   ["mail that is due", mailQueries.due, "Index Scan using mails_due"],
   ["when the next mail is due", mailQueries.nextDue, "Index Only Scan using mails_due"],
