@@ -89,6 +89,8 @@ const objectNames = `
   DecisionRequest KeyDecisionRequest
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  HandoffRequestedEvent HandoffTakenEvent HandoffReleasedEvent HandoffMissedEvent MessageVisitorEvent MessagePersonEvent
+  ConversationUpdatedEvent ContactGivenEvent RatingGivenEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
 `;
 
