@@ -20,7 +20,7 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
-import { createWatched } from "./watched-handoffs.ts";
+import { createWatched, hasLostKey } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -30,9 +30,11 @@ const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND convers
 const presentFields = ["person", "isAvailable", "seenAtMs", "untilMs"] as const;
 type PresenceRow = Omit<Presence, "person" | "companionIds" | "isAvailable"> & {
   person: string;
+  companionIds: string | null;
   isAvailable: boolean | number;
 };
-const shownPresence = columns<PresenceRow>("p", presentFields);
+const presences = `SELECT ${columns<PresenceRow>("p", presentFields)}, m.companion_ids AS "companionIds"
+  FROM presence p LEFT JOIN members m ON m.id = p.person_id AND m.account_id = p.account_id`;
 
 /** Far more than anybody counts. */
 const mostUnread = 1_000;
@@ -57,9 +59,9 @@ export const peopleQueries = {
   unread: `SELECT count(*) AS count FROM
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
-  present: `SELECT ${shownPresence} FROM presence p
-    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) ORDER BY p.person_id`,
-  presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
+  present: `${presences} WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3)
+      AND NOT ${hasLostKey("p.person_id", "$3")} ORDER BY p.person_id`,
+  presence: `${presences} WHERE p.person_id = $1 AND p.account_id = $2`,
 };
 
 const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
@@ -72,7 +74,8 @@ const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversatio
 const perRead = 500;
 
 function toPresence(row: PresenceRow): Presence {
-  return { ...row, person: JSON.parse(row.person), companionIds: null, isAvailable: Boolean(row.isAvailable) };
+  const companionIds = row.companionIds === null ? null : JSON.parse(row.companionIds);
+  return { ...row, person: JSON.parse(row.person), companionIds, isAvailable: Boolean(row.isAvailable) };
 }
 
 export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts): HandoffStore {
