@@ -1,5 +1,5 @@
 /** What every storage engine must do with conversations that people step into. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, newApiKey, test } from "bun:test";
 import type { Arrivals } from "../../src/contracts/coordination.ts";
 import type {
   ConversationNote,
@@ -550,7 +550,8 @@ export function handoffStoreContract(open: OpenStore): void {
     test("is who is present: members while their dashboard is seen, a key until its time", async () => {
       const { handoffs } = world.store;
       const [ada, berta] = [person("Ada"), person("Berta")];
-      const server: Person = { ...person("Server"), id: "key-1:Server", keyId: "key-1" };
+      const key = await world.store.apiKeys.create(account.id, newApiKey(), world.context());
+      const server: Person = { ...person("Server"), id: `${key.id}:Server`, keyId: key.id };
       const nobody = { companionIds: null, seenAtMs: null, untilMs: null };
       await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: true });
       await handoffs.setPresence(account.id, { ...nobody, person: berta, isAvailable: false });
