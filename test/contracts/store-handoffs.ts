@@ -1,5 +1,5 @@
 /** What every storage engine must do with conversations that people step into. */
-import { afterEach, beforeEach, describe, expect, newApiKey, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Arrivals } from "../../src/contracts/coordination.ts";
 import type {
   ConversationNote,
@@ -17,7 +17,7 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { dayMs } from "../../src/lib/instant.ts";
 import { pause } from "../../src/lib/pause.ts";
 import { eventually } from "../support/eventually.ts";
-import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 type NewMessage = NonNullable<HandoffChange["message"]>;
 
