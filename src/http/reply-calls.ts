@@ -189,7 +189,8 @@ export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
 }
 
-function nothingLeft(): Response {
+/** The client has all that there is. */
+export function nothingLeft(): Response {
   return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 }
 
