@@ -4,5 +4,12 @@
 export type StreamOutcome = "complete" | "broken" | "left";
 
 /** Why a stream ends without its terminator, as sent in its last comment. */
-export const streamErrorCodes = ["upstream_error", "unavailable", "too_long", "cancelled", "abandoned", "taken"] as const;
+export const streamErrorCodes = [
+  "upstream_error",
+  "unavailable",
+  "too_long",
+  "cancelled",
+  "abandoned",
+  "taken",
+] as const;
 export type StreamErrorCode = (typeof streamErrorCodes)[number];

@@ -1,7 +1,7 @@
 /** Messages to a companion whose conversations people may step into: those that the companion does not answer are kept for them. */
 import type { Services } from "../../core/dependencies.ts";
 import type { KeptForPerson, VisitorPlace } from "../../core/people/people.ts";
-import { sayWhoAnswers } from "../../core/people/texts.ts";
+import { handoffTextOf } from "../../core/people/texts.ts";
 import type { KeptMessage } from "../../core/turns/conversation-keeper.ts";
 import { isOutside, PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
@@ -88,7 +88,8 @@ export class PeopleReplies {
     const { companion } = place;
     const stream = new EventStream(request.signal, services.heartbeats, message.hasEvents);
     // For who knows the chat alone: people's words, else who is to write them.
-    const said = texts.length > 0 || !isOutside(handoff) ? texts : [sayWhoAnswers(companion, handoff.state, message.text)];
+    const said =
+      texts.length > 0 || !isOutside(handoff) ? texts : [handoffTextOf(companion.handoff, handoff.state, message.text)];
     const deltas = said.map((text, index) => (index === 0 ? text : `\n\n${text}`));
     if (message.hasEvents) stream.take({ type: "state", state: toVisitorState(handoff, companion.name) });
     else if (deltas.length > 0) stream.take({ type: "text", deltas });

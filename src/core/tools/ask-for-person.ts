@@ -21,6 +21,7 @@ export const offeredPerson: OfferedTool = {
 export function readAsk(call: AskedCall): { readonly reason: string | null } | null {
   if (call.name !== personTool) return null;
   const { reason } = readArguments(call.arguments) ?? {};
-  const text = typeof reason === "string" ? reason.replaceAll("\0", "").trim().slice(0, maxReasonUnits).toWellFormed() : "";
+  const text =
+    typeof reason === "string" ? reason.replaceAll("\0", "").trim().slice(0, maxReasonUnits).toWellFormed() : "";
   return { reason: text === "" ? null : text };
 }

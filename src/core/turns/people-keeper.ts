@@ -3,8 +3,8 @@ import type { HistoryMessage } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type Handoff, stateConflict, toVisitorState } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
-import { sayAvailability } from "../people/texts.ts";
 import type { People, VisitorPlace } from "../people/people.ts";
+import { handoffTextOf } from "../people/texts.ts";
 import { ConversationKeeper, type KeptMessage } from "./conversation-keeper.ts";
 import type { NamedEvent } from "./events.ts";
 import type { Turn } from "./turn.ts";
@@ -18,7 +18,7 @@ export interface PeopleKeptMessage extends KeptMessage {
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
 
 /** Whether no turn may begin: a person was asked for, or has the conversation. */
-export function isOutside(handoff: Handoff | null): handoff is Handoff {
+export function isOutside(handoff: Handoff | null): handoff is Handoff & { state: "waiting" | "person" } {
   return handoff !== null && handoff.state !== "companion";
 }
 
@@ -87,7 +87,7 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     this.#ask = { reason };
     const { companion } = this.#place;
     const { isAvailable } = await this.#services.people.availabilityOf(companion);
-    return sayAvailability(companion, isAvailable, this.#message.text);
+    return handoffTextOf(companion.handoff, isAvailable ? "waiting" : "unavailable", this.#message.text);
   }
 
   async noteStored(isOffered: boolean): Promise<readonly NamedEvent[]> {

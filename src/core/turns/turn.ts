@@ -119,7 +119,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);
-      await this.#answer(ticket).catch((error) => this.#giveUp(error));
+      await this.#answer(ticket).catch((error) => this.#leaveToPeople(error));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
@@ -134,15 +134,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     await this.#settle(asked, await this.#ask(source, asked));
   }
 
-  /** Rejects. A message that nothing was said to is for the people who took the conversation meanwhile. */
-  async #giveUp(error: unknown): Promise<never> {
-    if (this.#isTakenUnsaid) await this.#start.keeper.people?.keepMessage();
-    throw error;
-  }
-
   get #isTakenUnsaid(): boolean {
     const isUnsaid = this.#firstTextMs === null && this.#start.keeper.people?.hasCalls === false;
     return isUnsaid && this.#ending?.code === "taken";
+  }
+
+  /** Rejects: a message to which nothing was said is theirs who took the conversation meanwhile. */
+  async #leaveToPeople(error: unknown): Promise<never> {
+    if (this.#isTakenUnsaid) await this.#start.keeper.people?.keepMessage();
+    throw error;
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
@@ -173,7 +173,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
   }
 
-  /** Called by the provider. */
   emit(event: ReplyEvent): Promise<unknown> | undefined {
     if (this.#firstTextMs === null) {
       this.#firstTextMs = performance.now() - this.#askedAtMs;
@@ -232,7 +231,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       if (isSaid) for (const event of knowledge.listEvents()) this.#readers.take(event);
     }
     const { people } = this.#start.keeper;
-    for (const event of (await people?.noteStored(isSaid && knowledge?.source != null)) ?? []) this.#readers.take(event);
+    for (const event of (await people?.noteStored(isSaid && knowledge?.source != null)) ?? [])
+      this.#readers.take(event);
     this.#readers.take(end);
   }
 
