@@ -174,6 +174,11 @@ export function stateConflict(sentence: string, handoff: Pick<Handoff, "state" |
   });
 }
 
+/** Whether the companion does not answer: a person was asked for, or has the conversation. */
+export function isOutside(handoff: Handoff | null): handoff is Handoff & { state: "waiting" | "person" } {
+  return handoff !== null && handoff.state !== "companion";
+}
+
 /** A conversation's state as its visitor reads it. */
 export interface VisitorState {
   readonly state: ConversationState;

@@ -3,10 +3,10 @@ import type { Services } from "../../core/dependencies.ts";
 import type { KeptForPerson, VisitorPlace } from "../../core/people/people.ts";
 import { handoffTextOf } from "../../core/people/texts.ts";
 import type { KeptMessage } from "../../core/turns/conversation-keeper.ts";
-import { isOutside, PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
+import { PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { KeptForPeople, type NamedStart, type TurnStart } from "../../core/turns/turn-start.ts";
-import { toVisitorState } from "../../domain/handoff.ts";
+import { isOutside, toVisitorState } from "../../domain/handoff.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
 import { openResponse } from "../../http/stream-response.ts";
@@ -87,12 +87,13 @@ export class PeopleReplies {
     const { services, request, place, message } = this;
     const { companion } = place;
     const stream = new EventStream(request.signal, services.heartbeats, message.hasEvents);
-    // For who knows the chat alone: people's words, else who is to write them.
-    const said =
-      texts.length > 0 || !isOutside(handoff) ? texts : [handoffTextOf(companion.handoff, handoff.state, message.text)];
-    const deltas = said.map((text, index) => (index === 0 ? text : `\n\n${text}`));
     if (message.hasEvents) stream.take({ type: "state", state: toVisitorState(handoff, companion.name) });
-    else if (deltas.length > 0) stream.take({ type: "text", deltas });
+    else if (texts.length > 0)
+      stream.take({ type: "text", deltas: texts.map((text, at) => (at === 0 ? "" : "\n\n") + text) });
+    else if (isOutside(handoff) && companion.handoff !== null) {
+      const text = handoffTextOf(companion.handoff, handoff.state, message.text);
+      stream.take({ type: "text", deltas: [text] });
+    }
     stream.take({ type: "end", outcome: "complete" });
     return openResponse(stream, {}, contextOf(request, services.ids));
   }

@@ -1,7 +1,7 @@
 /** Stores turns of a conversation that people may step into: one begins only while the companion has it, and ends once they take it. */
 import type { HistoryMessage } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { type Handoff, stateConflict, toVisitorState } from "../../domain/handoff.ts";
+import { type Handoff, isOutside, stateConflict, toVisitorState } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
 import type { People, VisitorPlace } from "../people/people.ts";
 import { handoffTextOf } from "../people/texts.ts";
@@ -16,11 +16,6 @@ export interface PeopleKeptMessage extends KeptMessage {
 }
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
-
-/** Whether no turn may begin: a person was asked for, or has the conversation. */
-export function isOutside(handoff: Handoff | null): handoff is Handoff & { state: "waiting" | "person" } {
-  return handoff !== null && handoff.state !== "companion";
-}
 
 export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   readonly people: TurnPeople = this;
@@ -86,6 +81,7 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     this.#unwatch();
     this.#ask = { reason };
     const { companion } = this.#place;
+    if (companion.handoff === null) return "";
     const { isAvailable } = await this.#services.people.availabilityOf(companion);
     return handoffTextOf(companion.handoff, isAvailable ? "waiting" : "unavailable", this.#message.text);
   }

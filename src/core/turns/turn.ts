@@ -110,11 +110,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
   async #live(): Promise<void> {
-    const { openTurns } = this.#services;
     try {
       // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
-      taken.defer(openTurns.enter(this, this.#start.address));
+      taken.defer(this.#services.openTurns.enter(this, this.#start.address));
       // If it is stopped while it waits, it is dropped and costs nothing.
       const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
