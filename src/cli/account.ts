@@ -123,7 +123,7 @@ const resetLink: Action = {
   async run(input) {
     const { account } = await openAccount(input, input.args.operand(0));
     const purpose = { kind: "reset", accountId: account.id } as const;
-    return issueLink(input, purpose, `It lets ${account.email} choose a new password.`);
+    return issueLink(input, purpose, `It lets ${account.email} choose a new password.`, account);
   },
 };
 

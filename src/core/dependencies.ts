@@ -20,6 +20,7 @@ import type { SharedBudget } from "../lib/shared-budget.ts";
 import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
+import type { Mail } from "./mail/mail.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -111,6 +112,7 @@ export interface Services {
   readonly outgoing: OutgoingHttp;
   /** Tells webhooks what has happened. */
   readonly events: EventDelivery;
+  readonly mail: Mail;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

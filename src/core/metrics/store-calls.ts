@@ -33,6 +33,11 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("create", "replace", "refresh", "delete", "claim", "renew", "release", "openEdition", "append"),
     ...writes("publish", "confirm", "fail", "purge", "replaceVectors"),
   },
+  mails: {
+    // `takeDue` finds nothing to take most of the time.
+    ...reads("onAdded", "findNextDue", "takeDue"),
+    ...writes("add", "finish", "purge"),
+  },
   secondFactors: {
     ...reads("find", "listHolders"),
     ...writes("begin", "confirm", "takeStep", "takeRecoveryCode", "remove"),

@@ -4,6 +4,8 @@ import { tables } from "../tables.ts";
 export const {
   accounts,
   audit,
+  mailDays,
+  mails,
   oneTimeLinks,
   recoveryCodes,
   serverSecrets,

@@ -4,6 +4,7 @@ import { companionTables } from "./companions.ts";
 import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
+import { mailTables } from "./mails.ts";
 import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
@@ -13,15 +14,17 @@ import { webhookTables } from "./webhooks.ts";
 export function tablesOf(dialect: Dialect) {
   const accounts = accountTables(dialect);
   const companions = companionTables(dialect);
+  const conversations = conversationTables(dialect);
   return {
     ...accounts,
     ...companions,
-    ...conversationTables(dialect),
+    ...conversations,
     ...knowledgeTables(dialect),
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
     ...peopleTables(dialect),
+    ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
   };
 }
