@@ -3,7 +3,10 @@
 /** How a stream ended: complete, broken off with a comment, or silently because the visitor left. */
 export type StreamOutcome = "complete" | "broken" | "left";
 
-/** Why a stream ends without its terminator, as sent in its last comment. */
+/**
+ * Why a stream ends without its terminator, as sent in its last comment. `taken`: a person has the conversation; a
+ * question without a reply that ended so was kept for people.
+ */
 export const streamErrorCodes = [
   "upstream_error",
   "unavailable",

@@ -1,5 +1,6 @@
 /** A server with a companion whose conversations people may step into, and somebody of the team. */
 import type { TeamPlace } from "../../src/core/people/people.ts";
+import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import { type Handoff, type HandoffSettings, handoffDefaults, type Person } from "../../src/domain/handoff.ts";
@@ -43,7 +44,6 @@ export async function openPeopleWorld(
   const world = await openToolWorld(options, { handoff: { ...handoffSettings, ...people }, ...others });
   const { server, companion } = world;
   const { services } = server;
-  const account = (await services.store.accounts.find(companion.accountId)) as Parameters<typeof server.createKey>[0];
   const keyOf = (sessionId: string) => ({ companionId: companion.id, sessionId, visitorId: null });
 
   async function findConversation(sessionId: string) {
@@ -63,7 +63,7 @@ export async function openPeopleWorld(
   }
 
   return Object.assign(world, {
-    owner: apiClient(server.url, (await server.createKey(account)).key),
+    owner: apiClient(server.url, (await server.createKey({ id: companion.accountId } as Account)).key),
     visitors: apiClient(server.url, null),
     keyOf,
     find: (sessionId: string) => services.store.handoffs.find(keyOf(sessionId)),

@@ -1,6 +1,5 @@
 /** Turns of conversations that people step into: kept for them, stopped by them, handed to them (contract-3, section 10). */
 import { describe, expect, test } from "bun:test";
-import { textOf } from "../../src/domain/conversation.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
