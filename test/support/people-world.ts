@@ -6,10 +6,10 @@ import { textOf } from "../../src/domain/conversation.ts";
 import { type Handoff, type HandoffSettings, handoffDefaults, type Person } from "../../src/domain/handoff.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
+import type { TestServerOptions } from "./app.ts";
 import { testContext } from "./app.ts";
 import { sendChat } from "./chat.ts";
 import { type EventsRead, openToolWorld, readEvents, type ToolWorld } from "./tool-world.ts";
-import type { TestServerOptions } from "./app.ts";
 
 export const grace: Person = { id: "key-1:grace", name: "Grace", memberId: null, keyId: "key-1" };
 

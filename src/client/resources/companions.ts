@@ -1,12 +1,12 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
 import { type ChatReply, decideOnCall, type Reply, readOnce, startChat } from "../chat.ts";
 import type {
+  BackToCompanionRelayedQuery,
   Companion,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
   KeyChatRequest,
-  BackToCompanionRelayedQuery,
   KeyDecisionRequest,
   KeyPersonRequest,
   LineProblem,
