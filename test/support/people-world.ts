@@ -1,92 +1,83 @@
-/** A server with a companion whose conversations people may step into, and somebody of the team. */
-import type { TeamPlace } from "../../src/core/people/people.ts";
-import type { Account } from "../../src/domain/account.ts";
-import type { CompanionSettings } from "../../src/domain/companion.ts";
-import { textOf } from "../../src/domain/conversation.ts";
-import { type Handoff, type HandoffSettings, handoffDefaults, type Person } from "../../src/domain/handoff.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { type ApiClient, apiClient } from "./api-client.ts";
-import type { TestServerOptions } from "./app.ts";
-import { testContext } from "./app.ts";
-import { sendChat } from "./chat.ts";
-import { type EventsRead, openToolWorld, readEvents, type ToolWorld } from "./tool-world.ts";
+/** People who step into conversations of a test server, on a clock that only moves when it is told to. */
 
-export const grace: Person = { id: "key-1:grace", name: "Grace", memberId: null, keyId: "key-1" };
-
-export interface PeopleWorld extends ToolWorld {
-  /** With a key of the companion's account. */
-  readonly owner: ApiClient;
-  /** Without one. */
-  readonly visitors: ApiClient;
-  keyOf(sessionId: string): { companionId: string; sessionId: string; visitorId: null };
-  find(sessionId: string): Promise<Handoff | null>;
-  placeOf(sessionId: string, person?: Person): Promise<TeamPlace>;
-  take(sessionId: string, options?: { stop?: boolean; person?: Person }): Promise<unknown>;
-  release(sessionId: string): Promise<void>;
-  write(sessionId: string, text: string): Promise<unknown>;
-  /** `who: text` of each message, `…` behind those that broke off. */
-  transcript(sessionId: string): Promise<string[]>;
-  /** Sends a message without events. */
-  sayPlainly(message: string, fields?: JsonObject): Promise<EventsRead>;
-}
+import { createPeople } from "../../src/core/people/create-people.ts";
+import { createDeadlines } from "../../src/core/people/deadlines.ts";
+import type { People, TeamPlace, VisitorPlace } from "../../src/core/people/people.ts";
+import { Revisions } from "../../src/core/people/revisions.ts";
+import type { Companion, CompanionSettings } from "../../src/domain/companion.ts";
+import type { ConversationKey } from "../../src/domain/conversation.ts";
+import { type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import type { TestServer } from "./app.ts";
+import { chat } from "./chat.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { testContext } from "./test-context.ts";
 
 export const handoffSettings: HandoffSettings = {
-  ...{ mode: "any", ask: handoffDefaults.ask, when: "always", hours: null },
-  ...{ waitSeconds: handoffDefaults.waitSeconds, idleMinutes: handoffDefaults.idleMinutes },
-  ...{ waitingText: "One moment.", personText: "Grace will read it.", unavailableText: "No one is there." },
+  ...{ mode: "any", ask: ["visitor", "model"], when: "always", hours: null, waitSeconds: 120, idleMinutes: 30 },
+  ...{ waitingText: null, personText: null, unavailableText: null },
 };
 
-export async function openPeopleWorld(
-  settings: Partial<CompanionSettings> & { people?: Partial<HandoffSettings> } = {},
-  options: TestServerOptions = {},
+export interface PeopleWorld {
+  readonly clock: ManualClock;
+  /** Two of them, as two servers have them. */
+  readonly people: People;
+  readonly others: People;
+  readonly companion: Companion & { embedToken: string };
+  /** Keeps what is due now. */
+  check(): Promise<void>;
+  /** A conversation of one turn. */
+  begin(): Promise<PeopleConversation>;
+}
+
+export interface PeopleConversation {
+  readonly key: ConversationKey;
+  readonly id: string;
+  readonly visitor: VisitorPlace;
+  as(person: Person): TeamPlace;
+}
+
+export const personOf = (name: string): Person => {
+  const keyId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
+  return { id: personIdOfKey(keyId, { name }), name, memberId: null, keyId };
+};
+
+export async function createPeopleWorld(
+  server: TestServer,
+  handoff: Partial<HandoffSettings> = {},
+  settings: Partial<CompanionSettings> = {},
 ): Promise<PeopleWorld> {
-  const { people, ...others } = settings;
-  const world = await openToolWorld(options, { handoff: { ...handoffSettings, ...people }, ...others });
-  const { server, companion } = world;
-  const { services } = server;
-  const keyOf = (sessionId: string) => ({ companionId: companion.id, sessionId, visitorId: null });
+  const account = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+  const companion = await server.createCompanion({ ...settings, handoff: { ...handoffSettings, ...handoff } }, account);
+  const clock = createManualClock(Date.now() + 1_000);
+  const services = { ...server.services, clock };
+  return {
+    ...{ clock, companion, people: createPeople(services), others: createPeople(services) },
+    check: () => createDeadlines(services, new Revisions(services)).check(),
+    async begin() {
+      const conversation = conversationOf(server, companion, clock);
+      await chat(server.url, companion.embedToken, { message: "Hi", session_id: conversation.key.sessionId });
+      const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };
+      const page = { limit: 1, afterId: null };
+      const { items } = await services.store.conversations.list(account.id, query, page);
+      return { ...conversation, ...placesOf(conversation, items[0]?.id ?? "") };
+    },
+  };
+}
 
-  async function findConversation(sessionId: string) {
-    const { items } = await services.store.conversations.list(
-      companion.accountId,
-      { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null },
-      { limit: 100, afterId: null },
-    );
-    const found = items.find((one) => one.sessionId === sessionId);
-    if (found === undefined) throw new Error("there is no such conversation");
-    return found;
-  }
+/** One that has not begun. */
+export function conversationOf(server: TestServer, companion: Companion, clock: ManualClock) {
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+  const visitor: VisitorPlace = {
+    ...{ companion, key, visitor: null, requestId: "request-1" },
+    arrivalMark: server.services.coordination.arrivals.mark(),
+  };
+  return { key, visitor, companion, clock };
+}
 
-  async function placeOf(sessionId: string, person = grace): Promise<TeamPlace> {
-    const { id: conversationId } = await findConversation(sessionId);
-    return { person, companion, conversationId, key: keyOf(sessionId), context: testContext() };
-  }
-
-  return Object.assign(world, {
-    owner: apiClient(server.url, (await server.createKey({ id: companion.accountId } as Account)).key),
-    visitors: apiClient(server.url, null),
-    keyOf,
-    find: (sessionId: string) => services.store.handoffs.find(keyOf(sessionId)),
-    placeOf,
-    async take(sessionId: string, { stop = true, person = grace }: { stop?: boolean; person?: Person } = {}) {
-      return await services.people.take(await placeOf(sessionId, person), { stop, from: null });
-    },
-    async release(sessionId: string) {
-      await services.people.release(await placeOf(sessionId), { close: false, from: null });
-    },
-    async write(sessionId: string, text: string) {
-      const clientId = crypto.randomUUID();
-      return await services.people.say(await placeOf(sessionId), { text, clientId, afterSeq: null });
-    },
-    async transcript(sessionId: string) {
-      const { id } = await findConversation(sessionId);
-      const { messages } = await services.store.handoffs.listLive(id, 0, 1000);
-      return messages.map(({ message, author }) => {
-        const who = author?.name ?? (message.role === "user" ? "visitor" : "companion");
-        return `${who}: ${textOf(message)}${message.complete ? "" : "…"}`;
-      });
-    },
-    sayPlainly: async (message: string, fields: JsonObject = {}) =>
-      readEvents(await sendChat(server.url, companion.embedToken, { message, ...fields })),
-  });
+export function placesOf({ key, companion, clock }: ReturnType<typeof conversationOf>, id: string) {
+  const as = (person: Person): TeamPlace => {
+    return { person, companion, conversationId: id, key, context: testContext(clock.nowMs()) };
+  };
+  return { id, as };
 }

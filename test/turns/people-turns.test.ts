@@ -3,21 +3,21 @@ import { describe, expect, test } from "bun:test";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
-import { grace, openPeopleWorld, type PeopleWorld } from "../support/people-world.ts";
+import { grace, openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { cancel, follow, newMessage } from "../support/resumed-chat.ts";
 import { readEvents } from "../support/tool-world.ts";
 
 const uuid = () => crypto.randomUUID();
 
 /** A conversation that has begun, and that Grace has. */
-async function takeNew(world: PeopleWorld): Promise<string> {
+async function takeNew(world: PeopleChat): Promise<string> {
   const session = uuid();
   await world.say("hello", { session_id: session });
   await world.take(session);
   return session;
 }
 
-const countDay = ({ server, companion }: PeopleWorld) =>
+const countDay = ({ server, companion }: PeopleChat) =>
   server.services.store.turns.countDay(companion.id, toUtcDay(Date.now()));
 
 const byGrace = {
@@ -27,7 +27,7 @@ const byGrace = {
 
 describe("a message to a conversation that a person has", () => {
   test("is kept, and answered with the state alone: no provider, no quota", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = await takeNew(world);
     const asked = world.server.mockLlm.requests.length;
     const read = await world.say("Is anyone there?", { session_id: session });
@@ -43,7 +43,7 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("brings people's words to a client that knows the chat alone, once, else the companion's sentence", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = await takeNew(world);
     const say = async (message: string) => (await world.sayPlainly(message, { session_id: session })).raw;
     expect(await say("one")).toBe('data: {"text":"Grace will read it."}\n\ndata: [DONE]\n\n');
@@ -56,7 +56,7 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("that has a name is kept once, and has no reply to come back to", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const { url } = world.server;
     const token = world.companion.embedToken;
     const session = await takeNew(world);
@@ -76,7 +76,7 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("comes in through a platform's door as well", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = await takeNew(world);
     const body = { message: "relayed", session_id: session };
     const relayed = await world.owner.call("POST", `/api/companions/${world.companion.id}/chat`, body);
@@ -86,7 +86,7 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("is no decision on a call: that is a conflict, and nothing is called", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     await world.addTool({ name: "book", confirm: true });
     const session = uuid();
     const read = await world.say("[[call:book {}]]", { session_id: session });
@@ -99,7 +99,7 @@ describe("a message to a conversation that a person has", () => {
 
 describe("a turn under way", () => {
   test("ends where a person takes its conversation, and its part stands before what they write", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = uuid();
     await world.say("hello", { session_id: session });
     const reply = await sendChat(world.server.url, world.companion.embedToken, {
@@ -120,7 +120,7 @@ describe("a turn under way", () => {
   });
 
   test("that has said nothing yet becomes a message to the person, and is refunded; so do those that wait", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const { url } = world.server;
     const token = world.companion.embedToken;
     const session = uuid();
@@ -143,7 +143,7 @@ describe("a turn under way", () => {
   });
 
   test("ends by itself where the person waits for that, and its stream shows who has the conversation then", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = uuid();
     await world.say("hello", { session_id: session });
     const { mockLlm } = world.server;
@@ -159,7 +159,7 @@ describe("a turn under way", () => {
   });
 
   test("that fails before a word gives the conversation to who has reserved it", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = uuid();
     await world.say("hello", { session_id: session });
     const { mockLlm } = world.server;
@@ -178,7 +178,7 @@ describe("a turn under way", () => {
   });
 
   test("and a take at the same instant: each message is answered or kept, never both and never neither", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const rounds = Array.from({ length: 12 }, async (_, round) => {
       const session = uuid();
       await world.say("hello", { session_id: session });
@@ -207,7 +207,7 @@ describe("a model's tool for a person", () => {
   const ask = '[[call:ask_for_a_person {"reason":"Refund"}]]';
 
   test("ends the reply with the server's words, and the conversation waits for a person", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     const session = uuid();
     const read = await world.say(`[[before:Let me call someone.]]${ask}`, { session_id: session });
     expect(read).toMatchObject({ isDone: true, text: "Let me call someone.\n\nOne moment." });
@@ -223,7 +223,7 @@ describe("a model's tool for a person", () => {
   });
 
   test("is beside other tools, whose calls in the same breath are not made", async () => {
-    await using world = await openPeopleWorld();
+    await using world = await openPeopleChat();
     await world.addTool();
     const read = await world.say(`[[call:look_up {}]]${ask}`, { session_id: uuid() });
     expect(read.text).toBe("One moment.");
@@ -234,7 +234,7 @@ describe("a model's tool for a person", () => {
   });
 
   test("says so where no one is available, and the companion goes on", async () => {
-    await using world = await openPeopleWorld({ people: { when: "present" } });
+    await using world = await openPeopleChat({ people: { when: "present" } });
     const session = uuid();
     const read = await world.say(ask, { session_id: session });
     expect(read).toMatchObject({ isDone: true, text: "No one is there.", events: [] });
@@ -243,7 +243,7 @@ describe("a model's tool for a person", () => {
   });
 
   test("is offered nowhere else: not without handoff, not where models may not ask, not in an owner's trial", async () => {
-    await using world = await openPeopleWorld({ people: { ask: ["visitor"] } });
+    await using world = await openPeopleChat({ people: { ask: ["visitor"] } });
     const { server, companion, owner } = world;
     await world.say("one", { session_id: uuid() });
     const plain = await server.createCompanion();
@@ -261,7 +261,7 @@ describe("a model's tool for a person", () => {
 });
 
 test("where nothing is found a person is offered, to who reads events, and then the visitor may ask", async () => {
-  await using world = await openPeopleWorld({ answerMode: "grounded", people: { ask: ["no_answer"] } });
+  await using world = await openPeopleChat({ answerMode: "grounded", people: { ask: ["no_answer"] } });
   const session = uuid();
   const ask = () =>
     world.visitors.call("POST", `/api/embed/${world.companion.embedToken}/person`, { session_id: session });
@@ -274,7 +274,7 @@ test("where nothing is found a person is offered, to who reads events, and then 
 });
 
 test("a model reads who wrote, and that they have left", async () => {
-  await using world = await openPeopleWorld();
+  await using world = await openPeopleChat();
   const session = await takeNew(world);
   await world.write(session, "Your refund is on its way.");
   await world.say("Thank you", { session_id: session });

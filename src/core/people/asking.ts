@@ -22,7 +22,7 @@ export interface Ask {
   readonly newId: string;
 }
 
-/** Again changes nothing. Where nobody is available the state stays, and it counts as missed at once. */
+/** A repeated ask changes nothing. Where no one is available the state stays, and the ask counts as missed immediately. */
 export function decideAsk(on: DecidedOn, by: Deciding, ask: Ask): HandoffChange | null {
   const { handoff } = on;
   if (handoff !== null && handoff.state !== "companion") return null;
@@ -64,7 +64,7 @@ function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Handof
   };
 }
 
-/** Unless a turn has begun the conversation, which has told it. */
+/** None if a turn has begun the conversation: that has reported it. */
 function startedEvents(on: DecidedOn, by: Deciding, newId: string): NewEvent[] {
   if (on.conversationId !== newId) return [];
   return [eventOf(on, { ...by, id: newId }, "conversation.started", { channel: "text" })];
@@ -79,7 +79,7 @@ export function decideGoBack(on: DecidedOn, by: Deciding): HandoffChange | null 
   return isOutside(on.handoff) ? comeBack(on, by, "visitor") : null;
 }
 
-/** `handoff` became null, or whoever has it or was about to take it is gone. */
+/** `handoff` became null, or the person who has it, or was about to take it, is gone. */
 export function decideReleaseAll(
   on: DecidedOn,
   by: Deciding,
@@ -91,7 +91,7 @@ export function decideReleaseAll(
   return handoff.reserved && { fields: { reserved: null, untilMs: null } };
 }
 
-/** The deadline of an ask that nobody took, or of silence. */
+/** The deadline of an ask that no one took, or of silence. */
 export function decideDue(on: DecidedOn, by: Deciding): HandoffChange | null {
   const { handoff } = on;
   if (!isOutside(handoff) || handoff.reserved !== null) return null;
@@ -110,7 +110,7 @@ export function missAsk(on: DecidedOn, by: Deciding): HandoffChange {
   };
 }
 
-/** Whoever has it was there, is so no longer, and leaves the visitor unanswered: a person is waited for once more. */
+/** The person was present, is so no longer, and leaves the visitor unanswered: another one is waited for. */
 export function decideAbsent(on: DecidedOn, by: Deciding, personId: string): HandoffChange | null {
   const { handoff } = on;
   if (handoff?.state !== "person" || handoff.person?.id !== personId || handoff.owedSinceMs === null) return null;

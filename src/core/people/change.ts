@@ -32,7 +32,7 @@ type Details = NonNullable<HandoffChange["audit"]>["details"];
 const minuteMs = 60_000;
 
 export function settingsOf({ companion }: Deciding): Pick<HandoffSettings, "waitSeconds" | "idleMinutes"> {
-  // Whoever replies to a contact of a companion without `handoff` takes nothing, so that no deadline begins.
+  // A reply to a contact of a companion without `handoff` takes nothing, so that no deadline begins.
   return companion.handoff ?? { waitSeconds: 0, idleMinutes: 0 };
 }
 
@@ -62,7 +62,7 @@ export function lineOf(by: Deciding, type: HandoffEventType, sealedReason: strin
   return { type, atMs: by.nowMs, by: by.actor, sealedReason };
 }
 
-/** An event of the conversation. Where it is told to nobody it costs nothing but this. */
+/** An event of the conversation, for webhooks. */
 export function eventOf(
   { key, sealedVisitor }: DecidedOn,
   { companion, nowMs, id }: Deciding,

@@ -2,19 +2,19 @@
 
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Handoff } from "../../domain/handoff.ts";
-import { decideAbsent, decideDue } from "./asking.ts";
+import { decideAbsent, decideDue, decideReleaseAll } from "./asking.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 import { decideFinish, decideWaitOn } from "./taking.ts";
 import { ifQuiet } from "./turn-barrier.ts";
 import { isPersonPresent } from "./visitors-side.ts";
 
 export interface Deadlines {
-  /** Looks at once, and from then on whenever something is due. */
+  /** Checks immediately, and from then on whenever something is due. */
   start(): void;
-  /** Resolves when the current look is over. */
+  /** Resolves when the current check is over. */
   stop(): Promise<void>;
-  /** One look, for tests. */
-  look(): Promise<void>;
+  /** Keeps what is due now. */
+  check(): Promise<void>;
 }
 
 /** A person's absence has no deadline in the record, since it ends with their presence. */
@@ -33,7 +33,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
   const { store, clock, log } = services;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let armedForMs = Number.POSITIVE_INFINITY;
-  let looking: Promise<void> | null = null;
+  let checking: Promise<void> | null = null;
   let isStopped = true;
   let strayAtMs = Number.NEGATIVE_INFINITY;
 
@@ -49,17 +49,17 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
 
   function run(): void {
     timer = null;
-    looking ??= look()
+    checking ??= check()
       .catch((error: unknown) => {
         log.error("deadlines of conversations are left for seconds", { error });
         arm(afterFailureMs);
       })
       .finally(() => {
-        looking = null;
+        checking = null;
       });
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     while (await keepDue()) if (isStopped) return;
     await findAbsent();
     if (clock.monotonicMs() - strayAtMs >= strayEachMs) await releaseStray();
@@ -102,7 +102,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     for (const one of await store.handoffs.listAbsent(clock.nowMs(), chunk)) await attempt(one, giveUp);
   }
 
-  /** What a command or the end of a key has left: they tell nobody. */
+  /** What a command or the end of a key has left: this server is not notified of these. */
   async function releaseStray(): Promise<void> {
     for (const one of await store.handoffs.listStray(clock.nowMs(), chunk)) await attempt(one, release);
     strayAtMs = clock.monotonicMs();
@@ -130,8 +130,8 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     async stop() {
       isStopped = true;
       if (timer !== null) clearTimeout(timer);
-      await looking;
+      await checking;
     },
-    look,
+    check,
   };
 }

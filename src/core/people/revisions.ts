@@ -27,7 +27,7 @@ export interface Revision {
   readonly place: ConversationPlace;
   readonly companion: Companion;
   readonly actor: HandoffActor;
-  /** Of a person's request; left out where nobody of the team has made it. */
+  /** Of a person's request; left out where no person made it. */
   readonly context?: WriteContext;
   readonly requestId?: string;
   /** As in `RevisionRequest`. */
@@ -40,7 +40,7 @@ export type Decide = (on: DecidedOn, by: Deciding) => HandoffChange | null;
 
 const kinds = { visitor: "visitor", model: "model", clock: "clock", server: "system", person: "system" } as const;
 /** How other instances learn that somebody has a conversation; a turn that runs there stops. */
-const takenWord = "taken ";
+const takenPrefix = "taken ";
 
 export class Revisions {
   readonly #services: PeopleServices;
@@ -52,8 +52,8 @@ export class Revisions {
   constructor(services: PeopleServices) {
     this.#services = services;
     services.announcements?.onReceived((received) => {
-      if (received === "may_have_missed" || !received.text.startsWith(takenWord)) return;
-      this.#tellTaken(received.text.slice(takenWord.length));
+      if (received === "may_have_missed" || !received.text.startsWith(takenPrefix)) return;
+      this.#notifyTaken(received.text.slice(takenPrefix.length));
     });
   }
 
@@ -95,11 +95,11 @@ export class Revisions {
       measurements.handoffWaitSeconds.observe(Math.max(0, handoff.sinceMs - before.sinceMs) / 1000);
     }
     const queueKey = queueKeyOf(key);
-    this.#tellTaken(queueKey);
-    if (announcements?.isShared) announcements.send(takenWord + queueKey);
+    this.#notifyTaken(queueKey);
+    if (announcements?.isShared) announcements.send(takenPrefix + queueKey);
   }
 
-  #tellTaken(queueKey: string): void {
+  #notifyTaken(queueKey: string): void {
     for (const listener of [...(this.#listeners.get(queueKey) ?? [])]) listener();
   }
 }

@@ -70,7 +70,7 @@ function requireFree({ handoff }: DecidedOn, { companion }: Deciding, { person, 
   }
   if (companion.handoff === null) throw stateConflict("This companion hands no conversations to people.", handoff);
   const isAllowed = companion.handoff.mode === "any" || handoff?.isAsked || isOutside(handoff) || holder !== null;
-  if (!isAllowed) throw stateConflict("Nobody has asked for a person in this conversation.", handoff);
+  if (!isAllowed) throw stateConflict("No one has asked for a person in this conversation.", handoff);
 }
 
 function hand(on: DecidedOn, by: Deciding, { person, isPresent }: Take): HandoffChange {

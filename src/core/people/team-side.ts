@@ -23,7 +23,7 @@ import { decideSay } from "./writing.ts";
 type TeamSide = Pick<People, "take" | "release" | "say" | "update" | "releaseAll">;
 
 const pageLimit = 100;
-/** Of messages since `after`: whoever is further behind reads the conversation. */
+/** Of messages since `after`: a client that is further behind reads the conversation. */
 const maxPages = 5;
 
 export function createTeamSide(services: PeopleServices, revisions: Revisions): TeamSide {
@@ -55,7 +55,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     return { person, from, isPresent: await isPersonPresent(services, companion.accountId, person) };
   }
 
-  /** Resolves when what the visitor was being told is kept: what the person writes stands behind it. */
+  /** Resolves when the reply under way is stored: what the person writes stands behind it. */
   async function takeNow(place: TeamPlace, from: string | null, revision: Revision): Promise<Handoff> {
     const take = await toTake(place, from);
     const { handoff, key, newestSeq } = await change(revision, (on, by) => decideTake(on, by, take));
@@ -82,7 +82,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     const handoff = taken?.result.handoff;
     if (handoff) return { isTaken: true, handoff };
     const reserved = await change(revisionOf(place), (on, by) => decideReserve(on, by, take));
-    // The reply may have ended before it was reserved: then nobody else notices.
+    // The reply may have ended before it was reserved: then no `noteTurn` follows.
     const finished =
       reserved.handoff?.reserved &&
       (await ifQuiet(services, place.key, () =>

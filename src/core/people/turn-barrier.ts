@@ -6,7 +6,7 @@ import { queueKeyOf } from "../turns/conversation-keeper.ts";
 
 /** The state is committed: a take answers even where a cut-off instance still replies. */
 export const barrierMs = 15_000;
-/** Whether a reply is under way: more than a queue's answer takes, and less than whoever asked notices. */
+/** Whether a reply is under way: longer than the queue takes to answer, and short enough to wait for. */
 const probeMs = 250;
 const fullPauseMs = 100;
 

@@ -90,7 +90,7 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     async noteOffer(key) {
       const unnamed = { newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null } as const;
       const context = revisions.contextOf({ type: "server" });
-      // Nobody listens for it.
+      // No listener is shown it.
       await store.handoffs.revise({ place: { key }, ...unnamed, decide: decideOffer }, context);
     },
 

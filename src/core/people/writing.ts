@@ -73,7 +73,7 @@ export function decideSay(on: DecidedOn, by: Deciding, said: Written & { person:
 
 function requireWritable({ handoff }: DecidedOn, { companion }: Deciding, person: Person): void {
   if (handoff?.state === "person" && handoff.person?.id === person.id) return;
-  // Nothing can be taken there: whoever left a contact is written to, and the companion goes on.
+  // Nothing can be taken there: the visitor who left a contact is written to, and the companion goes on.
   if (companion.handoff === null && handoff !== null && (handoff.isAsked || handoff.status !== null)) return;
   throw stateConflict("Somebody else has changed who has this conversation. Take it again.", handoff);
 }
