@@ -30,7 +30,7 @@ export interface PeopleChat extends ToolWorld {
   sayPlainly(message: string, fields?: JsonObject): Promise<EventsRead>;
 }
 
-export const handoffSettings: HandoffSettings = {
+const handoffSettings: HandoffSettings = {
   ...{ mode: "any", ask: handoffDefaults.ask, when: "always", hours: null },
   ...{ waitSeconds: handoffDefaults.waitSeconds, idleMinutes: handoffDefaults.idleMinutes },
   ...{ waitingText: "One moment.", personText: "Grace will read it.", unavailableText: "No one is there." },
