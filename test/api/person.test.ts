@@ -15,7 +15,7 @@ describe("an ask for a person", () => {
     await using world = await openPeopleChat();
     const session_id = uuid();
     const asked = await askOf(world, { session_id, reason: "I want to talk to someone." });
-    const waiting = { state: "waiting", until: expect.any(String), available: true, reopens_at: null, contact: false };
+    const waiting = { state: "waiting", until: expect.any(String) as string, available: true, reopens_at: null, contact: false };
     expect(asked).toMatchObject({ status: 200, json: waiting });
     expect(Date.parse(asked.json.until) - Date.now()).toBeWithin(110_000, 121_000);
     expect((await askOf(world, { session_id })).json).toEqual(asked.json);
