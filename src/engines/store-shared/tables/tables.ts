@@ -24,7 +24,7 @@ export function tablesOf(dialect: Dialect) {
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
-    ...peopleTables(dialect),
+    ...peopleTables(dialect, { ...accounts, ...conversations }),
     ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
   };
 }
