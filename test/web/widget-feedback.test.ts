@@ -4,14 +4,14 @@ import type { Browser } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { openPeopleWorld, type PeopleWorld } from "../support/people-world.ts";
+import { openPeopleWire, type PeopleWire } from "../support/people-wire.ts";
 import { widgetOn } from "../support/widget-world.ts";
 
-let world: PeopleWorld;
+let world: PeopleWire;
 let browser: Browser;
 
 beforeAll(async () => {
-  [world, browser] = await Promise.all([openPeopleWorld(), launchBrowser()]);
+  [world, browser] = await Promise.all([openPeopleWire(), launchBrowser()]);
 });
 beforeEach(() => world.reset({ ratings: true }));
 afterAll(() => world[Symbol.asyncDispose]());

@@ -4,16 +4,16 @@ import type { Browser, Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { openPeopleWorld, type PeopleWorld } from "../support/people-world.ts";
+import { openPeopleWire, type PeopleWire } from "../support/people-wire.ts";
 import { tag, widgetOn } from "../support/widget-world.ts";
 
 const handoff = { available: true, reopens_at: null, ask: true, listen: false };
-let world: PeopleWorld;
+let world: PeopleWire;
 let browser: Browser;
 let website: ReturnType<typeof Bun.serve>;
 
 beforeAll(async () => {
-  [world, browser] = await Promise.all([openPeopleWorld(), launchBrowser()]);
+  [world, browser] = await Promise.all([openPeopleWire(), launchBrowser()]);
   website = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

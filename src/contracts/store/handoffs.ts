@@ -121,6 +121,18 @@ export interface HandoffStore {
   listDue(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** The next deadline of all; null for none. */
   findNextDue(): Promise<number | null>;
+  /**
+   * In `person`, where the visitor waits for an answer, and whoever has it was present since they took it and is so no
+   * longer; who waits longest comes first.
+   */
+  listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /**
+   * Outside `companion` although their companion has no `handoff` any more, or whoever has them is gone: a key that has
+   * ended, a member who was removed. Reads all that are outside.
+   */
+  listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /** Of all accounts, for metrics. */
+  countState(state: "waiting" | "person"): Promise<number>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
@@ -158,14 +170,14 @@ export interface HandoffStore {
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
   listNotes(conversationId: string): Promise<ConversationNote[]>;
-  /** Never goes back. Not audited. */
+  /** Never goes back, nor beyond the newest. False if nothing changed. Not audited. */
   markRead(accountId: string, conversationId: string, personId: string, seq: number): Promise<boolean>;
-  /** Never goes back. */
+  /** The same for the visitor. False without a record. */
   markSeen(key: ConversationKey, seq: number): Promise<boolean>;
-  /** Visitors' messages beyond what the person has read, by conversation; only of those with a status. */
+  /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
   countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
-  /** Sets the switch of a member, or how long a key's person is present. */
+  /** Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. */
   setPresence(accountId: string, presence: Presence): Promise<void>;
   /** Notes that the dashboards of these members have a stream. One commit. */
   recordSeen(personIds: readonly string[], atMs: number): Promise<void>;
