@@ -4,7 +4,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { h, iconButton, setAttributes, textButton } from "./dom.ts";
-import type { PeopleParts } from "./people.ts";
+import type { PeopleParts } from "./people-parts.ts";
 import { feedbackEnglish } from "./people-strings.ts";
 import type { Strings } from "./strings.ts";
 

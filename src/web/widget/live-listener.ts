@@ -4,7 +4,7 @@ import { sleep } from "../../reply-stream/waiting.ts";
 import type { LiveEvent } from "../sdk/live.ts";
 import { keyPrefix } from "../sdk/storage.ts";
 import { lead } from "./leader.ts";
-import type { PeopleParts } from "./people.ts";
+import type { PeopleParts } from "./people-parts.ts";
 
 interface Hearer {
   newestSeq(): number;

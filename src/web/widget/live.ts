@@ -4,7 +4,7 @@ import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import { h, textButton } from "./dom.ts";
 import { createListener } from "./live-listener.ts";
 import { addTold } from "./live-messages.ts";
-import type { PeopleParts } from "./people.ts";
+import type { PeopleParts } from "./people-parts.ts";
 import { peopleEnglish } from "./people-strings.ts";
 import { describe, toProblem } from "./problem.ts";
 import { fill } from "./strings.ts";

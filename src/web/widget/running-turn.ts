@@ -1,8 +1,7 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
-import type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Decision, Turn } from "./conversation.ts";
-import type { ChatListener } from "./replies.ts";
 
 export interface RunningTurn extends Turn {
   /** Of a turn that begins with it, instead of a question: `asked` is the message that asks for it. */
@@ -13,6 +12,12 @@ export interface RunningTurn extends Turn {
   leave: AbortController;
   /** Why there is no text for the moment, if it is not the assistant; `checking`: a challenge is being solved. */
   pause: "reconnecting" | "checking" | null;
+}
+
+interface TurnListener {
+  changed(): void;
+  replied(): void;
+  answers(state: ConversationState | null): void;
 }
 
 export function startTurn(turn: Turn, sessionId: string): RunningTurn {
@@ -27,7 +32,7 @@ export async function runTurn(
   client: Client,
   turn: RunningTurn,
   isNew: boolean,
-  { changed, replied, answers }: Pick<ChatListener, "changed" | "answers"> & { replied(): void },
+  { changed, replied, answers }: TurnListener,
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave, decision } = turn;
   const running = new Set<string>();
