@@ -69,7 +69,7 @@ export function addRating(
   function ask(rating: "up" | "down"): void {
     const chosen = new Set<(typeof reasons)[number]>();
     const pills = reasons.map((reason) => {
-      const pill = textButton("starter", strings[reason === "incomplete" ? "isIncomplete" : reason], () => {
+      const pill = textButton("pill", strings[reason === "incomplete" ? "isIncomplete" : reason], () => {
         if (!chosen.delete(reason)) chosen.add(reason);
         setAttributes(pill, { "aria-pressed": chosen.has(reason) });
       });
@@ -102,8 +102,8 @@ export function addRating(
 export function createQuestion({ chat, strings: words, announcer, host, read, write }: PeopleParts): () => void {
   const strings = { ...feedbackEnglish, ...words };
   const sentence = h("span", { tabindex: -1 }, strings.resolvedAsk);
-  const yes = textButton("starter", strings.resolvedYes, () => void answer(true));
-  const no = textButton("starter", strings.resolvedNo, () => void answer(false));
+  const yes = textButton("pill", strings.resolvedYes, () => void answer(true));
+  const no = textButton("pill", strings.resolvedNo, () => void answer(false));
   const element = h("div", { class: "resolved", role: "group", "aria-label": strings.resolvedAsk }, sentence, yes, no);
   element.hidden = true;
   host.box.querySelector(".log .notice")?.before(element);
@@ -165,7 +165,7 @@ export function openForm({ chat, strings: words, announcer, host, write }: Peopl
       h("span", { dir: "auto" }, chat.source.config?.leads?.consent_text ?? ""),
     ),
     trouble,
-    h("div", { class: "pills" }, submit, textButton("starter", strings.contactClose, close)),
+    h("div", { class: "pills" }, submit, textButton("pill", strings.contactClose, close)),
   );
 
   function close(): void {

@@ -35,7 +35,7 @@ export function createLive(parts: PeopleParts): Live {
   let isCut = false;
   let told: string[] = [];
   let toldSeq = 0;
-  let toldSession = "";
+  let toldSession: string | undefined;
   let typedAt = 0;
   let timer = 0;
 
@@ -189,8 +189,10 @@ export function createLive(parts: PeopleParts): Live {
   /** What is new since it was last drawn. */
   function announce(text: string, isTyping: boolean): void {
     const shown = read().name || source.config?.name || "";
-    if (toldSession !== client.sessionId) toldSeq = newestSeq();
-    toldSession = client.sessionId;
+    const session = chat.messages.length ? client.sessionId : "";
+    // The first message of a conversation is news, unlike those of one that is gone back to.
+    if (toldSession !== session && toldSession !== "") toldSeq = newestSeq();
+    toldSession = session;
     const now = [trouble || text, isTyping ? fill(strings.typing, shown) : ""];
     for (const [at, words = ""] of now.entries()) if (words !== told[at]) announcer.say(words);
     told = now;

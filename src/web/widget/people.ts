@@ -17,8 +17,8 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
   const { load } = host;
   const storage = openStorage("localStorage");
   const key = `${keyPrefix(host.token)}people`;
-  const ask = textButton("starter", strings.askPerson, () => void getLive()?.then((live) => live.ask()));
-  const leave = textButton("starter", strings.leaveContact, openForm);
+  const ask = textButton("pill", strings.askPerson, () => void getLive()?.then((live) => live.ask()));
+  const leave = textButton("pill", strings.leaveContact, openForm);
   const element = h("div", { class: "people" }, ask, leave);
   let live: Promise<Live> | null = null;
   let question: Promise<() => void> | null = null;
@@ -27,7 +27,8 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
     const none = { state: "companion" as const, name: null, until: null, reason: null, at: 0, typingAt: 0, seen: 0 };
     try {
       const { session, ...kept } = JSON.parse(storage.getItem(key) || "{}");
-      return session === client.sessionId ? { ...none, ...kept } : none;
+      // To ask for an id makes one: nothing of it is to be kept for who has signed out.
+      return session && session === client.sessionId ? { ...none, ...kept } : none;
     } catch {
       return none;
     }
