@@ -41,6 +41,7 @@ export const scopes = [
   "companions:write",
   "conversations:read",
   "conversations:write",
+  "conversations:reply",
   "usage:read",
   "keys:read",
   "keys:write",

@@ -2,11 +2,12 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
+import { conversationStates } from "../domain/handoff.ts";
 import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
 import { namedObject } from "./schemas/named-object.ts";
-import { OneOf } from "./schemas/schema.ts";
+import { Nullable, OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
@@ -50,6 +51,7 @@ export const apiTags = {
   "Unanswered questions": "What visitors asked and knowledge had no answer to.",
   Tools: "What companions' models may call: URLs of yours, and MCP servers.",
   Conversations: "What was said, and its erasure.",
+  People: "Who of the team steps into conversations: they take, write, release, and say when they are there.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
   Budgets: "How much calls may cost, by account, key, companion or metadata.",
@@ -202,6 +204,19 @@ export const ProblemObject = namedObject(
       ),
     ),
     challenge: t.Optional(ChallengeObject),
+    state: t.Optional(
+      OneOf(conversationStates, { description: "On `conflict`, where people step into conversations: who answers." }),
+    ),
+    person: t.Optional(
+      Nullable(
+        t.Object({ id: t.String(), name: Nullable(t.String()) }, { description: "The same: who of the team has it." }),
+      ),
+    ),
+    messages: t.Optional(
+      t.Array(t.Object({}, { additionalProperties: true }), {
+        description: "On `conflict` of a person's message: what colleagues wrote beyond `after`.",
+      }),
+    ),
     kind: t.Optional(
       OneOf(failureKinds, {
         description: "On `upstream_error`, to callers who may manage the companion: why the reply failed.",
