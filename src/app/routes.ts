@@ -17,6 +17,7 @@ import { meRoutes } from "../api/me/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
 import { openAiRoutes } from "../api/openai/index.ts";
 import { pageRoutes } from "../api/pages/index.ts";
+import { presenceRoutes } from "../api/presence/index.ts";
 import { sessionRoutes } from "../api/session/index.ts";
 import { spendingStopRoutes } from "../api/spending-stops/index.ts";
 import { statusRoutes } from "../api/status/index.ts";
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
+  ...presenceRoutes,
   ...usageRoutes,
   ...budgetRoutes,
   ...keyRoutes,
