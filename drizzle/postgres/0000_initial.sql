@@ -461,6 +461,8 @@ CREATE TABLE "handoffs" (
 	"until_ms" bigint,
 	"owed_since_ms" bigint,
 	"was_present" boolean DEFAULT false NOT NULL,
+	"is_asked" boolean DEFAULT false NOT NULL,
+	"is_offered" boolean DEFAULT false NOT NULL,
 	"status" text COLLATE "C",
 	"assignee_id" text COLLATE "C",
 	"tags" text COLLATE "C" NOT NULL,

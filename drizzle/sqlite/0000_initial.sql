@@ -452,6 +452,8 @@ CREATE TABLE `handoffs` (
 	`until_ms` integer,
 	`owed_since_ms` integer,
 	`was_present` integer DEFAULT false NOT NULL,
+	`is_asked` integer DEFAULT false NOT NULL,
+	`is_offered` integer DEFAULT false NOT NULL,
 	`status` text,
 	`assignee_id` text,
 	`tags` text NOT NULL,

@@ -86,7 +86,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "handoff_events handoff_events_conversation": "673595285a26",
   "handoff_events handoff_events_id_unique": "6cc276256b3c",
   "handoff_events handoff_events_pkey": "17016353a133",
-  handoffs: "c33c68bf0c1e",
+  handoffs: "07f8d6322552",
   "handoffs handoffs_change": "6bab95f87643",
   "handoffs handoffs_held": "be26a04779c0",
   "handoffs handoffs_pkey": "0f51ceae46e7",
