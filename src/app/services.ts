@@ -19,6 +19,7 @@ import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
 import { createVoice } from "../core/voice/voice.ts";
 import { AppError } from "../domain/errors.ts";
+import { createMemoryAnnouncements } from "../engines/memory/announcements.ts";
 import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
 import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
@@ -94,6 +95,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countVisitorMessages: (companionId, visitorId, day) => store.turns.countVisitorDay(companionId, visitorId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
+  const announcements = shared?.announcements ?? createMemoryAnnouncements();
   const sealing = createSealedSecrets({
     secretKey: config.secretKey,
     dataDir: config.dataDir,
@@ -183,6 +185,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     settings,
     store,
     coordination,
+    announcements,
     limiter: measureLimiter(windows.limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,

@@ -97,7 +97,7 @@ export interface Services {
   /** Which models are about to be shut down. */
   readonly modelDates: ModelDates;
   readonly voice: Voice;
-  readonly announcements?: Announcements;
+  readonly announcements: Announcements;
   readonly people?: People;
   readonly live?: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
