@@ -1,5 +1,6 @@
 /** Who of the team makes a call: the session's member, or whom an API key names in the body's `as`. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { invalidFields } from "../domain/errors.ts";
 import { type Person, personIdOfKey } from "../domain/handoff.ts";
@@ -31,14 +32,15 @@ export const describeAs = () =>
 type As = Static<ReturnType<typeof describeAs>> | undefined;
 
 /** Throws `invalid_request` naming `as`. */
-export function actingPerson(principal: Principal, as: As): Person {
+export async function actingPerson({ store }: Pick<Services, "store">, principal: Principal, as: As): Promise<Person> {
   if (principal.keyId !== null) {
     if (as === undefined)
       throw invalidFields([{ param: "as", detail: "An API key must name the person it acts for." }]);
     return { id: personIdOfKey(principal.keyId, as), name: as.name, memberId: null, keyId: principal.keyId };
   }
   if (as !== undefined) throw invalidFields([{ param: "as", detail: "A session acts for its own member alone." }]);
-  const { id, name } = memberOf(principal);
+  const { account, member } = principal;
+  const { id, name } = member ?? (await store.members.find(account.id, account.id)) ?? { id: account.id, name: null };
   return { id, name, memberId: id, keyId: null };
 }
 
@@ -58,10 +60,5 @@ export const readerQuery = valueQuery(
 export function readingPersonId(principal: Principal, as: string | null): string | null {
   if (principal.keyId !== null) return as === null ? null : personIdOfKey(principal.keyId, { name: as });
   if (as !== null) throw invalidFields([{ param: "as", detail: "A session reads for its own member alone." }]);
-  return memberOf(principal).id;
-}
-
-function memberOf({ account, ...rest }: Principal): { id: string; name: string | null } {
-  const { member = null } = rest as { member?: { id: string; name: string | null } | null };
-  return member ?? { id: account.id, name: null };
+  return principal.member?.id ?? principal.account.id;
 }

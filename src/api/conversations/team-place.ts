@@ -12,6 +12,12 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { actingPerson } from "../../http/acting-person.ts";
 import { type Reach, toWireHandoff, toWireNote } from "./team-responses.ts";
 
+interface TeamCall {
+  readonly services: Services;
+  readonly principal: Principal;
+  writeContext(): WriteContext;
+}
+
 export interface OpenedConversation {
   readonly conversationId: string;
   readonly key: ConversationKey;
@@ -39,12 +45,12 @@ export function requirePeople({ companion, handoff }: OpenedConversation): void 
 }
 
 /** Throws `invalid_request` for a wrong `as`, and `conflict` where people cannot step in. */
-export function toPlace(
+export async function toPlace(
+  { services, principal, writeContext }: TeamCall,
   opened: OpenedConversation,
-  { principal, writeContext }: { principal: Principal; writeContext(): WriteContext },
-  as: Parameters<typeof actingPerson>[1],
-): TeamPlace {
-  const person = actingPerson(principal, as);
+  as: Parameters<typeof actingPerson>[2],
+): Promise<TeamPlace> {
+  const person = await actingPerson(services, principal, as);
   requirePeople(opened);
   const { conversationId, key, companion } = opened;
   return { conversationId, key, companion, person, context: writeContext() };

@@ -35,11 +35,12 @@ export const teamRoutes: readonly Route[] = [
       },
       errors: ["conflict"],
     }),
-    async handle({ services, request, set, params, readBody, ...caller }) {
+    async handle({ request, set, params, readBody, ...caller }) {
+      const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { stop = true, from = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
-      const taken = await peopleOf(services).take(toPlace(opened, caller, as), { stop, from });
+      const taken = await peopleOf(services).take(await toPlace(caller, opened, as), { stop, from });
       if (taken.isTaken) return toWireState(taken.handoff);
       return respondJsonText(set, JSON.stringify({ state: "companion" }), 202);
     },
@@ -57,10 +58,11 @@ export const teamRoutes: readonly Route[] = [
       responses: done("The companion answers."),
       errors: ["conflict"],
     }),
-    async handle({ services, params, readBody, ...caller }) {
+    async handle({ params, readBody, ...caller }) {
+      const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { close = false, from = null, as } = await readBody();
-      await peopleOf(services).release(toPlace(opened, caller, as), { close, from });
+      await peopleOf(services).release(await toPlace(caller, opened, as), { close, from });
     },
   }),
   route({
@@ -79,12 +81,13 @@ export const teamRoutes: readonly Route[] = [
       responses: { 201: jsonResponse("Kept.", SentObject, "Idempotent-Replayed") },
       errors: ["conflict"],
     }),
-    async handle({ services, request, set, params, readBody, ...caller }) {
+    async handle({ request, set, params, readBody, ...caller }) {
+      const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { text, client_id, after = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
       const message = { text, clientId: client_id.toLowerCase(), afterSeq: after };
-      const { seq, isRepeated } = await peopleOf(services).say(toPlace(opened, caller, as), message);
+      const { seq, isRepeated } = await peopleOf(services).say(await toPlace(caller, opened, as), message);
       if (isRepeated) set.headers["idempotent-replayed"] = "true";
       return { seq };
     },
@@ -102,14 +105,14 @@ export const teamRoutes: readonly Route[] = [
       responses: done("Shown to whoever listens."),
       errors: ["conflict"],
     }),
-    async handle({ services, params, readBody, ...caller }) {
+    async handle({ params, readBody, ...caller }) {
+      const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { typing, as } = await readBody();
-      const { person, conversationId } = toPlace(opened, caller, as);
-      const whose = { by: "person" as const, personId: person.id, name: person.name };
+      const { person, conversationId, companion } = await toPlace(caller, opened, as);
       services.live?.noteTyping({
-        ...{ accountId: caller.principal.account.id, conversationId, isTyping: typing },
-        ...whose,
+        ...{ accountId: companion.accountId, companionId: companion.id, conversationId, isTyping: typing },
+        ...{ by: "person", personId: person.id, name: person.name },
       });
     },
   }),
@@ -122,10 +125,11 @@ export const teamRoutes: readonly Route[] = [
     access: "conversations:reply",
     body: jsonBody(readBody),
     document: () => ({ responses: done("Noted for this person alone."), errors: ["conflict"] }),
-    async handle({ services, params, readBody, ...caller }) {
+    async handle({ params, readBody, ...caller }) {
+      const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { seq, as } = await readBody();
-      const { person, conversationId } = toPlace(opened, caller, as);
+      const { person, conversationId } = await toPlace(caller, opened, as);
       const accountId = caller.principal.account.id;
       const isThere = await services.store.handoffs.markRead(accountId, conversationId, person.id, seq);
       if (!isThere) throw missing("conversation");

@@ -25,13 +25,14 @@ export const workRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("The conversation as it is now.", ConversationObject) },
       errors: ["conflict"],
     }),
-    async handle({ services, params, readBody, ...caller }) {
+    async handle({ params, readBody, ...caller }) {
+      const { services } = caller;
       const { store } = services;
       const { account } = caller.principal;
       const opened = await openConversation(services, caller.principal, params.id);
       const { status, assignee, tags, as } = await readBody();
-      const place = toPlace(opened, caller, as);
-      const isUnknown = assignee != null && assignee !== account.id;
+      const place = await toPlace(caller, opened, as);
+      const isUnknown = assignee != null && (await store.members.find(account.id, assignee)) === null;
       if (isUnknown) throw invalidFields([{ param: "assignee", detail: "There is no such member." }]);
       await peopleOf(services).update(place, {
         ...(status === undefined ? {} : { status }),
@@ -60,7 +61,7 @@ export const workRoutes: readonly Route[] = [
     async handle({ services, principal, params, createOnce }) {
       const opened = await openConversation(services, principal, params.id);
       return await createOnce(async ({ text, as }, { nowMs }) => {
-        const author = actingPerson(principal, as);
+        const author = await actingPerson(services, principal, as);
         requirePeople(opened);
         const { store, ids, sealing } = services;
         const id = ids.uuid();

@@ -45,10 +45,11 @@ export const presenceRoutes: readonly Route[] = [
       bodyExample: { for_seconds: 300, as: { name: "Grace" } },
       responses: { 200: jsonResponse("As it is now.", PresenceObject) },
     }),
-    async handle({ services: { store, live, clock }, principal, readBody }) {
+    async handle({ services, principal, readBody }) {
+      const { store, live, clock } = services;
       const sent = await readBody();
       const { isAvailable, forSeconds } = toPresence(principal, sent);
-      const person = actingPerson(principal, sent.as);
+      const person = await actingPerson(services, principal, sent.as);
       const untilMs = forSeconds === null || !isAvailable ? null : clock.nowMs() + forSeconds * 1000;
       const presence = { person, companionIds: null, isAvailable, seenAtMs: null, untilMs };
       await store.handoffs.setPresence(principal.account.id, presence);
