@@ -17,7 +17,13 @@ export interface InboxQuery {
 export type InboxEvent =
   /** As it stands now. `id`: for `after`. */
   | { type: "conversation"; id: string; conversation: Conversation & { messages?: Message[] } }
-  | { type: "typing"; conversation_id: string; typing: boolean; who: "visitor" | { name: string | null } | string }
+  | {
+      type: "typing";
+      conversation_id: string;
+      typing: boolean;
+      who: { type: "visitor" | "person"; id: string | null; name: string | null };
+    }
+  /** `available`: whether your own switch is on. */
   | { type: "presence"; members: { id: string; name: string | null }[]; available: boolean };
 
 /** Clients of a server that restarts come back spread over this. */
@@ -66,6 +72,9 @@ async function* readEvents({ response, next, close }: OpenedResponse): AsyncGene
   let rest = "";
   let fields: Record<string, string> = {};
   try {
+    // A page of a proxy, say.
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream"))
+      throw new CompanionError("bad_response");
     for (;;) {
       const part = reader === undefined ? { done: true as const, value: undefined } : await next(reader.read());
       if (part.done) return;

@@ -90,6 +90,9 @@ const objectNames = `
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
+  ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
+  ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence
+  PresenceChange ReservedConversation SentPersonMessage TakenConversation
 `;
 
 test("keeps the names of its objects", () => {
@@ -200,8 +203,9 @@ test("gives examples of bodies that the server takes", async () => {
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;
-        // Chats are for keys alone.
-        const caller = access === "chat:write" ? platform : operator;
+        // Chats are for keys alone, and only keys name who acts.
+        const isForKeys = access === "chat:write" || access === "conversations:reply";
+        const caller = isForKeys ? platform : operator;
         const response = await caller.call(method, target, sent, {
           ...(isForm ? {} : { "content-type": type }),
           ...(access === "visitor" ? { "x-visitor-token": token } : {}),

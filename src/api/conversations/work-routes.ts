@@ -22,6 +22,7 @@ export const workRoutes: readonly Route[] = [
     access: "conversations:reply",
     body: jsonBody(conversationPatchBody, { answer: ConversationObject }),
     document: () => ({
+      bodyExample: { status: "answered", tags: ["returns"], as: { id: "7", name: "Grace" } },
       responses: { 200: jsonResponse("The conversation as it is now.", ConversationObject) },
       errors: ["conflict"],
     }),
