@@ -35,6 +35,37 @@ CREATE TABLE `audit` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
 CREATE INDEX `audit_account` ON `audit` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `mail_days` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`day` text NOT NULL,
+	`mails` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `mails` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text,
+	`conversation_id` text,
+	`member_id` text,
+	`kind` text NOT NULL,
+	`sealed` text,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`due_at` integer NOT NULL,
+	`expires_at` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `mails_id_unique` ON `mails` (`id`);--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> statement-breakpoint
+CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
+CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `members` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,

@@ -8,7 +8,6 @@ import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
-import type { Member } from "../domain/member.ts";
 import type { Prices } from "../domain/prices.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
@@ -21,6 +20,7 @@ import type { SharedBudget } from "../lib/shared-budget.ts";
 import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
+import type { Mail } from "./mail/mail.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -112,9 +112,8 @@ export interface Services {
   readonly outgoing: OutgoingHttp;
   /** Tells webhooks what has happened. */
   readonly events: EventDelivery;
+  readonly mail: Mail;
   readonly signInAttempts: Attempts;
-  /** Mails a member the link that signs them in; left out where there is no mail. Returns at once, and cannot fail. */
-  readonly mailInvitation?: (invitation: { member: Member; url: string; expiresAtMs: number }) => void;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
   /** Memory for the bodies of batches, while they are worked off. */

@@ -81,9 +81,7 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
   const show = (companion: Companion) =>
     member.role === "responder" ? { ...companion, systemPrompt: "", embedToken: null } : companion;
   const requireOwn = (companionId: string | null) => {
-    if (member.companionIds === null) return;
-    if (companionId === null) throw beyondReach();
-    if (!isOwn(companionId)) throw missing("companion");
+    if (member.companionIds !== null && (companionId === null || !isOwn(companionId))) throw beyondReach();
   };
   const findConversation: Store["conversations"]["find"] = async (accountId, id, page) => {
     const found = await store.conversations.find(accountId, id, page);

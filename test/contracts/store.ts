@@ -16,6 +16,7 @@ import { keyLineStoreContract } from "./store-key-lines.ts";
 import { sourceContract } from "./store-knowledge.ts";
 import { knowledgeIndexContract } from "./store-knowledge-index.ts";
 import { sourceQueueContract } from "./store-knowledge-queue.ts";
+import { mailStoreContract } from "./store-mails.ts";
 import { memberStoreContract } from "./store-members.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
@@ -50,6 +51,7 @@ export function storeContract(open: OpenStore): void {
   sourceQueueContract(open);
   knowledgeIndexContract(open);
   memberStoreContract(open);
+  mailStoreContract(open);
   metadataContract(open);
   secondFactorStoreContract(open);
   sessionStoreContract(open);

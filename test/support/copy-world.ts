@@ -61,6 +61,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "sessions.account_id": ["accounts", "id"],
   "one_time_links.account_id": ["accounts", "id"],
   "recovery_codes.account_id": ["accounts", "id"],
+  "members.account_id": ["accounts", "id"],
   "visitor_keys.account_id": ["accounts", "id"],
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],
@@ -68,6 +69,9 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "tools.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
   "webhooks.account_id": ["accounts", "id"],
+  "mails.account_id": ["accounts", "id"],
+  "mails.companion_id": ["companions", "id"],
+  "mails.conversation_id": ["conversations", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */

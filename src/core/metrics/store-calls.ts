@@ -34,6 +34,11 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("publish", "confirm", "fail", "purge", "replaceVectors"),
   },
   members: { ...reads("list", "find"), ...writes("create", "update", "remove") },
+  mails: {
+    // `takeDue` finds nothing to take most of the time.
+    ...reads("onAdded", "findNextDue", "takeDue"),
+    ...writes("add", "finish", "purge"),
+  },
   secondFactors: {
     ...reads("find", "listHolders"),
     ...writes("begin", "confirm", "takeStep", "takeRecoveryCode", "remove"),
