@@ -331,7 +331,8 @@ CREATE TABLE "messages" (
 	"client_id" text COLLATE "C",
 	"end_code" text COLLATE "C",
 	"finish_reason" text COLLATE "C",
-	"repeats" integer
+	"repeats" integer,
+	"seq" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "removals" (
@@ -479,6 +480,7 @@ CREATE TABLE "handoffs" (
 	"state" text COLLATE "C" NOT NULL,
 	"reason" text COLLATE "C",
 	"person" text COLLATE "C",
+	"person_id" text COLLATE "C",
 	"reserved" text COLLATE "C",
 	"since_ms" bigint,
 	"until_ms" bigint,
@@ -502,20 +504,19 @@ CREATE TABLE "handoffs" (
 --> statement-breakpoint
 CREATE TABLE "message_authors" (
 	"conversation_number" bigint NOT NULL,
-	"message_id" text COLLATE "C" NOT NULL,
+	"seq" integer NOT NULL,
 	"author" text COLLATE "C" NOT NULL,
 	"client_id" text COLLATE "C" NOT NULL,
-	CONSTRAINT "message_authors_conversation_number_message_id_pk" PRIMARY KEY("conversation_number","message_id")
+	CONSTRAINT "message_authors_conversation_number_seq_pk" PRIMARY KEY("conversation_number","seq")
 );
 --> statement-breakpoint
 CREATE TABLE "presence" (
+	"person_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
-	"person_id" text COLLATE "C" NOT NULL,
 	"person" text COLLATE "C" NOT NULL,
 	"is_available" boolean NOT NULL,
 	"seen_at_ms" bigint,
-	"until_ms" bigint,
-	CONSTRAINT "presence_account_id_person_id_pk" PRIMARY KEY("account_id","person_id")
+	"until_ms" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "ratings" (
@@ -862,9 +863,11 @@ CREATE INDEX "handoff_events_account" ON "handoff_events" USING btree ("account_
 CREATE INDEX "handoffs_change" ON "handoffs" USING btree ("account_id","change");--> statement-breakpoint
 CREATE INDEX "handoffs_until" ON "handoffs" USING btree ("until_ms") WHERE until_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_held" ON "handoffs" USING btree ("companion_id") WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX "handoffs_person" ON "handoffs" USING btree ("person_id") WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_state" ON "handoffs" USING btree ("account_id","state") WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX "handoffs_status" ON "handoffs" USING btree ("account_id","status") WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "message_authors_client" ON "message_authors" USING btree ("conversation_number","client_id");--> statement-breakpoint
+CREATE INDEX "presence_account" ON "presence" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "ratings_account" ON "ratings" USING btree ("account_id","created_at");--> statement-breakpoint
 CREATE INDEX "erasures_visitor" ON "erasures" USING btree ("companion_id","visitor_id");--> statement-breakpoint
 CREATE INDEX "open_turns_companion" ON "open_turns" USING btree ("companion_id","day");--> statement-breakpoint
@@ -1815,14 +1818,15 @@ BEGIN
 				excluded."updated_at"
 			),
 			"sealed_visitor" = coalesce(excluded."sealed_visitor", c."sealed_visitor")
-		RETURNING c."number", c."companion_id", c."session_id", c."visitor_id", c."updated_at"
+		RETURNING c."number", c."companion_id", c."session_id", c."visitor_id", c."updated_at", c."message_count"
 	), "written" AS (
 		INSERT INTO "messages" ("conversation_number", "id", "role", "channel", "complete", "input_tokens",
 			"output_tokens", "tokens_estimated", "created_at", "text", "client_id", "end_code",
-			"finish_reason", "model", "provider")
+			"finish_reason", "model", "provider", "seq")
 		SELECT "kept"."number", m."id", m."role", m."channel", m."complete", m."input", m."output", m."estimated",
 			m."time" + CASE WHEN "are_turns" THEN "kept"."updated_at" - "arrived"."last" ELSE 0 END, m."text",
-			"arrived"."client", m."code", m."finish", m."model", m."provider"
+			"arrived"."client", m."code", m."finish", m."model", m."provider",
+			"kept"."message_count" - "arrived"."count" + row_number() OVER (PARTITION BY m."place" ORDER BY m."at")
 		FROM unnest("places", "message_ids", "roles", "channels", "completes", "inputs", "outputs", "estimates", "times",
 			"texts", "end_codes", "finish_reasons", "models", "providers") WITH ORDINALITY
 			AS m("place", "id", "role", "channel", "complete", "input", "output", "estimated", "time", "text", "code",

@@ -18,6 +18,7 @@ import type { ChallengeStore } from "./challenges.ts";
 import type { CompanionStore } from "./companions.ts";
 import type { ConversationStore } from "./conversations.ts";
 import type { EmbedTokenStore } from "./embed-tokens.ts";
+import type { HandoffStore } from "./handoffs.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { KnowledgeStore } from "./knowledge.ts";
 import type { MailStore } from "./mails.ts";
@@ -43,6 +44,7 @@ export interface Store {
   readonly companions: CompanionStore;
   readonly conversations: ConversationStore;
   readonly embedTokens: EmbedTokenStore;
+  readonly handoffs: HandoffStore;
   readonly idempotency: IdempotencyStore;
   readonly knowledge: KnowledgeStore;
   readonly members: MemberStore;
