@@ -9,6 +9,7 @@ import { noMail } from "../core/mail/mail.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createPeople } from "../core/people/create-people.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -158,6 +159,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
+  const people = createPeople({ ...base, coordination, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -176,6 +178,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
+    await people.close();
     await Promise.all([events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
@@ -200,6 +203,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
+    people,
     uses,
     sealing,
     visitors,
