@@ -159,7 +159,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
-  const people = createPeople({ ...base, coordination, sealing, visitors });
+  const people = createPeople({ ...base, announcements, coordination, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({

@@ -11,6 +11,8 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { pause } from "../../src/lib/pause.ts";
 import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
+type NewMessage = NonNullable<HandoffChange["message"]>;
+
 export function handoffStoreContract(open: OpenStore): void {
   let world: StoreWorld;
   let arrivals: Arrivals;
@@ -45,15 +47,11 @@ export function handoffStoreContract(open: OpenStore): void {
       world.context({ actor: { kind: "visitor", id: null, ipPrefix: null, requestId: null } }),
     );
 
-  const said = (text: string, clientId: string | null = null): HandoffChange["message"] => {
+  const said = (text: string, clientId: string | null = null): NewMessage => {
     return { message: message(text), author: null, clientId, sealedVisitor: null };
   };
 
-  const written = (
-    text: string,
-    author: Person,
-    clientId: string = systemIds.randomUuid(),
-  ): HandoffChange["message"] => {
+  const written = (text: string, author: Person, clientId: string = systemIds.randomUuid()): NewMessage => {
     return { message: message(text, { role: "assistant" }), author, clientId, sealedVisitor: null };
   };
 
@@ -90,7 +88,8 @@ export function handoffStoreContract(open: OpenStore): void {
         ...{ state: "person", reason: "taken", person: ada, reserved: ada, sinceMs: 1, untilMs: 2, owedSinceMs: 3 },
         ...{ wasPresent: true, status: "open", assigneeId: ada.id, tags: ["b", "a"], reachSeq: 4, returnedAtMs: 5 },
         ...{ plainSeq: 6, seenSeq: 7, missedAtMs: 8, isResolved: false, day: "2026-01-15", dayMessages: 9 },
-      } as const;
+        ...{ isAsked: true, isOffered: true },
+      } satisfies HandoffChange["fields"];
       const decided = await revise(({ handoff, newestSeq, ...on }) => {
         expect({ handoff, newestSeq, ...on }).toMatchObject({
           key,
@@ -294,8 +293,8 @@ export function handoffStoreContract(open: OpenStore): void {
       const idempotent = { slot, bodyHash: "hash", status: 200, body: "{}" };
       const request = {
         ...{ place: { accountId: account.id, conversationId }, newConversationId: null, clientId: null },
-        ...{ clientIdOf: "person", arrivalMark: null },
-      } as const;
+        ...{ clientIdOf: "person" as const, arrivalMark: null },
+      };
       const context = world.context({ idempotent });
       const events = [
         { type: "asked", atMs: 1, by: { type: "visitor" }, sealedReason: "sealed" },
@@ -345,7 +344,7 @@ export function handoffStoreContract(open: OpenStore): void {
         ...written("At once.", ada, named),
         message: message("At once.", { role: "assistant", createdAt: atMs }),
       };
-      expect(await revise(() => ({ message: early as HandoffChange["message"] }))).toMatchObject({
+      expect(await revise(() => ({ message: early }))).toMatchObject({
         seq: 3,
         hasChanged: true,
       });
@@ -440,7 +439,7 @@ export function handoffStoreContract(open: OpenStore): void {
       const conversationId = await talk();
       const ada = person("Ada");
       await revise(() => ({ fields: { state: "person", person: ada, untilMs: 5 }, message: written("Hi", ada) }));
-      const id = toVerifiedId(systemIds.secret());
+      const id = toVerifiedId(systemIds.secret(16));
       expect(await conversations.merge(key, { id, sealed: "sealed" })).toBeTrue();
       const own = { ...key, visitorId: id };
       expect(await handoffs.find(key)).toBeNull();

@@ -6,7 +6,7 @@ import { respondJsonText } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { personMessageBody, readBody, releaseBody, takeBody, teamTypingBody } from "./team-model.ts";
-import { openConversation, peopleOf, toPlace } from "./team-place.ts";
+import { openConversation, toPlace } from "./team-place.ts";
 import { ReservedObject, SentObject, TakenObject, toWireState } from "./team-responses.ts";
 
 const done = (description: string): Record<number, ApiResponse> => ({ 204: { description } });
@@ -41,7 +41,7 @@ export const teamRoutes: readonly Route[] = [
       const opened = await openConversation(services, caller.principal, params.id);
       const { stop = true, from = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
-      const taken = await peopleOf(services).take(await toPlace(caller, opened, as), { stop, from });
+      const taken = await services.people.take(await toPlace(caller, opened, as), { stop, from });
       if (taken.isTaken) return toWireState(taken.handoff);
       return respondJsonText(set, JSON.stringify({ state: "companion" }), 202);
     },
@@ -64,7 +64,7 @@ export const teamRoutes: readonly Route[] = [
       const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { close = false, from = null, as } = await readBody();
-      await peopleOf(services).release(await toPlace(caller, opened, as), { close, from });
+      await services.people.release(await toPlace(caller, opened, as), { close, from });
     },
   }),
   route({
@@ -89,7 +89,7 @@ export const teamRoutes: readonly Route[] = [
       const { text, client_id, after = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
       const message = { text, clientId: client_id.toLowerCase(), afterSeq: after };
-      const { seq, isRepeated } = await peopleOf(services).say(await toPlace(caller, opened, as), message);
+      const { seq, isRepeated } = await services.people.say(await toPlace(caller, opened, as), message);
       if (isRepeated) set.headers["idempotent-replayed"] = "true";
       return { seq };
     },

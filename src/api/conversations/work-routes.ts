@@ -9,7 +9,7 @@ import { type Route, route } from "../../http/route.ts";
 import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { conversationPatchBody, noteBody } from "./team-model.ts";
-import { noteName, openConversation, peopleOf, requirePeople, toPlace } from "./team-place.ts";
+import { noteName, openConversation, requirePeople, toPlace } from "./team-place.ts";
 import { HandoffEventObject, NoteObject, toWireEvent, toWireNote } from "./team-responses.ts";
 
 export const workRoutes: readonly Route[] = [
@@ -35,7 +35,7 @@ export const workRoutes: readonly Route[] = [
       const place = await toPlace(caller, opened, as);
       const isUnknown = assignee != null && (await store.members.find(account.id, assignee)) === null;
       if (isUnknown) throw invalidFields([{ param: "assignee", detail: "There is no such member." }]);
-      await peopleOf(services).update(place, {
+      await services.people.update(place, {
         ...(status === undefined ? {} : { status }),
         ...(assignee === undefined ? {} : { assigneeId: assignee }),
         ...(tags === undefined ? {} : { tags }),

@@ -7,19 +7,40 @@ import { toVisitorId } from "./conversation.ts";
 /** A boolean as either engine gives it. */
 type Flag = boolean | number;
 
-type Encoded = "person" | "reserved" | "tags" | "wasPresent" | "isResolved" | "conversationId";
+type Encoded =
+  | "person"
+  | "reserved"
+  | "tags"
+  | "wasPresent"
+  | "isAsked"
+  | "isOffered"
+  | "isResolved"
+  | "conversationId";
 
 export interface HandoffRow extends Omit<Handoff, Encoded> {
   person: string | null;
   reserved: string | null;
   tags: string;
   wasPresent: Flag;
+  isAsked: Flag;
+  isOffered: Flag;
   isResolved: Flag | null;
 }
 
 export const handoffFields = [
   ...(["accountId", "companionId", "state", "reason", "person", "reserved", "sinceMs", "untilMs"] as const),
-  ...(["owedSinceMs", "wasPresent", "status", "assigneeId", "tags", "reachSeq", "returnedAtMs", "plainSeq"] as const),
+  ...([
+    "owedSinceMs",
+    "wasPresent",
+    "isAsked",
+    "isOffered",
+    "status",
+    "assigneeId",
+    "tags",
+    "reachSeq",
+    "returnedAtMs",
+    "plainSeq",
+  ] as const),
   ...(["seenSeq", "missedAtMs", "isResolved", "day", "dayMessages", "change"] as const),
 ] satisfies (keyof HandoffRow)[];
 
@@ -36,6 +57,8 @@ export function toHandoff(conversationId: string, row: HandoffRow): Handoff {
     reserved: toPerson(row.reserved),
     tags: JSON.parse(row.tags),
     wasPresent: Boolean(row.wasPresent),
+    isAsked: Boolean(row.isAsked),
+    isOffered: Boolean(row.isOffered),
     isResolved: row.isResolved === null ? null : Boolean(row.isResolved),
   };
 }
@@ -57,7 +80,17 @@ export function toHandoffRow(conversationNumber: number, { conversationId: _, ..
 export function newHandoff(conversationId: string, accountId: string, companionId: string): Handoff {
   return {
     ...{ conversationId, accountId, companionId, state: "companion", reason: null, person: null, reserved: null },
-    ...{ sinceMs: null, untilMs: null, owedSinceMs: null, wasPresent: false, status: null, assigneeId: null, tags: [] },
+    ...{
+      sinceMs: null,
+      untilMs: null,
+      owedSinceMs: null,
+      wasPresent: false,
+      isAsked: false,
+      isOffered: false,
+      status: null,
+      assigneeId: null,
+      tags: [],
+    },
     ...{ reachSeq: 0, returnedAtMs: null, plainSeq: 0, seenSeq: 0, missedAtMs: null, isResolved: null },
     ...{ day: "", dayMessages: 0, change: 0 },
   };

@@ -40,7 +40,7 @@ const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companio
 const isOfKey = "v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3";
 const isOfAccount = "v.id = $1 AND v.account_id = $2";
 const locked = (condition: string) => `SELECT ${placed}, v.number, v.account_id AS "accountId",
-    v.message_count AS "messageCount", v.updated_at AS "updatedAt"
+    v.message_count AS "messageCount", v.updated_at AS "updatedAt", v.sealed_visitor AS "sealedVisitor"
   FROM conversations v WHERE ${condition} AND ${hasCompanion} FOR UPDATE OF v`;
 const joined = `FROM handoffs h JOIN conversations v ON v.number = h.conversation_number`;
 const held = (condition: string) => `SELECT ${placed} ${joined} WHERE h.state <> 'companion' AND ${condition} LIMIT $2`;
@@ -84,6 +84,7 @@ interface LockedRow extends KeyRow {
   number: number;
   messageCount: number;
   updatedAt: number;
+  sealedVisitor: string | null;
 }
 
 export const keyColumns = ({ companionId, sessionId, visitorId }: ConversationKey) => [
@@ -173,12 +174,12 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const found = yield* lock(request, context.nowMs);
     if (found === null) return null;
     const { row, isNew } = found;
-    const { conversationId, accountId, number } = row;
+    const { conversationId, accountId, number, sealedVisitor } = row;
     const stored = yield* get<HandoffRow>(handoffQueries.lockRecord, number);
     const before = stored && toHandoff(conversationId, stored);
     const knownSeq = yield* findKnown(request, number);
     const key = toKey(row);
-    const place = { key, accountId, conversationId };
+    const place = { key, accountId, conversationId, sealedVisitor };
     const change = request.decide({ ...place, handoff: before, newestSeq: row.messageCount, knownSeq });
     if (change === null) {
       if (isNew) yield* run("DELETE FROM conversations WHERE number = $1", number);
