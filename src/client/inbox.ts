@@ -38,6 +38,7 @@ export async function* followInbox(
   let lastId = after;
   let isOpened = false;
   for (let tries = 0; ; tries++) {
+    let askedMs = 0;
     try {
       const opened = await open(transport, query, lastId, isOpened ? { ...options, maxRetries: 0 } : options);
       isOpened = true;
@@ -48,10 +49,10 @@ export async function* followInbox(
       }
     } catch (error) {
       if (!isOpened || !(error instanceof CompanionError) || !canReturn(error)) throw toCompaniondError(error);
-      if (error.retryAfterMs !== null) await transport.sleep(error.retryAfterMs, options.signal);
+      askedMs = error.retryAfterMs ?? 0;
     }
     const waitMs = tries === 0 ? Math.random() * firstWaitMs : Math.min(maxWaitMs, 1000 * 2 ** (tries - 1));
-    await transport.sleep(waitMs, options.signal);
+    await transport.sleep(Math.max(askedMs, waitMs), options.signal);
   }
 }
 
