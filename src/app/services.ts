@@ -8,6 +8,7 @@ import { openInstances } from "../core/instances/open-instances.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createLiveHub } from "../core/people/live-hub.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -160,10 +161,21 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ...{ sealing, clock, ids, log, tell },
     tlsName: config.server.acme?.domains[0] ?? null,
   });
+  const live = createLiveHub({
+    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
+    getChangeMark: () => store.companions.getChangeMark(),
+    lookEveryMs: overrides.lookEveryMs,
+  });
+  measurements.probes.push({
+    name: "companiond_live_streams",
+    help: "Open streams of those who listen to conversations, and polls that wait.",
+    read: () => live.size,
+  });
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
     openTurns.stop();
+    live.stop();
     stopWatchingEventLoop();
     windows.limiter.close();
     windows.close();
@@ -196,6 +208,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
+    live,
     uses,
     sealing,
     visitors,

@@ -98,7 +98,7 @@ export interface Services {
   readonly voice: Voice;
   readonly announcements: Announcements;
   readonly people?: People;
-  readonly live?: LiveHub;
+  readonly live: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
