@@ -17,6 +17,9 @@ CREATE TABLE "accounts" (
 	"totp_secret" text COLLATE "C",
 	"totp_confirmed_at" bigint,
 	"totp_last_step" bigint,
+	"name" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "accounts_id_unique" UNIQUE("id"),
 	CONSTRAINT "accounts_email_unique" UNIQUE("email")
 );
@@ -49,6 +52,8 @@ CREATE TABLE "audit" (
 	"actor_id" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
 	"request_id" text COLLATE "C",
+	"actor_member_id" text COLLATE "C",
+	"actor_name" text COLLATE "C",
 	"action" text COLLATE "C" NOT NULL,
 	"target_id" text COLLATE "C",
 	"details" text COLLATE "C" NOT NULL,
@@ -68,16 +73,35 @@ CREATE TABLE "idempotency" (
 	CONSTRAINT "idempotency_account_id_method_path_key_pk" PRIMARY KEY("account_id","method","path","key")
 );
 --> statement-breakpoint
+CREATE TABLE "members" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
+	"companion_ids" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
+	"password_hash" text COLLATE "C",
+	"totp_secret" text COLLATE "C",
+	"totp_confirmed_at" bigint,
+	"totp_last_step" bigint,
+	"joined_at" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "one_time_links" (
 	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
 	"account_id" text COLLATE "C",
+	"member_id" text COLLATE "C",
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "recovery_codes" (
 	"account_id" text COLLATE "C" NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	CONSTRAINT "recovery_codes_account_id_hash_pk" PRIMARY KEY("account_id","hash")
 );
 --> statement-breakpoint
@@ -89,6 +113,7 @@ CREATE TABLE "server_secrets" (
 CREATE TABLE "sessions" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	"hash" text COLLATE "C" NOT NULL,
 	"user_agent" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
@@ -436,6 +461,8 @@ CREATE TABLE "handoffs" (
 	"until_ms" bigint,
 	"owed_since_ms" bigint,
 	"was_present" boolean DEFAULT false NOT NULL,
+	"is_asked" boolean DEFAULT false NOT NULL,
+	"is_offered" boolean DEFAULT false NOT NULL,
 	"status" text COLLATE "C",
 	"assignee_id" text COLLATE "C",
 	"tags" text COLLATE "C" NOT NULL,
@@ -740,6 +767,7 @@ CREATE TABLE "visitor_daily" (
 --> statement-breakpoint
 ALTER TABLE "account_holdings" ADD CONSTRAINT "account_holdings_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_number_accounts_number_fk" FOREIGN KEY ("account_number") REFERENCES "accounts"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "one_time_links" ADD CONSTRAINT "one_time_links_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -756,6 +784,8 @@ CREATE INDEX "api_keys_created_by" ON "api_keys" USING btree ("created_by_key_id
 CREATE INDEX "api_keys_replaces" ON "api_keys" USING btree ("replaces_key_id") WHERE replaces_key_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "audit_account" ON "audit" USING btree ("account_id","created_at","number");--> statement-breakpoint
 CREATE INDEX "idempotency_created" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "members_account" ON "members" USING btree ("account_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "members_joined" ON "members" USING btree ("email") WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_fact" ON "visitor_keys" USING btree ("fact");--> statement-breakpoint

@@ -9,7 +9,10 @@ CREATE TABLE `accounts` (
 	`created_at` integer NOT NULL,
 	`totp_secret` text,
 	`totp_confirmed_at` integer,
-	`totp_last_step` integer
+	`totp_last_step` integer,
+	`name` text,
+	`notify_mail` integer DEFAULT true NOT NULL,
+	`notify_words` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
@@ -22,6 +25,8 @@ CREATE TABLE `audit` (
 	`actor_id` text,
 	`ip_prefix` text,
 	`request_id` text,
+	`actor_member_id` text,
+	`actor_name` text,
 	`action` text NOT NULL,
 	`target_id` text,
 	`details` text NOT NULL,
@@ -30,10 +35,31 @@ CREATE TABLE `audit` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
 CREATE INDEX `audit_account` ON `audit` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `members` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`email` text NOT NULL,
+	`name` text NOT NULL,
+	`role` text NOT NULL,
+	`companion_ids` text,
+	`notify_mail` integer DEFAULT true NOT NULL,
+	`notify_words` integer DEFAULT false NOT NULL,
+	`password_hash` text,
+	`totp_secret` text,
+	`totp_confirmed_at` integer,
+	`totp_last_step` integer,
+	`joined_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `members_account` ON `members` (`account_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `members_joined` ON `members` (`email`) WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `one_time_links` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
 	`account_id` text,
+	`member_id` text,
 	`expires_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -41,6 +67,7 @@ CREATE TABLE `one_time_links` (
 CREATE TABLE `recovery_codes` (
 	`account_id` text NOT NULL,
 	`hash` text NOT NULL,
+	`member_id` text,
 	PRIMARY KEY(`account_id`, `hash`),
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -53,6 +80,7 @@ CREATE TABLE `server_secrets` (
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
+	`member_id` text,
 	`hash` text NOT NULL,
 	`user_agent` text,
 	`ip_prefix` text,
@@ -424,6 +452,8 @@ CREATE TABLE `handoffs` (
 	`until_ms` integer,
 	`owed_since_ms` integer,
 	`was_present` integer DEFAULT false NOT NULL,
+	`is_asked` integer DEFAULT false NOT NULL,
+	`is_offered` integer DEFAULT false NOT NULL,
 	`status` text,
 	`assignee_id` text,
 	`tags` text NOT NULL,

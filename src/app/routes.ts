@@ -14,9 +14,11 @@ import { healthRoutes } from "../api/health/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
 import { meRoutes } from "../api/me/index.ts";
+import { memberRoutes } from "../api/members/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
 import { openAiRoutes } from "../api/openai/index.ts";
 import { pageRoutes } from "../api/pages/index.ts";
+import { presenceRoutes } from "../api/presence/index.ts";
 import { sessionRoutes } from "../api/session/index.ts";
 import { spendingStopRoutes } from "../api/spending-stops/index.ts";
 import { statusRoutes } from "../api/status/index.ts";
@@ -38,10 +40,12 @@ export const routes: readonly Route[] = [
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
+  ...presenceRoutes,
   ...usageRoutes,
   ...budgetRoutes,
   ...keyRoutes,
   ...meRoutes,
+  ...memberRoutes,
   ...visitorKeyRoutes,
   ...webhookRoutes,
   ...auditRoutes,

@@ -8,6 +8,7 @@ import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
+import type { Member } from "../domain/member.ts";
 import type { Prices } from "../domain/prices.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
@@ -112,6 +113,8 @@ export interface Services {
   /** Tells webhooks what has happened. */
   readonly events: EventDelivery;
   readonly signInAttempts: Attempts;
+  /** Mails a member the link that signs them in; left out where there is no mail. Returns at once, and cannot fail. */
+  readonly mailInvitation?: (invitation: { member: Member; url: string; expiresAtMs: number }) => void;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
   /** Memory for the bodies of batches, while they are worked off. */

@@ -104,6 +104,10 @@ export interface Handoff {
   readonly owedSinceMs: number | null;
   /** Whether the person was present since they took it: only then their absence gives it back. */
   readonly wasPresent: boolean;
+  /** Whether a person was asked for, or a contact left: from then on people may take it in mode `asked` as well. */
+  readonly isAsked: boolean;
+  /** Whether a reply that found nothing has offered a person: then the visitor may ask, whatever `ask` says. */
+  readonly isOffered: boolean;
   readonly status: ConversationStatus | null;
   readonly assigneeId: string | null;
   /** Lower case. */

@@ -2,18 +2,21 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
+import { conversationStates } from "../domain/handoff.ts";
 import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
 import { namedObject } from "./schemas/named-object.ts";
-import { OneOf } from "./schemas/schema.ts";
+import { Nullable, OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
- * scope (or the dashboard), any API key (or the dashboard), the dashboard only, or an operator's dashboard only. Chats
- * (`chat:write`) are for API keys alone. Determines the security scheme and the errors of the guards.
+ * scope (or the dashboard), any API key (or the dashboard), the dashboard only, only its owners (not its responders), or
+ * an operator's dashboard only. Chats (`chat:write`) are for API keys alone. Determines the security scheme and the errors
+ * of the guards.
  */
-export type Access = "public" | EmbedAccess | "principal" | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "principal" | DashboardAccess | Scope;
+export type DashboardAccess = "session" | "owner" | "operator";
 export type EmbedAccess = "embed" | "visitor";
 
 export function isEmbedAccess(access: Access): access is EmbedAccess {
@@ -50,12 +53,14 @@ export const apiTags = {
   "Unanswered questions": "What visitors asked and knowledge had no answer to.",
   Tools: "What companions' models may call: URLs of yours, and MCP servers.",
   Conversations: "What was said, and its erasure.",
+  People: "Who of the team steps into conversations: they take, write, release, and say when they are there.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
   Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Webhooks: "The servers of an account that receive its events, and the deliveries to them.",
+  Members: "The people who work with an account's companions, beside its own sign-in.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",
@@ -202,6 +207,19 @@ export const ProblemObject = namedObject(
       ),
     ),
     challenge: t.Optional(ChallengeObject),
+    state: t.Optional(
+      OneOf(conversationStates, { description: "On `conflict`, where people step into conversations: who answers." }),
+    ),
+    person: t.Optional(
+      Nullable(
+        t.Object({ id: t.String(), name: Nullable(t.String()) }, { description: "The same: who of the team has it." }),
+      ),
+    ),
+    messages: t.Optional(
+      t.Array(t.Object({}, { additionalProperties: true }), {
+        description: "On `conflict` of a person's message: what colleagues wrote beyond `after`.",
+      }),
+    ),
     kind: t.Optional(
       OneOf(failureKinds, {
         description: "On `upstream_error`, to callers who may manage the companion: why the reply failed.",

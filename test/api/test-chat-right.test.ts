@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Store } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
@@ -81,7 +82,8 @@ const losses: Loss[] = [
   [
     "the password is changed by a command",
     ofSession,
-    ({ account }) => beside((store) => store.accounts.setPassword(account.id, "hash", null, testContext())),
+    ({ account }) =>
+      beside((store) => store.accounts.setPassword(ownIdentity(account.id), "hash", null, testContext())),
   ],
   [
     "its session's account is suspended",

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AuditEntry } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { openStoreBeside } from "../support/engine.ts";
@@ -193,9 +194,9 @@ test("removes a second factor, and says so if there is none", async () => {
   expect(none.stderr).toContain("ada@shop.example has no second factor.");
 
   const store = await openStoreBeside(own.path);
-  await store.secondFactors.begin(account.id, "sealed", testContext());
+  await store.secondFactors.begin(ownIdentity(account.id), "sealed", testContext());
   const confirmation = { sealedSecret: "sealed", step: 1, recoveryHashes: ["hash"], keptSessionId: "" };
-  await store.secondFactors.confirm(account.id, confirmation, testContext());
+  await store.secondFactors.confirm(ownIdentity(account.id), confirmation, testContext());
   await store.close();
   expect(await runJson(["account", "list"], { environment })).toMatchObject([{ has_totp: true }]);
   expect(await runJson(reset, { environment })).toMatchObject({ email: "ada@shop.example", has_totp: false });

@@ -16,6 +16,7 @@ import { keyLineStoreContract } from "./store-key-lines.ts";
 import { sourceContract } from "./store-knowledge.ts";
 import { knowledgeIndexContract } from "./store-knowledge-index.ts";
 import { sourceQueueContract } from "./store-knowledge-queue.ts";
+import { memberStoreContract } from "./store-members.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
@@ -48,6 +49,7 @@ export function storeContract(open: OpenStore): void {
   sourceContract(open);
   sourceQueueContract(open);
   knowledgeIndexContract(open);
+  memberStoreContract(open);
   metadataContract(open);
   secondFactorStoreContract(open);
   sessionStoreContract(open);

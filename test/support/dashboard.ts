@@ -1,6 +1,7 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
 import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
 import { storeSession } from "./stored-session.ts";
@@ -25,7 +26,7 @@ export async function createAccountWithPassword(
 ): Promise<Account> {
   const account = await createAccount(fields);
   testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
-  await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
+  await services.store.accounts.setPassword(ownIdentity(account.id), await testHash, null, testContext());
   return account;
 }
 

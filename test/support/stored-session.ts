@@ -16,6 +16,7 @@ export async function storeSession(store: Store, accountId: string, nowMs = Date
   const session = {
     id: systemIds.uuid(),
     accountId,
+    memberId: null,
     userAgent: "test",
     ipPrefix: null,
     createdAt: nowMs,

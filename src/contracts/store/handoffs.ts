@@ -16,6 +16,8 @@ export interface DecidedOn {
   readonly key: ConversationKey;
   readonly accountId: string;
   readonly conversationId: string;
+  /** What is known of a verified visitor, for events; null for others. */
+  readonly sealedVisitor: string | null;
   /** Null as long as the conversation has no record. */
   readonly handoff: Handoff | null;
   /** The `seq` of the newest message; 0 without one. */

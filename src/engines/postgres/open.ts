@@ -11,6 +11,7 @@ import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
 import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
+import { createMemberStore } from "../store-shared/scripts/members.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
@@ -182,6 +183,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     idempotency: createIdempotencyStore(scripts),
+    members: createMemberStore(scripts),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),

@@ -7,6 +7,7 @@ export const {
   apiKeys,
   audit,
   idempotency,
+  members,
   oneTimeLinks,
   recoveryCodes,
   serverSecrets,

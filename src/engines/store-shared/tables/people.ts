@@ -31,6 +31,8 @@ export function peopleTables(dialect: Dialect) {
       untilMs: whole("until_ms"),
       owedSinceMs: whole("owed_since_ms"),
       wasPresent: boolean("was_present").notNull().default(false),
+      isAsked: boolean("is_asked").notNull().default(false),
+      isOffered: boolean("is_offered").notNull().default(false),
       status: text<ConversationStatus>("status"),
       assigneeId: text("assignee_id"),
       tags: json<string[]>("tags").notNull(),

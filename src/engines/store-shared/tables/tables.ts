@@ -4,6 +4,7 @@ import { companionTables } from "./companions.ts";
 import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
+import { memberTables } from "./members.ts";
 import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
@@ -15,6 +16,7 @@ export function tablesOf(dialect: Dialect) {
   const companions = companionTables(dialect);
   return {
     ...accounts,
+    ...memberTables(dialect, accounts),
     ...companions,
     ...conversationTables(dialect),
     ...knowledgeTables(dialect),
