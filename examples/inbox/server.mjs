@@ -28,7 +28,8 @@ async function readJson(request) {
 async function sendEvents(request, response, as) {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const stay = (for_seconds) => companiond.presence.set({ for_seconds, as }).catch((error) => console.error(error.message));
+  const stay = (for_seconds) =>
+    companiond.presence.set({ for_seconds, as }).catch((error) => console.error(error.message));
   stay(90);
   const staying = setInterval(() => stay(90), 60_000);
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
@@ -76,8 +77,12 @@ function fail(response, error) {
   if (!isKnown) console.error(error);
   if (response.headersSent) return response.destroy();
   // A colleague was faster: `problem` has who it is.
-  const body = isKnown ? { error: error.message, person: error.problem?.person ?? null } : { error: "Something went wrong." };
-  response.writeHead((isKnown && error.status) || 502, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const body = isKnown
+    ? { error: error.message, person: error.problem?.person ?? null }
+    : { error: "Something went wrong." };
+  response
+    .writeHead((isKnown && error.status) || 502, { "content-type": "application/json" })
+    .end(JSON.stringify(body));
 }
 
 const server = createServer((request, response) => {

@@ -5,6 +5,7 @@ import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
+import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
 import { companionRoutes } from "../api/companions/index.ts";
 import { conversationRoutes } from "../api/conversations/index.ts";
 import { dashboardRoutes } from "../api/dashboard/index.ts";
@@ -33,9 +34,11 @@ import type { Route } from "../http/route.ts";
 export const routes: readonly Route[] = [
   ...embedRoutes,
   ...chatRoutes,
+  ...liveRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...keyLiveRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,

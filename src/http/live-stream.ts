@@ -52,4 +52,3 @@ export function asksJson({ headers }: Request): boolean {
   const accept = headers.get("accept") ?? "";
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
-

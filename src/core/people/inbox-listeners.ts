@@ -1,6 +1,7 @@
 /** Dashboards and platforms that follow the conversations of an account, by account. */
-import type { InboxEvent, InboxListener, ListenerRight } from "./live.ts";
+
 import type { ListenerRights } from "./listener-rights.ts";
+import type { InboxEvent, InboxListener, ListenerRight } from "./live.ts";
 
 interface Entry {
   readonly listener: InboxListener;

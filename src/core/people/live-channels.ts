@@ -2,8 +2,8 @@
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Log } from "../../lib/log.ts";
-import { LiveChannel } from "./live-channel.ts";
 import type { MessageObserver } from "./live-channel.ts";
+import { LiveChannel } from "./live-channel.ts";
 
 export interface LiveChannelsOptions {
   readonly store: Pick<HandoffStore, "findLive" | "listLive" | "listChanged">;
