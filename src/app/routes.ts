@@ -12,6 +12,7 @@ import { dashboardRoutes } from "../api/dashboard/index.ts";
 import { makeDocsRoutes } from "../api/docs/index.ts";
 import { embedRoutes } from "../api/embed/index.ts";
 import { healthRoutes } from "../api/health/index.ts";
+import { inboxRoutes } from "../api/inbox/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
 import { meRoutes } from "../api/me/index.ts";
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
+  ...inboxRoutes,
   ...presenceRoutes,
   ...usageRoutes,
   ...budgetRoutes,
