@@ -14,6 +14,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/http/idempotency.test.ts": { contracts: ["idempotency"] },
   "test/jobs/jobs.test.ts": { reason: "removals by the hour, of all tables" },
   "test/knowledge/indexing.test.ts": { contracts: ["knowledge-index", "knowledge-queue"] },
+  "test/mail/mail.test.ts": { contracts: ["mails"], reason: "what a killed server had kept" },
   "test/message-way.test.ts": { reason: "counts the files of each engine" },
   "test/api/accounts.test.ts": { contracts: ["accounts"] },
   "test/api/audit.test.ts": { contracts: ["audit"] },

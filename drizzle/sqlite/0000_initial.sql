@@ -35,6 +35,37 @@ CREATE TABLE `audit` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
 CREATE INDEX `audit_account` ON `audit` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `mail_days` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`day` text NOT NULL,
+	`mails` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `mails` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text,
+	`conversation_id` text,
+	`member_id` text,
+	`kind` text NOT NULL,
+	`sealed` text,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`due_at` integer NOT NULL,
+	`expires_at` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `mails_id_unique` ON `mails` (`id`);--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> statement-breakpoint
+CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
+CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `members` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -292,7 +323,8 @@ CREATE TABLE `messages` (
 	`client_id` text,
 	`end_code` text,
 	`finish_reason` text,
-	`repeats` integer
+	`repeats` integer,
+	`seq` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
@@ -447,6 +479,7 @@ CREATE TABLE `handoffs` (
 	`state` text NOT NULL,
 	`reason` text,
 	`person` text,
+	`person_id` text,
 	`reserved` text,
 	`since_ms` integer,
 	`until_ms` integer,
@@ -471,27 +504,28 @@ CREATE TABLE `handoffs` (
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
 CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_authors` (
 	`conversation_number` integer NOT NULL,
-	`message_id` text NOT NULL,
+	`seq` integer NOT NULL,
 	`author` text NOT NULL,
 	`client_id` text NOT NULL,
-	PRIMARY KEY(`conversation_number`, `message_id`)
+	PRIMARY KEY(`conversation_number`, `seq`)
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `message_authors_client` ON `message_authors` (`conversation_number`,`client_id`);--> statement-breakpoint
 CREATE TABLE `presence` (
+	`person_id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
-	`person_id` text NOT NULL,
 	`person` text NOT NULL,
 	`is_available` integer NOT NULL,
 	`seen_at_ms` integer,
-	`until_ms` integer,
-	PRIMARY KEY(`account_id`, `person_id`)
+	`until_ms` integer
 );
 --> statement-breakpoint
+CREATE INDEX `presence_account` ON `presence` (`account_id`);--> statement-breakpoint
 CREATE TABLE `ratings` (
 	`conversation_number` integer NOT NULL,
 	`client_id` text NOT NULL,

@@ -2,6 +2,7 @@
 import type { Config } from "../config/config.ts";
 import { processLog } from "../lib/log.ts";
 import { checkEmbeddings, checkModels, listModelDates } from "./llm.ts";
+import { openMailServer } from "./mail.ts";
 import { openVoiceProviders } from "./voice.ts";
 
 /** Opens nothing else. */
@@ -21,6 +22,10 @@ export const checkProviders = {
   async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
     const { checkRedis } = await import("../engines/redis/open.ts");
     return await checkRedis(url);
+  },
+  /** Null where no mail is sent. Rejects with `MailFailure` within 30 s. */
+  async mail({ mail }: Pick<Config, "mail">): Promise<string | null> {
+    return mail === null ? null : await openMailServer(mail.server).check();
   },
   async voice(config: Config, signal: AbortSignal): Promise<void> {
     await openVoiceProviders(config.voice).provider?.check(signal);

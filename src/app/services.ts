@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
 import { createEventDelivery } from "../core/events/delivery.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
+import { noMail } from "../core/mail/mail.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
@@ -121,6 +122,9 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     return openToolEngines(outgoing, { clock, log });
   });
   const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
+  // Loaded only here: whoever sends no mail must not pay for it.
+  const mail =
+    config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
@@ -150,7 +154,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
-    await events.close();
+    await Promise.all([events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
     await toolbox.close();
@@ -182,6 +186,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances,
     outgoing,
     events,
+    mail: mail ?? noMail,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock, pace: overrides.signInPace }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),

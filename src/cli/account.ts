@@ -127,7 +127,7 @@ const resetLink: Action = {
       memberId === null
         ? ({ kind: "reset", accountId } as const)
         : ({ kind: "invitation", accountId, memberId } as const);
-    return issueLink(input, purpose, `It lets ${account.email} choose a new password.`);
+    return issueLink(input, purpose, `It lets ${account.email} choose a new password.`, account);
   },
 };
 

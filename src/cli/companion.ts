@@ -47,12 +47,14 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
 const asList: SettingOption["read"] = (texts) => [...texts];
 
 /** By the type in the field's schema. */
-const kinds: Record<string, Omit<SettingOption, "about"> & { value: Value }> = {
+const kinds: Record<string, Omit<SettingOption, "about"> & { value?: Value }> = {
   string: { value: free("text"), read: asText },
   number: { value: free("number"), read: asNumber },
   integer: { value: free("number"), read: asNumber },
   object: { value: free("json"), read: asJsonObject },
   array: { value: free("text"), isRepeatable: true, read: asList },
+  // Given or not: both are off unless they are.
+  boolean: { read: () => true },
 };
 
 /** Where the word of the kind would not tell what to write. */
@@ -89,7 +91,12 @@ function declareOptions(): Record<string, DeclaredOption> {
     if (kind === undefined) throw new Error(`no option can be made of the type of ${field}`);
     const singular = kind.isRepeatable ? field.replace(/s$/, "") : field;
     const value = values[field] ?? kind.value;
-    options[singular.replaceAll("_", "-")] = { ...kind, field, about: describe(schema), value };
+    options[singular.replaceAll("_", "-")] = {
+      ...kind,
+      field,
+      about: describe(schema),
+      ...(value === undefined ? {} : { value }),
+    };
   }
   options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };
   return options;

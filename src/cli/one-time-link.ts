@@ -2,16 +2,25 @@
 import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createSealedSecrets } from "../app/sealed-secrets.ts";
 import type { OpenedServices } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
+import type { Store } from "../contracts/store/store.ts";
+import { keepMail } from "../core/mail/keep-mail.ts";
+import type { Account } from "../domain/account.ts";
 import { type LinkPurpose, makeOneTimeLink } from "../domain/one-time-link.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import type { ActionInput, ActionResult } from "./command.ts";
 import { askServers } from "./door/ask.ts";
 import { toReachable } from "./start-message.ts";
 
-/** Stores the hash of a new link; earlier links of its kind become invalid. */
-export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: string): Promise<ActionResult> {
+/** Stores the hash of a new link; earlier links of its kind become invalid. `owner` gets one by mail, too, where any is sent. */
+export async function issueLink(
+  input: ActionInput,
+  purpose: LinkPurpose,
+  use: string,
+  owner: Account | null = null,
+): Promise<ActionResult> {
   const config = input.loadConfig();
   const { kept, path } = makeOneTimeLink(purpose, input.ids, input.clock);
   const store = await input.openStore();
@@ -19,8 +28,27 @@ export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: s
   const { baseUrl, doubt } = await findDashboard(config);
   const url = baseUrl + path;
   const expiresAt = toRfc3339(kept.expiresAt);
-  const sentences = [`${use} It works once, until ${expiresAt}.`, ...(doubt === null ? [] : [doubt])];
+  const mailed = owner !== null && (await mailLink(input, store, { owner, path, expiresAtMs: kept.expiresAt }));
+  const sentences = [
+    `${use} It works once, until ${expiresAt}.`,
+    ...(mailed ? [`The running server sends it to ${owner.email} as well.`] : []),
+    ...(doubt === null ? [] : [doubt]),
+  ];
   return { json: { url, expires_at: expiresAt }, text: [url, ...sentences].join("\n") };
+}
+
+/** Keeps it for the server to send. False where no mail is set, and where it would not be known where the link leads. */
+async function mailLink(
+  { loadConfig, ids, clock }: ActionInput,
+  store: Store,
+  { owner, path, expiresAtMs }: { owner: Account; path: string; expiresAtMs: number },
+): Promise<boolean> {
+  const { mail, publicUrl, secretKey, dataDir } = loadConfig();
+  if (mail === null || publicUrl === null) return false;
+  const sealing = createSealedSecrets({ secretKey, dataDir, store });
+  const content = { to: owner.email, from: owner.email, path, expiresAtMs };
+  const request = { accountId: owner.id, kind: "reset_link", content, expiresAtMs } as const;
+  return (await keepMail({ store, sealing, ids }, request, clock.nowMs())).result === "kept";
 }
 
 /** Where the running server is, whose port may be another than this command's settings say. */

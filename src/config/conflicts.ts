@@ -3,7 +3,7 @@ import type { FlagName } from "./setting.ts";
 
 /** Looks at what is given, not at what it says: a bad value is one problem, and not also a missing one. */
 export function findConflicts(isGiven: (variable: string, flag?: FlagName) => boolean): string[] {
-  return [...findListening(isGiven), ...findBackups(isGiven), ...findStorage(isGiven)];
+  return [...findListening(isGiven), ...findBackups(isGiven), ...findStorage(isGiven), ...findMail(isGiven)];
 }
 
 /** What is given and has no effect, as sentences. */
@@ -77,4 +77,12 @@ function findStorage(isGiven: IsGiven): string[] {
     conflicts.push("COMPANIOND_BACKUP_CRON does not work with DATABASE_URL: back PostgreSQL up with pg_dump.");
   }
   return conflicts;
+}
+
+function findMail(isGiven: IsGiven): string[] {
+  const hasServer = isGiven("COMPANIOND_SMTP_URL");
+  if (hasServer === isGiven("COMPANIOND_MAIL_FROM")) return [];
+  return hasServer
+    ? ["COMPANIOND_SMTP_URL needs COMPANIOND_MAIL_FROM: whom is mail from?"]
+    : ["COMPANIOND_MAIL_FROM needs COMPANIOND_SMTP_URL: which server takes the mail?"];
 }

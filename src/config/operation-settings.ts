@@ -1,7 +1,7 @@
 /** What operators set: secrets, metrics, the database, backups and the log. */
 import type { TotpRequirement } from "../domain/second-factor.ts";
-import { ageRecipient, keyPrefix, releasesKey, releasesUrl } from "./operator-values.ts";
-import { databaseUrl, redisUrl } from "./server-urls.ts";
+import { ageRecipient, keyPrefix, mailSender, releasesKey, releasesUrl } from "./operator-values.ts";
+import { databaseUrl, redisUrl, smtpUrl } from "./server-urls.ts";
 import { optional, plain, type Setting } from "./setting.ts";
 import {
   baseUrl,
@@ -76,6 +76,22 @@ export const sharedSettings = {
     connections,
     "The same for lists, exports and other long queries.",
   ),
+} satisfies Record<string, Setting<unknown>>;
+
+export const mailSettings = {
+  smtpUrl: optional({
+    variable: "COMPANIOND_SMTP_URL",
+    isSecret: true,
+    parse: smtpUrl,
+    about:
+      "The server that takes mail: smtps://USER:PASSWORD@HOST (port 465), or smtp:// (port 587) with STARTTLS, which is required " +
+      "but on this machine. Special characters of user and password are percent-encoded. Without it, no mail is sent.",
+  }),
+  mailFrom: optional({
+    variable: "COMPANIOND_MAIL_FROM",
+    parse: mailSender,
+    about: "Whom mail is from: an address, or Name <address>. Needed with COMPANIOND_SMTP_URL.",
+  }),
 } satisfies Record<string, Setting<unknown>>;
 
 export const operationSettings = {

@@ -1,4 +1,5 @@
 /** Parsers of what operators name: domains, addresses of services, public keys, headers. */
+import type { MailAddress } from "../contracts/mail.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../lib/http/header-fields.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
@@ -43,6 +44,13 @@ function readDomain(text: string): string {
 export const emailAddress: ParseValue<string> = (text) => {
   if (/^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/.test(text) && text.length <= 254) return text;
   throw new BadValue(`must be an email address, not ${quote(text)}.`);
+};
+
+/** An address alone, or behind a name: `Shop <chat@shop.example>`. */
+export const mailSender: ParseValue<MailAddress> = (text) => {
+  const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
+  if (/\p{Cc}/u.test(text)) throw new BadValue("must be one line.");
+  return { name: name.trim().replace(/^"(.*)"$/, "$1"), address: emailAddress(address.trim()) };
 };
 
 /** HTTPS, or HTTP on this machine. */

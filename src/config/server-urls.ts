@@ -1,11 +1,13 @@
 /**
- * The URLs of the servers that instances share. Nothing of them but a parameter's name is ever quoted: where a password
+ * The URLs of the servers that instances share, and of the one that takes mail. Nothing of them but a parameter's name is ever quoted: where a password
  * is not encoded, any other part may hold a piece of it.
  *
  * The driver passes over parameters that it does not know, and lets some of those that it knows overrule others. What
  * would not mean what it says is refused here.
  */
 import { accessSync, constants } from "node:fs";
+import type { MailLocation } from "../contracts/mail.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import { BadValue, type ParseValue } from "./values.ts";
 
 const tlsModes = ["require", "verify-ca", "verify-full"];
@@ -34,14 +36,33 @@ export const redisUrl: ParseValue<string> = (text) => {
   return text;
 };
 
+/** A mail server. Off this machine nothing is sent to it in the clear. */
+export const smtpUrl: ParseValue<MailLocation> = (text) => {
+  const url = parseServerUrl(text, ["smtp:", "smtps:"], "smtps://USER:PASSWORD@HOST (smtp:// with STARTTLS)");
+  if (!/^\/?$/.test(url.pathname) || url.search !== "") throw new BadValue("must end after the host and port.");
+  if ((url.username === "") !== (url.password === ""))
+    throw new BadValue("must have both user and password, or neither.");
+  const isImplicit = url.protocol === "smtps:";
+  const plain = isLoopbackHost(url.hostname.toLowerCase()) ? "none needed" : "starttls";
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (isImplicit ? 465 : 587) : Number(url.port),
+    tls: isImplicit ? "implicit" : plain,
+    signIn:
+      url.username === ""
+        ? null
+        : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) },
+  };
+};
+
 function parseServerUrl(text: string, protocols: readonly string[], form: string): URL {
   const url = URL.parse(text);
   const isWhole = /^[a-z]+:\/\/[^\s\p{Cc}]+$/u.test(text);
   if (url === null || !isWhole || !protocols.includes(url.protocol) || url.hostname === "") {
-    throw new BadValue(`must have the form ${form}, with the password's special characters percent-encoded.`);
+    throw new BadValue(`must have the form ${form}, with the special characters of user and password percent-encoded.`);
   }
   if (!canDecode(text) || url.hash !== "" || /@.*@/.test(text) || (url.pathname + url.search).includes("@")) {
-    throw new BadValue("must have the special characters of its password percent-encoded, such as %40 for @.");
+    throw new BadValue("must have the special characters of user and password percent-encoded, such as %40 for @.");
   }
   if (url.port === "0") throw new BadValue("must not have port 0.");
   return url;

@@ -1,6 +1,6 @@
 /** Every setting in one place, by section: its variable, flag, parser, default and purpose. */
 import { limitSettings } from "./limit-settings.ts";
-import { accountSettings, operationSettings, sharedSettings } from "./operation-settings.ts";
+import { accountSettings, mailSettings, operationSettings, sharedSettings } from "./operation-settings.ts";
 import { knowledgeSettings, modelSettings, outgoingSettings, voiceSettings } from "./provider-settings.ts";
 import { httpsSettings, serverSettings } from "./server-settings.ts";
 import type { Setting } from "./setting.ts";
@@ -15,6 +15,7 @@ export const settingSections = {
   "Tools and webhooks": outgoingSettings,
   Limits: limitSettings,
   Accounts: accountSettings,
+  Mail: mailSettings,
   "Several instances: PostgreSQL and Redis": sharedSettings,
   Operation: operationSettings,
 } satisfies Record<string, Record<string, Setting<unknown>>>;
@@ -28,6 +29,7 @@ export const settings = {
   ...outgoingSettings,
   ...limitSettings,
   ...accountSettings,
+  ...mailSettings,
   ...sharedSettings,
   ...operationSettings,
 };

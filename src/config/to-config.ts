@@ -155,6 +155,9 @@ export function toConfig(
     /** As given: 32 bytes in base64, or null if the key is in a file in the data directory. */
     secretKey: values.secretKey,
     requireTotp: values.requireTotp,
+    /** Null: no mail is sent. */
+    mail:
+      values.smtpUrl === null || values.mailFrom === null ? null : { server: values.smtpUrl, from: values.mailFrom },
     metrics: { token: values.metricsToken, port: values.metricsPort },
     backup: {
       cron: values.backupCron,

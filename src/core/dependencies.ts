@@ -21,6 +21,7 @@ import type { SharedBudget } from "../lib/shared-budget.ts";
 import type { EventDelivery } from "./events/events.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { KnowledgeFinder } from "./knowledge/retrieval/found.ts";
+import type { Mail } from "./mail/mail.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
@@ -112,6 +113,7 @@ export interface Services {
   readonly outgoing: OutgoingHttp;
   /** Tells webhooks what has happened. */
   readonly events: EventDelivery;
+  readonly mail: Mail;
   readonly signInAttempts: Attempts;
   /** Mails a member the link that signs them in; left out where there is no mail. Returns at once, and cannot fail. */
   readonly mailInvitation?: (invitation: { member: Member; url: string; expiresAtMs: number }) => void;

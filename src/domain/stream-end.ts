@@ -3,6 +3,16 @@
 /** How a stream ended: complete, broken off with a comment, or silently because the visitor left. */
 export type StreamOutcome = "complete" | "broken" | "left";
 
-/** Why a stream ends without its terminator, as sent in its last comment. */
-export const streamErrorCodes = ["upstream_error", "unavailable", "too_long", "cancelled", "abandoned"] as const;
+/**
+ * Why a stream ends without its terminator, as sent in its last comment. `taken`: a person has the conversation; a
+ * question without a reply that ended so was kept for people.
+ */
+export const streamErrorCodes = [
+  "upstream_error",
+  "unavailable",
+  "too_long",
+  "cancelled",
+  "abandoned",
+  "taken",
+] as const;
 export type StreamErrorCode = (typeof streamErrorCodes)[number];

@@ -1,4 +1,4 @@
-/** The URLs of PostgreSQL and Redis: what is accepted, and that nothing of a password is ever repeated. */
+/** The URLs of PostgreSQL, Redis and the mail server: what is accepted, and that nothing of a password is ever repeated. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ConfigError, loadConfig } from "../../src/config/config.ts";
@@ -145,4 +145,61 @@ test("counts a bad URL as one problem, not also as a missing one", () => {
 test("counts empty URLs as unset", () => {
   const config = loadConfig({ environment: { DATABASE_URL: "", REDIS_URL: "", COMPANIOND_BACKUP_CRON: "0 3 * * *" } });
   expect([config.database, config.redisUrl]).toEqual([null, null]);
+});
+
+const mailFrom = "Shop <chat@shop.example>";
+const problemsOfMail = (url: string) => problemsOf({ COMPANIOND_SMTP_URL: url, COMPANIOND_MAIL_FROM: mailFrom });
+
+test.each([
+  ["smtps://mail.example", { host: "mail.example", port: 465, tls: "implicit", signIn: null }],
+  [
+    "smtp://chat%40shop.example:p%2Fw%25@mail.example",
+    { host: "mail.example", port: 587, tls: "starttls", signIn: { user: "chat@shop.example", password: "p/w%" } },
+  ],
+  ["smtp://localhost:1025", { host: "localhost", port: 1025, tls: "none needed", signIn: null }],
+  ["smtp://[::1]:25/", { host: "::1", port: 25, tls: "none needed", signIn: null }],
+] as const)("reads COMPANIOND_SMTP_URL=%s", (url, server) => {
+  const config = loadConfig({ environment: { COMPANIOND_SMTP_URL: url, COMPANIOND_MAIL_FROM: mailFrom } });
+  expect(config.mail).toEqual({ server, from: { name: "Shop", address: "chat@shop.example" } });
+});
+
+test.each([
+  ["https://mail.example", "must have the form smtps://USER:PASSWORD@HOST"],
+  ["mail.example:465", "must have the form"],
+  ["smtps://chat@shop.example:hunter2@mail.example", "percent-encoded"],
+  ["smtps://chat:hunter2%@mail.example", "percent-encoded"],
+  ["smtps://chat:hunter2@mail.example:0", "port 0"],
+  ["smtps://chat:hunter2@mail.example/?pool=true", "must end after the host and port"],
+  ["smtps://chat@mail.example", "both user and password"],
+])("refuses COMPANIOND_SMTP_URL=%s without repeating it: %s", (url, reason) => {
+  const problems = problemsOfMail(url);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(`COMPANIOND_SMTP_URL ${reason.startsWith("must") ? reason : ""}`.trim());
+  expect(problems[0]).toContain(reason);
+  expect(problems[0]).not.toMatch(/hunter2|shop/);
+});
+
+test.each([
+  ["chat@shop.example", { name: "", address: "chat@shop.example" }],
+  ['"Shop, Ltd." <chat@shop.example>', { name: "Shop, Ltd.", address: "chat@shop.example" }],
+])("reads COMPANIOND_MAIL_FROM=%s", (text, from) => {
+  const environment = { COMPANIOND_SMTP_URL: "smtps://mail.example", COMPANIOND_MAIL_FROM: text };
+  expect(loadConfig({ environment }).mail?.from).toEqual(from);
+});
+
+test.each(["shop", "Shop <>", "Shop <chat>", "<a@b.example>, c@d.example", "Shop\n<chat@shop.example>"])(
+  "refuses COMPANIOND_MAIL_FROM=%s",
+  (text) => {
+    expect(problemsOf({ COMPANIOND_SMTP_URL: "smtps://mail.example", COMPANIOND_MAIL_FROM: text })).toHaveLength(1);
+  },
+);
+
+test("refuses a mail server without a sender, and a sender without a mail server", () => {
+  expect(problemsOf({ COMPANIOND_SMTP_URL: "smtps://mail.example" })).toEqual([
+    "COMPANIOND_SMTP_URL needs COMPANIOND_MAIL_FROM: whom is mail from?",
+  ]);
+  expect(problemsOf({ COMPANIOND_MAIL_FROM: mailFrom })).toEqual([
+    "COMPANIOND_MAIL_FROM needs COMPANIOND_SMTP_URL: which server takes the mail?",
+  ]);
+  expect(loadConfig({ environment: {} }).mail).toBeNull();
 });

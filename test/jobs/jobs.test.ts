@@ -93,6 +93,27 @@ test("deletes sessions that have ended, and keeps open ones", async () => {
   expect(await sessions.list(ownIdentity(idle.account.id))).toEqual([]);
 });
 
+test("deletes mail a day after it failed, or after nobody sent it", async () => {
+  const account = await server.createAccount();
+  const { mails } = server.services.store;
+  const mail = {
+    accountId: account.id,
+    companionId: null,
+    conversationId: null,
+    memberId: null,
+    sealed: null,
+  } as const;
+  const createdAtMs = clock.nowMs();
+  const times = { createdAtMs, dueAtMs: createdAtMs, expiresAtMs: null };
+  await mails.add({ id: crypto.randomUUID(), kind: "invitation", ...mail, ...times });
+  clock.advance(dayMs);
+  await runJobs(server.services);
+  expect(await mails.findNextDue()).toBe(createdAtMs);
+  clock.advance(1);
+  await runJobs(server.services);
+  expect(await mails.findNextDue()).toBeNull();
+});
+
 /** A store whose retention the test controls; its other jobs find nothing. */
 function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true) {
   const log = createCapturedLog();
@@ -103,6 +124,7 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
     spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
     toolCalls: { deleteOrphans: async () => 0 },
     challenges: { purge: async () => purged.push("challenges") - purged.length },
+    mails: { purge: async () => purged.push("mail") - purged.length },
     webhooks: { purge: async () => purged.push("webhooks") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };
@@ -116,7 +138,7 @@ test("a job that fails is logged, and the others run all the same", async () => 
     Promise.reject(new AppError("unavailable", "The disk is full.")),
   );
   await runJobs(services);
-  expect(purged).toEqual(["idempotency", "challenges", "webhooks", "sessions"]);
+  expect(purged).toEqual(["idempotency", "challenges", "webhooks", "mail", "sessions"]);
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 

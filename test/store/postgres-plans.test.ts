@@ -17,6 +17,7 @@ import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
@@ -120,6 +121,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
   ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
+  ["mail that is due", mailQueries.due, "Index Scan using mails_due"],
+  ["when the next mail is due", mailQueries.nextDue, "Index Only Scan using mails_due"],
   ["deliveries that are due", outboxQueries.due, "Index Scan using webhook_deliveries_due"],
   ["when the next delivery is due", outboxQueries.nextDue, "Index Scan using webhook_deliveries_due"],
   ["the newest deliveries of a webhook", outboxQueries.page, "Index Scan Backward using webhook_deliveries_webhook"],

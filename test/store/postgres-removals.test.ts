@@ -18,8 +18,8 @@ const count = async (from: string): Promise<number> =>
 
 /** Adds to the table itself, since so much would take long otherwise. */
 async function addMessages(conversationId: string, messages: number): Promise<void> {
-  await servers.sql`INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, created_at, text)
-    SELECT c.number, 'm' || at, 'user', 'text', true, false, at, 'word ' || at
+  await servers.sql`INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, created_at, text, seq)
+    SELECT c.number, 'm' || at, 'user', 'text', true, false, at, 'word ' || at, at
     FROM conversations c, generate_series(1, ${messages}) AS at WHERE c.id = ${conversationId}`;
 }
 

@@ -12,8 +12,8 @@ test("reads of long messages no more than the page holds", async () => {
   const database = await openConnection(directory.path);
   const engine = new SqliteEngine(database);
   const insert = engine.query<null, [string, string, number]>(
-    `INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, text, created_at)
-     VALUES (7, ?, 'user', 'text', 1, 0, ?, ?)`,
+    `INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, text, created_at, seq)
+     VALUES (7, ?, 'user', 'text', 1, 0, ?, ?, 1)`,
   );
   const long = "x".repeat(1024 * 1024);
   await engine.write(() => {

@@ -18,6 +18,7 @@ import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
@@ -176,6 +177,8 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     visitorKeyQueries.pages.desc,
     ["SEARCH visitor_keys USING INDEX visitor_keys_account (account_id=? AND id<?)"],
   ],
+  ["mail that is due, in its order", mailQueries.due, ["SEARCH m USING INDEX mails_due (due_at<?)"]],
+  ["when the next mail is due", mailQueries.nextDue, ["SCAN mails USING INDEX mails_due"]],
   [
     "deliveries that are due, in their order",
     outboxQueries.due,

@@ -68,6 +68,9 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "tools.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
   "webhooks.account_id": ["accounts", "id"],
+  "mails.account_id": ["accounts", "id"],
+  "mails.companion_id": ["companions", "id"],
+  "mails.conversation_id": ["conversations", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */

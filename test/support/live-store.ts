@@ -72,12 +72,13 @@ export class FakeConversations {
       return { messages: messages.slice(afterSeq, afterSeq + limit), newestSeq: messages.length };
     },
     listChanged: async (known) =>
-      known.flatMap(({ conversationId, change, newestSeq }) => {
-        const found = this.all.get(conversationId);
-        if (found === undefined) return [{ conversationId, isGone: true }];
-        const isSame = found.messages.length === newestSeq && (found.handoff?.change ?? 0) === change;
-        return isSame ? [] : [{ conversationId, isGone: false }];
-      }),
+      known
+        .map(({ conversationId, change, newestSeq }) => {
+          const found = this.all.get(conversationId);
+          const isSame = found?.messages.length === newestSeq && (found.handoff?.change ?? 0) === change;
+          return { conversationId, isGone: found === undefined, isSame };
+        })
+        .filter(({ isSame }) => !isSame),
     recordSeen: async () => {},
   };
 }

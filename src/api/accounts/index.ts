@@ -108,8 +108,8 @@ export const accountRoutes: readonly Route[] = [
     status: 201,
     document: () => ({
       description:
-        "It works once, within 30 minutes; earlier links of the account end. 409 if the server does not know its own " +
-        "address: it needs `COMPANIOND_PUBLIC_URL`.",
+        "It works once, within 30 minutes; earlier links of the account end. The owner also gets it by mail, where the server " +
+        "sends any. 409 if the server does not know its own address: it needs `COMPANIOND_PUBLIC_URL`.",
       responses: { 201: jsonResponse("The link.", ResetLink) },
       errors: ["conflict"],
     }),

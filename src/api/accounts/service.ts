@@ -60,16 +60,25 @@ export async function deleteAccount(
   if (!(await services.store.accounts.delete(account.id, context))) throw missing("account");
 }
 
-/** The path of a link with which the owner chooses a password; earlier links of the account become invalid. */
+/**
+ * The path of a link with which the owner chooses a password; earlier links of the account become invalid. The owner gets it
+ * by mail, too, where the server sends any and knows where it leads.
+ */
 export async function makeResetLink(
-  services: AccountServices,
+  services: AccountServices & Pick<Services, "settings" | "mail">,
   id: string,
   context: WriteContext,
 ): Promise<{ path: string; expiresAt: number }> {
   const account = await getAccount(services, id);
   const { kept, path } = makeOneTimeLink({ kind: "reset", accountId: account.id }, services.ids, services.clock);
   await services.store.sessions.createLink(kept, context);
-  return { path, expiresAt: kept.expiresAt };
+  const { email } = account;
+  const { expiresAt } = kept;
+  if (services.settings.publicUrl !== null) {
+    const content = { to: email, from: email, path, expiresAtMs: expiresAt };
+    await services.mail.send({ accountId: id, kind: "reset_link", content, expiresAtMs: expiresAt });
+  }
+  return { path, expiresAt };
 }
 
 /** The voice agents that the account may use. */

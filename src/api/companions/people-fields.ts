@@ -73,7 +73,7 @@ export function describePeopleFields() {
       when: Nullish(
         OneOf(handoffWhens, {
           description:
-            "When somebody is available: within `hours` and somebody is there (`present`), within `hours`, or `always`.",
+            "When a person is available: within `hours` and someone is present (`present`), within `hours`, or `always`.",
         }),
       ),
       hours: Nullish(hours),
@@ -95,7 +95,7 @@ export function describePeopleFields() {
       ),
       waiting_text: sentence("What is said while a person is waited for."),
       person_text: sentence("What is said while a person has the conversation."),
-      unavailable_text: sentence("What is said where nobody is available."),
+      unavailable_text: sentence("What is said where no one is available."),
     },
     {
       ...closed,
@@ -106,7 +106,7 @@ export function describePeopleFields() {
   const leads = t.Object(
     {
       when: OneOf(["unavailable", "always"] as const, {
-        description: "Whether the form is offered only while nobody is available, or always.",
+        description: "Whether the form is offered only while no one is available, or always.",
       }),
       consent_text: Text({ minLength: 1, maxLength: 1000, description: "What the visitor agrees to." }),
       reply_to: Nullish(

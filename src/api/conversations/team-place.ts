@@ -34,7 +34,7 @@ export async function openConversation(
   const conversationId = readId(idText, "conversation");
   const found = await store.handoffs.findOf(account.id, conversationId);
   const companion = found && (await store.companions.find(account.id, found.key.companionId));
-  if (companion === null) throw missing("conversation");
+  if (found === null || companion === null) throw missing("conversation");
   return { conversationId, companion, ...found };
 }
 

@@ -92,6 +92,11 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       Object.entries(measurements.deliveries).map(([outcome, value]) => [{ outcome }, value]),
     ),
     numbers(
+      "companiond_mails_total",
+      "Mails: sent, failed for good, or dropped because their account had its number of the day.",
+      Object.entries(measurements.mails).map(([outcome, value]) => [{ outcome }, value]),
+    ),
+    numbers(
       "companiond_provider_calls_total",
       "Replies asked of each provider: complete, failed before the first text, broken after it, or left by the visitor.",
       [...providerCalls].flatMap(([provider, counts]) =>

@@ -4,6 +4,7 @@ import { checkProviders } from "../../app/provider-checks.ts";
 import { findKeyProblem, nameKey } from "../../app/sealed-secrets.ts";
 import { storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
+import { MailFailure } from "../../contracts/mail.ts";
 import type { StoredFacts } from "../../contracts/store/inspection.ts";
 import { writeMadeAt } from "../../core/backups/names.ts";
 import { findConfinement } from "../../core/knowledge/reading/reader.ts";
@@ -36,6 +37,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "embeddings", look: () => examineEmbeddings(config) },
     { name: "prices", look: () => examinePrices(config) },
     { name: "voice provider", look: () => examineVoice(config) },
+    { name: "mail", look: () => examineMail(config) },
     { name: "documents", look: examineReading },
   ];
 }
@@ -105,6 +107,18 @@ export async function examineRedis(
     const advice =
       "Fix this first: serve does not start without Redis. Meanwhile, running instances count on their own.";
     return [fail(name, error instanceof AppError ? error.message : `${describeFailure(error)}.`, advice)];
+  }
+}
+
+/** Signs in to the mail server, and sends nothing. Nothing to say where no mail is sent. */
+export async function examineMail(config: Pick<Config, "mail">): Promise<Finding[]> {
+  const name = "mail";
+  try {
+    const found = await checkProviders.mail(config);
+    return found === null ? [] : [ok(name, found)];
+  } catch (error) {
+    const advice = error instanceof MailFailure ? error.advice : "Check COMPANIOND_SMTP_URL.";
+    return [fail(name, `${describeFailure(error)}.`, advice)];
   }
 }
 

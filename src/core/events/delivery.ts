@@ -1,6 +1,7 @@
 /** Delivers events to webhooks: signed, several at a time, and again by the schedule until they have arrived. */
 import type { AttemptOutcome, DueDelivery, SealedWebhook } from "../../contracts/store/store.ts";
 import { attemptMs, retryDelaysMs } from "../../domain/webhook.ts";
+import { createDueWorker } from "../../lib/due-worker.ts";
 import { signWebhook } from "../../lib/standard-webhooks.ts";
 import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { Services } from "../dependencies.ts";
@@ -21,8 +22,6 @@ const mostPerWebhook = 4;
 const mostPerAccount = 16;
 /** Longer than an attempt: then its process has died. */
 const leaseMs = 60_000;
-const lookAgainMs = 60_000;
-const soonestMs = 250;
 /** Of a response nothing is kept. */
 const maxResponseBytes = 4096;
 /** How long closing waits for attempts under way; others are made again after their lease. */
@@ -30,67 +29,33 @@ const lastAttemptMs = 3_000;
 
 export const sealedWebhookName = (accountId: string, webhookId: string) => `webhook:${accountId}:${webhookId}`;
 
-/** Sleeps until an event is stored, or is to be tried again: without webhooks there is no timer. */
 export function createEventDelivery(services: DeliveryServices): EventDelivery {
   const { store, clock, ids, log, measurements, isShared } = services;
   const closing = new AbortController();
   const running = new Map<string, number>();
   const runningOf = new Map<string, number>();
-  const attempts = new Set<Promise<void>>();
   const byHand = new AttemptsByHand();
-  let looking: Promise<void> | null = null;
-  let isAskedAgain = false;
-  let isClosed = false;
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  store.webhooks.onStored(wake);
-
-  function wake(): void {
-    isAskedAgain = true;
-    if (looking !== null || isClosed) return;
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    looking = look().finally(() => {
-      looking = null;
-      if (isAskedAgain) wake();
-    });
-  }
-
-  async function look(): Promise<void> {
-    try {
-      while (isAskedAgain && !isClosed) {
-        isAskedAgain = false;
-        await takeAll();
-      }
-      await schedule();
-    } catch (error) {
-      log.error("deliveries are left for a minute", { error });
-      arm(lookAgainMs);
-    }
-  }
-
-  async function takeAll(): Promise<void> {
-    while (attempts.size < mostAtOnce && !isClosed) {
+  const worker = createDueWorker<DueDelivery>({
+    atOnce: mostAtOnce,
+    // What another server takes and then dies over, nobody would wake this one for.
+    isShared,
+    nowMs: () => clock.nowMs(),
+    take(limit) {
       const nowMs = clock.nowMs();
-      const bounds = { limit: mostAtOnce - attempts.size, perWebhook: mostPerWebhook, perAccount: mostPerAccount };
-      const under = { running, runningOf };
-      const taken = await store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds, ...under });
-      if (taken.length === 0) return;
-      for (const due of taken) begin(due);
-    }
-  }
-
-  function begin(due: DueDelivery): void {
-    const { id } = due.webhook;
-    count(running, id, 1);
-    count(runningOf, due.accountId, 1);
-    const attempt = deliver(due).finally(() => {
-      attempts.delete(attempt);
-      count(running, id, -1);
+      const bounds = { limit, perWebhook: mostPerWebhook, perAccount: mostPerAccount };
+      return store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds, running, runningOf });
+    },
+    async work(due) {
+      count(running, due.webhook.id, 1);
+      count(runningOf, due.accountId, 1);
+      await deliver(due);
+      count(running, due.webhook.id, -1);
       count(runningOf, due.accountId, -1);
-      wake();
-    });
-    attempts.add(attempt);
-  }
+    },
+    findNextDue: () => store.webhooks.findNextDue(),
+    onFailure: (error) => log.error("deliveries are left for a minute", { error }),
+  });
+  store.webhooks.onStored(worker.wake);
 
   /** Never rejects: what is not noted is tried again after its lease. */
   async function deliver(due: DueDelivery): Promise<void> {
@@ -106,23 +71,8 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
     }
   }
 
-  async function schedule(): Promise<void> {
-    const dueAt = await store.webhooks.findNextDue();
-    // What another server takes and then dies over, nobody would wake this one for.
-    if (dueAt === null && !isShared) return;
-    const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - clock.nowMs();
-    arm(Math.min(Math.max(inMs, soonestMs), lookAgainMs));
-  }
-
-  function arm(delayMs: number): void {
-    if (timer !== null) clearTimeout(timer);
-    if (isClosed) return;
-    timer = setTimeout(wake, delayMs);
-    timer.unref();
-  }
-
   return {
-    wake,
+    wake: worker.wake,
 
     send: (of) => byHand.run(of.accountId, () => sendEvent(services, of, closing.signal)),
 
@@ -133,16 +83,12 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
       return await byHand.run(accountId, attempt);
     },
 
-    async whenIdle() {
-      while (looking !== null || attempts.size > 0) await Promise.all([looking, ...attempts]);
-    },
+    whenIdle: worker.whenIdle,
 
     async close() {
-      isClosed = true;
-      if (timer !== null) clearTimeout(timer);
+      worker.stop();
       const late = setTimeout(() => closing.abort(new Error("the server is stopping")), lastAttemptMs);
-      await Promise.allSettled([looking]);
-      await Promise.allSettled(attempts);
+      await worker.whenIdle();
       clearTimeout(late);
       closing.abort(new Error("the server has stopped"));
     },

@@ -52,6 +52,7 @@ export class Measurements {
   readonly reachedBudgets = { stop: 0, notify: 0 };
   /** Attempts to deliver an event: it has arrived, will be tried again, or has disabled its webhook. */
   readonly deliveries = { delivered: 0, waiting: 0, failed: 0 };
+  readonly mails = { sent: 0, failed: 0, dropped: 0 };
   /** Calls by provider: one for each reply that it was asked for. */
   readonly providerCalls = new Map<string, Record<CallOutcome, number>>();
   readonly verdicts = Object.fromEntries(

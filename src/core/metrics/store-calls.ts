@@ -26,6 +26,21 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
+  handoffs: {
+    ...reads(
+      "find",
+      "findLive",
+      "findOf",
+      "listDue",
+      "findNextDue",
+      "listHeld",
+      "listLive",
+      "listChanged",
+      "listSince",
+    ),
+    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
+    ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
+  },
   idempotency: { ...reads("find"), ...writes("purge") },
   knowledge: {
     ...reads("list", "find", "findText", "listPassages", "findNextDue", "readUpload", "listDocuments", "listEditions"),
@@ -34,6 +49,11 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("publish", "confirm", "fail", "purge", "replaceVectors"),
   },
   members: { ...reads("list", "find"), ...writes("create", "update", "remove") },
+  mails: {
+    // `takeDue` finds nothing to take most of the time.
+    ...reads("onAdded", "findNextDue", "takeDue"),
+    ...writes("add", "finish", "purge"),
+  },
   secondFactors: {
     ...reads("find", "listHolders"),
     ...writes("begin", "confirm", "takeStep", "takeRecoveryCode", "remove"),

@@ -84,6 +84,9 @@ function orNone(values: readonly (string | null)[]): readonly (string | null)[] 
 
 const addMessages = `SELECT add_messages($1::boolean, ${places(messageTypes, 2)}) AS added`;
 
+type AddedTo = Pick<ConversationAddition, "key" | "sealedVisitor"> &
+  Partial<Pick<ConversationAddition, "clientId" | "endCode">>;
+
 export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
 export function createConversationWriter() {
@@ -91,15 +94,15 @@ export function createConversationWriter() {
     /** Call it inside a write; false if the companion is deleted. `messages` in order of time. */
     async add(
       transaction: Queries,
-      { key, sealedVisitor }: Pick<ConversationAddition, "key" | "sealedVisitor">,
+      { clientId = null, endCode = null, ...of }: AddedTo,
       conversationId: string,
       messages: readonly Message[],
     ): Promise<boolean> {
       const [first, ...others] = messages;
       if (first === undefined) return true;
-      const unnamed = { arrivalMark: null, clientId: null, endCode: null };
-      const addition = { key, conversationId, messages: [first, ...others], sealedVisitor, ...unnamed } as const;
-      const arrays = toMessageArrays([addition]);
+      const arrays = toMessageArrays([
+        { ...of, conversationId, messages: [first, ...others], arrivalMark: null, clientId, endCode },
+      ]);
       const row = await transaction.get<{ added: number }>(addMessages, [first.channel === "text", ...arrays]);
       return row?.added === 1;
     },

@@ -14,10 +14,9 @@ import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
 import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
-import { isArrivalMark } from "./arrival-marks.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { lockVisitorsAlone } from "./erasures.ts";
+import { lockVisitorsAlone, wasErased } from "./erasures.ts";
 import { callRemovals } from "./knowledge-removal.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention, deleteConversations } from "./retention.ts";
@@ -117,11 +116,6 @@ const takeOver = `UPDATE conversations SET visitor_id = $4, sealed_visitor = $5
 const takeCallsOver = `UPDATE voice_sessions SET visitor_id = $4, sealed_visitor = $5
   WHERE companion_id = $1 AND visitor_id = $3 AND session_id = $2 AND NOT is_taken`;
 
-/** As `add_messages` asks it: by the erasures that the request's snapshot does not show. */
-const selectErasure = `SELECT FROM erasures WHERE (companion_id, visitor_id) IN (($1, $3), ('', ''))
-  AND (session_id IS NULL OR session_id = $2) AND transaction < pg_snapshot_xmax(pg_current_snapshot())
-  AND NOT pg_visible_in_snapshot(transaction, $4::text::pg_snapshot) LIMIT 1`;
-
 /** Gives an anonymous conversation to a verified visitor. As `ConversationStore.merge`. */
 async function mergeConversation(
   engine: PostgresEngine,
@@ -131,18 +125,14 @@ async function mergeConversation(
   const { companionId, sessionId, visitorId } = from;
   if (isVerifiedId(visitorId)) return false;
   const { arrivalMark = null } = visitor;
-  // If nobody knows when the request arrived, its visitor may have been erased since.
-  if (arrivalMark !== null && (typeof arrivalMark !== "string" || !isArrivalMark(arrivalMark))) return false;
   const anonymousId = visitorId ?? "";
   return await engine.write(async (transaction) => {
     // The order of locks is that of settled turns. Nothing is settled for either visitor, or erased, until this ends:
     // so nobody makes the visitor's own conversation between the look for it and the change.
     await transaction.run(shareCompanion, [companionId]);
     await lockVisitorsAlone(transaction, companionId, [anonymousId, visitor.id]);
-    if (arrivalMark !== null) {
-      const erasure = await transaction.get(selectErasure, [companionId, sessionId, visitor.id, arrivalMark]);
-      if (erasure !== null) return false;
-    }
+    const own = { companionId, sessionId, visitorId: visitor.id };
+    if (arrivalMark !== null && (await wasErased(transaction, own, arrivalMark))) return false;
     const parameters = [companionId, sessionId, anonymousId, visitor.id, visitor.sealed];
     if ((await transaction.run(takeOver, parameters)) === 0) return false;
     await transaction.run(takeCallsOver, parameters);
@@ -151,7 +141,14 @@ async function mergeConversation(
   });
 }
 
-const messageColumns = mapColumns(tables.messages, ["number", "conversationNumber", "clientId", "endCode", "repeats"]);
+const messageColumns = mapColumns(tables.messages, [
+  "number",
+  "conversationNumber",
+  "clientId",
+  "endCode",
+  "repeats",
+  "seq",
+]);
 
 interface ConversationFields {
   companionId: string;

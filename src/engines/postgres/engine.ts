@@ -52,6 +52,11 @@ export class PostgresEngine {
     return repeat(() => transact(this.heavyPool, work));
   }
 
+  /** One at a time under this name, at this server: those that wait for each other anyway hold no connection. */
+  writeInOrder<T>(name: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#inOrder(`in order ${name}`, () => this.write(work));
+  }
+
   /**
    * For all changes that people make to what an account owns: one at a time, so that limits hold, and rows become
    * visible in the order of their numbers.

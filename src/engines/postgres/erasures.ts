@@ -2,8 +2,11 @@
  * Erasures as rows with the number of their transaction: a turn that was running meanwhile settles later, and whether
  * its message came before is read from the snapshot that it arrived with (`add_messages`). No clock is asked.
  */
-import type { ArrivalMarks } from "./arrival-marks.ts";
+import type { ArrivalMark } from "../../contracts/coordination.ts";
+import type { ConversationKey } from "../../domain/conversation.ts";
+import { type ArrivalMarks, isArrivalMark } from "./arrival-marks.ts";
 import type { PostgresEngine } from "./engine.ts";
+import type { Queries } from "./queries.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface ErasedPart {
@@ -51,6 +54,24 @@ export async function lockVisitorsAlone(
   visitorIds: readonly string[],
 ): Promise<void> {
   await transaction.run(lockVisitors, [companionId, visitorIds]);
+}
+
+/** As `add_messages` asks it: by the erasures that the request's snapshot does not show. */
+const selectErasure = `SELECT FROM erasures WHERE (companion_id, visitor_id) IN (($1, $3), ('', ''))
+  AND (session_id IS NULL OR session_id = $2) AND transaction < pg_snapshot_xmax(pg_current_snapshot())
+  AND NOT pg_visible_in_snapshot(transaction, $4::text::pg_snapshot) LIMIT 1`;
+
+/**
+ * Whether what arrived at that mark has been erased since; true if nobody knows when it arrived. The transaction shares
+ * the visitor, or has locked it.
+ */
+export async function wasErased(
+  transaction: Queries,
+  { companionId, sessionId, visitorId }: ConversationKey,
+  arrivalMark: ArrivalMark,
+): Promise<boolean> {
+  if (typeof arrivalMark !== "string" || !isArrivalMark(arrivalMark)) return true;
+  return (await transaction.get(selectErasure, [companionId, sessionId, visitorId ?? "", arrivalMark])) !== null;
 }
 
 export function createErasures(engine: PostgresEngine, arrivals: ArrivalMarks): Erasures {

@@ -11,7 +11,10 @@ import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
 import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
+import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
 import { createMemberStore } from "../store-shared/scripts/members.ts";
+import { createHandoffStore } from "../store-shared/scripts/people.ts";
+import { part } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
@@ -30,7 +33,7 @@ import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
 import { PostgresEngine } from "./engine.ts";
-import { createErasures } from "./erasures.ts";
+import { createErasures, wasErased } from "./erasures.ts";
 import { createEventWriter } from "./events.ts";
 import { unavailable } from "./failures.ts";
 import { createKnowledgeEditions } from "./knowledge-editions.ts";
@@ -43,12 +46,14 @@ import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createKeyLookups, createLastUses, createSessionLookup } from "./principals.ts";
+import type { Queries } from "./queries.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
 import { bindScripts, createPostgresScripts } from "./scripts.ts";
 import { createSettling } from "./settling.ts";
 import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
+import type { Transaction } from "./transaction.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
@@ -160,7 +165,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals, scripts, settling } = parts;
+  const { changes, conversations, events, removals, scripts, settling } = parts;
   const recordLastUses = createLastUses(engine);
   const uploads = createKnowledgeUploads(scripts, removals);
   const ofSources = { uploads, remover: toSourceRemover(parts.knowledge), removals };
@@ -182,8 +187,15 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    handoffs: createHandoffStore(scripts, {
+      wasErased: (...of) => part((transaction: Queries) => wasErased(transaction, ...of)),
+      addMessage: (key, id, message, facts) =>
+        part((transaction: Queries) => conversations.add(transaction, { key, ...facts }, id, [message])),
+      tell: (...of) => part((transaction: Transaction) => events.tell(transaction, ...of)),
+    }),
     idempotency: createIdempotencyStore(scripts),
     members: createMemberStore(scripts),
+    mails: createMailStore(scripts, new MailBell()),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),

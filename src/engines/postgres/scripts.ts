@@ -57,6 +57,7 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
     readHeavy: (script) => finish(engine.heavy, script()),
     write: (script) => engine.write((transaction) => finish(transaction, script())),
     append: (script) => engine.write((transaction) => finish(transaction, script())),
+    writeInOrder: (name, script) => engine.writeInOrder(name, (transaction) => finish(transaction, script())),
     writeHeavy: (script) => engine.writeHeavy((transaction) => finish(transaction, script())),
     change: (accountId, script) => engine.change(accountId, (transaction) => finish(transaction, script())),
     changeHeavy: (accountId, script) => engine.changeHeavy(accountId, (transaction) => finish(transaction, script())),
@@ -64,15 +65,14 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
 }
 
 /** Those that scripts insert many rows into. */
-const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts } =
-  tables;
+const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
+const { toolCalls, toolCallTexts, handoffs, handoffEvents } = tables;
+const many = [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts];
 const typesOf = new Map<string, ReadonlyMap<string, string>>(
-  [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts].map(
-    (table) => [
-      getTableName(table as unknown as PgTable),
-      new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
-    ],
-  ),
+  [...many, handoffs, handoffEvents].map((table) => [
+    getTableName(table as unknown as PgTable),
+    new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
+  ]),
 );
 
 /**

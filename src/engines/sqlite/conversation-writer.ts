@@ -17,7 +17,7 @@ export function createConversationWriter(engine: SqliteEngine) {
   // Selecting from companions adds nothing if the companion is deleted. Turns follow each other: if the clock was set
   // back and a turn seems to begin before the last message, it moves behind that message with all its own.
   const upsert = engine.query<
-    { number: number; updated_at: number },
+    { number: number; updated_at: number; message_count: number },
     [string, string, string, string | null, number, number, number, string, number]
   >(
     `INSERT INTO conversations (id, account_id, companion_id, session_id, visitor_id, sealed_visitor, message_count,
@@ -27,7 +27,7 @@ export function createConversationWriter(engine: SqliteEngine) {
        sealed_visitor = ifnull(excluded.sealed_visitor, sealed_visitor),
        message_count = message_count + excluded.message_count,
        updated_at = max(updated_at + ? * (excluded.updated_at - excluded.created_at), excluded.updated_at)
-     RETURNING number, updated_at`,
+     RETURNING number, updated_at, message_count`,
   );
   const insertMessage = createMessageInsert(engine);
 
@@ -47,8 +47,14 @@ export function createConversationWriter(engine: SqliteEngine) {
       if (conversation === null) return false;
       const delayMs = isTurn ? conversation.updated_at - updatedAt : 0;
       const before = facts.endCode === null ? facts : { ...facts, endCode: null };
+      let seq = conversation.message_count - messages.length;
       for (const message of messages) {
-        insertMessage(conversation.number, message, delayMs, message === last ? facts : before);
+        insertMessage(
+          { conversationNumber: conversation.number, seq: ++seq },
+          message,
+          delayMs,
+          message === last ? facts : before,
+        );
       }
       return true;
     },

@@ -10,7 +10,10 @@ import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
 import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
+import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
 import { createMemberStore } from "../store-shared/scripts/members.ts";
+import { createHandoffStore } from "../store-shared/scripts/people.ts";
+import { part } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
@@ -147,8 +150,17 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    handoffs: createHandoffStore(scripts, {
+      wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
+      addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
+      tell: (told, id) =>
+        part(() => {
+          for (const event of told) events.tell(event, id);
+        }),
+    }),
     idempotency: createIdempotencyStore(scripts),
     members: createMemberStore(scripts),
+    mails: createMailStore(scripts, new MailBell()),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),

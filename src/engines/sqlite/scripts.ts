@@ -77,6 +77,7 @@ export function createSqliteScripts(engine: SqliteEngine): SqliteScripts {
     readHeavy: read,
     write,
     writeHeavy: write,
+    writeInOrder: change,
     append: (script) => engine.append(() => finish(script())),
     change,
     changeHeavy: change,

@@ -60,6 +60,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   open_turns: "turns that have ended",
   erasures: "concern turns that have ended",
   certificate_texts: "of servers that have stopped; those of the copy obtain a certificate of their own",
+  mail_days: "counts of one day, which begin again",
   settled_batches: "for callers that lost the connection while turns were settled",
 };
 

@@ -2,6 +2,7 @@
 
 import type { Services } from "../../core/dependencies.ts";
 import { noteReached } from "../../core/turns/spending.ts";
+import { failedMailKeptMs } from "../../domain/mail.ts";
 import { idleLifetimeMs } from "../../domain/session.ts";
 import { deliveryLifetimeMs, mostDeliveries } from "../../domain/webhook.ts";
 import { watchSteps } from "../../lib/clock.ts";
@@ -92,6 +93,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
     ["spending", () => settleDueSpending(services)],
     ["knowledge", () => wakeIndexing(services)],
     ["webhooks", () => clearDeliveries(services)],
+    ["mail", () => store.mails.purge(clock.nowMs() - failedMailKeptMs, chunk)],
     ["sessions", () => store.sessions.purge(clock.nowMs(), clock.nowMs() - idleLifetimeMs).then(() => 0)],
   ];
   for (const [name, step] of jobs) {

@@ -6,6 +6,8 @@ export const {
   accounts,
   apiKeys,
   audit,
+  mailDays,
+  mails,
   idempotency,
   members,
   oneTimeLinks,

@@ -11,11 +11,12 @@ export const messageColumns = mapColumns(tables.messages, [
   "clientId",
   "endCode",
   "repeats",
+  "seq",
 ]);
 
 export type MessageRow = Omit<
   StoredRow<typeof tables.messages>,
-  "number" | "conversationNumber" | "repeats" | keyof ExchangeMark
+  "number" | "conversationNumber" | "repeats" | "seq" | keyof ExchangeMark
 >;
 
 /** How a message shows which exchange it belongs to, where the client has named it. */
@@ -34,8 +35,14 @@ export function toMessage(row: MessageRow): Message {
 /** For a message that is `delayMs` later than it says. */
 export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
-  return (conversationNumber: number, message: Message, delayMs: number, { clientId, endCode }: ExchangeMark): void => {
+  return (
+    place: { conversationNumber: number; seq: number },
+    message: Message,
+    delayMs: number,
+    mark: ExchangeMark,
+  ) => {
+    const { clientId, endCode } = mark;
     const createdAt = message.createdAt + delayMs;
-    insert({ ...message, conversationNumber, createdAt, text: textOf(message), clientId, endCode, repeats: null });
+    insert({ ...message, ...place, createdAt, text: textOf(message), clientId, endCode, repeats: null });
   };
 }

@@ -5,6 +5,8 @@ export const {
   accounts,
   audit,
   members,
+  mailDays,
+  mails,
   oneTimeLinks,
   recoveryCodes,
   serverSecrets,

@@ -47,6 +47,8 @@ export interface ScriptRunner {
   write<Result>(script: () => Script<Result>): Promise<Result>;
   /** The same for what turns write: nothing that a cache may hold changes. */
   append<Result>(script: () => Script<Result>): Promise<Result>;
+  /** As `write`, and one after the other under this name, so that those that wait hold no connection. */
+  writeInOrder<Result>(name: string, script: () => Script<Result>): Promise<Result>;
   /** For what people change of an account: one after the other, so that limits hold. */
   change<Result>(accountId: string, script: () => Script<Result>): Promise<Result>;
   writeHeavy<Result>(script: () => Script<Result>): Promise<Result>;
@@ -69,6 +71,11 @@ export function* run(text: string, ...parameters: Parameter[]): Script<number> {
 /** Many changes in their order, without waiting for each result. */
 export function* runAll(text: string, many: readonly (readonly Parameter[])[]): Script<void> {
   yield many.map((parameters): Statement => ({ returns: "count", text, parameters }));
+}
+
+/** One row for each of the parameters, without waiting for each result. */
+export function* getEach<Row>(text: string, many: readonly (readonly Parameter[])[]): Script<(Row | null)[]> {
+  return (yield many.map((parameters): Statement => ({ returns: "row", text, parameters }))) as (Row | null)[];
 }
 
 /** What an engine does itself. */

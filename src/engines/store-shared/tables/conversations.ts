@@ -60,6 +60,8 @@ export function conversationTables(dialect: Dialect) {
       finishReason: text<FinishReason>("finish_reason"),
       /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
       repeats: small("repeats"),
+      /** Its place in the conversation, in the order of commits: the first is 1. Rows move in SQLite, this stays. */
+      seq: small("seq").notNull(),
     }),
     (row) => [
       // By time, not by number: a transcript arrives after turns that were written during the call.

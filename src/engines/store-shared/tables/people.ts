@@ -26,6 +26,8 @@ export function peopleTables(dialect: Dialect) {
       state: text<ConversationState>("state").notNull(),
       reason: text<StateReason>("reason"),
       person: json<Person>("person"),
+      /** The person's, for those who are gone. */
+      personId: text("person_id"),
       reserved: json<Person>("reserved"),
       sinceMs: whole("since_ms"),
       untilMs: whole("until_ms"),
@@ -50,6 +52,7 @@ export function peopleTables(dialect: Dialect) {
       index("handoffs_change").on(row.accountId, row.change),
       index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
+      index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
       index("handoffs_state").on(row.accountId, row.state).where(sql`state <> 'companion'`),
       index("handoffs_status").on(row.accountId, row.status).where(sql`status IS NOT NULL`),
     ],
@@ -85,12 +88,12 @@ export function peopleTables(dialect: Dialect) {
     "message_authors",
     () => ({
       conversationNumber: conversationNumber().notNull(),
-      messageId: text("message_id").notNull(),
+      seq: small("seq").notNull(),
       author: json<Person>("author").notNull(),
       clientId: text("client_id").notNull(),
     }),
     (row) => [
-      primaryKey({ columns: [row.conversationNumber, row.messageId] }),
+      primaryKey({ columns: [row.conversationNumber, row.seq] }),
       uniqueIndex("message_authors_client").on(row.conversationNumber, row.clientId),
     ],
   );
@@ -121,14 +124,14 @@ export function peopleTables(dialect: Dialect) {
   const presence = table(
     "presence",
     () => ({
+      personId: text("person_id").primaryKey(),
       accountId: text("account_id").notNull(),
-      personId: text("person_id").notNull(),
       person: json<Person>("person").notNull(),
       isAvailable: boolean("is_available").notNull(),
       seenAtMs: whole("seen_at_ms"),
       untilMs: whole("until_ms"),
     }),
-    (row) => [primaryKey({ columns: [row.accountId, row.personId] })],
+    (row) => [index("presence_account").on(row.accountId)],
   );
 
   /** The newest contact that a visitor has left. */

@@ -4,6 +4,7 @@ import { companionTables } from "./companions.ts";
 import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
+import { mailTables } from "./mails.ts";
 import { memberTables } from "./members.ts";
 import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
@@ -14,16 +15,18 @@ import { webhookTables } from "./webhooks.ts";
 export function tablesOf(dialect: Dialect) {
   const accounts = accountTables(dialect);
   const companions = companionTables(dialect);
+  const conversations = conversationTables(dialect);
   return {
     ...accounts,
     ...memberTables(dialect, accounts),
     ...companions,
-    ...conversationTables(dialect),
+    ...conversations,
     ...knowledgeTables(dialect),
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
     ...peopleTables(dialect),
+    ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
   };
 }

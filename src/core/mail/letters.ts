@@ -1,0 +1,18 @@
+/** Writes the letters of the outbox when they are sent. */
+import type { JsonObject } from "../../domain/json.ts";
+import type { Letter, LetterOfLink, LetterWriters } from "./mail.ts";
+import { type MailText, writeInvitation, writeResetLink } from "./texts.ts";
+
+export function createLetterWriters({ publicUrl }: { publicUrl: string | null }): LetterWriters {
+  const urlOf = (path: string) => (publicUrl === null ? null : publicUrl + path);
+
+  function writeLink(content: JsonObject | null, write: (link: LetterOfLink, url: string | null) => MailText): Letter {
+    const link = content as LetterOfLink;
+    return { to: { name: "", address: link.to }, replyTo: null, ...write(link, urlOf(link.path)) };
+  }
+
+  return {
+    invitation: (_, content) => writeLink(content, (link, url) => writeInvitation({ ...link, url })),
+    reset_link: (_, content) => writeLink(content, (link, url) => writeResetLink({ ...link, url })),
+  };
+}

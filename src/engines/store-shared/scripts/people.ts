@@ -1,0 +1,198 @@
+/** What is kept beside conversations that people step into: their history, notes, what was not read, and who is present. */
+import type { ConversationNote, HandoffStore, Presence } from "../../../contracts/store/handoffs.ts";
+import { toPage } from "../../../contracts/store/page.ts";
+import type { WriteContext } from "../../../contracts/store/write-context.ts";
+import { type HandoffEvent, presentMs } from "../../../domain/handoff.ts";
+import { pause } from "../../../lib/pause.ts";
+import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
+import { changes } from "./changes.ts";
+import { createRevisions, type RevisionParts } from "./handoffs.ts";
+import { createFollowing } from "./live-messages.ts";
+import { all, columns, get, getEach, insert, run, runAll, type Script, type ScriptRunner } from "./script.ts";
+
+const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
+const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
+    e.sealed_reason AS "sealedReason"
+  FROM handoff_events e WHERE e.conversation_number = $1 ${place} ORDER BY e.number ${direction} LIMIT $2`;
+const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND conversation_number = $1)";
+const presentFields = ["person", "isAvailable", "seenAtMs", "untilMs"] as const;
+type PresenceRow = Omit<Presence, "person" | "companionIds" | "isAvailable"> & {
+  person: string;
+  isAvailable: boolean | number;
+};
+const shownPresence = columns<PresenceRow>("p", presentFields);
+
+/** Far more than anybody counts. */
+const mostUnread = 1_000;
+
+export const peopleQueries = {
+  state: `SELECT v.id, v.message_count AS "newestSeq", h.change FROM conversations v
+    LEFT JOIN handoffs h ON h.conversation_number = v.number WHERE v.id = ANY ($1::text[])`,
+  since: `SELECT v.id AS "conversationId", v.session_id AS "sessionId", v.visitor_id AS "visitorId",
+      ${columns<HandoffRow>("h", handoffFields)}
+    FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
+    WHERE h.account_id = $1 AND h.change > $2 ORDER BY h.change LIMIT $3`,
+  events: {
+    desc: [events("", "DESC"), events(`AND e.number < ${afterEvent}`, "DESC")],
+    asc: [events("", "ASC"), events(`AND e.number > ${afterEvent}`, "ASC")],
+  },
+  notes: `SELECT n.id, n.author, n.sealed_text AS "sealedText", n.created_at AS "createdAt" FROM conversation_notes n
+    WHERE n.conversation_number = (SELECT number FROM conversations WHERE id = $1) ORDER BY n.created_at, n.id`,
+  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", r.seq FROM conversations v
+    JOIN handoffs h ON h.conversation_number = v.number AND h.status IS NOT NULL
+    LEFT JOIN read_marks r ON r.conversation_number = v.number AND r.person_id = $2
+    WHERE v.id = ANY ($1::text[])`,
+  unread: `SELECT count(*) AS count FROM
+    (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
+    WHERE role = 'user' AND seq > $3`,
+  present: `SELECT ${shownPresence} FROM presence p
+    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) ORDER BY p.person_id`,
+  presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
+};
+
+const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
+  person = excluded.person, is_available = excluded.is_available, until_ms = excluded.until_ms,
+  seen_at_ms = coalesce(excluded.seen_at_ms, presence.seen_at_ms)`;
+const noteSeen = "UPDATE presence SET seen_at_ms = $2 WHERE person_id = $1";
+const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversation_number = $2";
+
+/** Between turns of the event loop. */
+const perRead = 500;
+
+function toPresence(row: PresenceRow): Presence {
+  return { ...row, person: JSON.parse(row.person), companionIds: null, isAvailable: Boolean(row.isAvailable) };
+}
+
+export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts): HandoffStore {
+  function* findNumber(accountId: string, conversationId: string): Script<number | null> {
+    return (
+      (yield* get<{ number: number }>(`${conversationOf} FOR KEY SHARE`, conversationId, accountId))?.number ?? null
+    );
+  }
+
+  function* recordNote(accountId: string, targetId: string, isDeleted: boolean, context: WriteContext): Script<void> {
+    const details = isDeleted ? { deleted: true } : {};
+    yield* changes.record(context, { accountId, action: "conversation.note", targetId, details });
+  }
+
+  return {
+    ...createRevisions(scripts, parts),
+    ...createFollowing(scripts),
+
+    async listChanged(known) {
+      type State = { id: string; newestSeq: number; change: number | null };
+      const changed: { conversationId: string; isGone: boolean }[] = [];
+      for (let at = 0; at < known.length; at += perRead) {
+        const some = known.slice(at, at + perRead);
+        const ids = some.map(({ conversationId }) => conversationId);
+        const states = await scripts.read(() => all<State>(peopleQueries.state, ids));
+        const stateOf = new Map(states.map((state) => [state.id, state]));
+        for (const { conversationId, change, newestSeq } of some) {
+          const state = stateOf.get(conversationId);
+          const isSame = state?.newestSeq === newestSeq && (state.change ?? 0) === change;
+          if (!isSame) changed.push({ conversationId, isGone: state === undefined });
+        }
+        if (at + perRead < known.length) await pause();
+      }
+      return changed;
+    },
+
+    async listSince(accountId, change, limit, companionIds) {
+      type Row = HandoffRow & KeyRow & { conversationId: string };
+      const found: { conversationId: string; key: ReturnType<typeof toKey>; handoff: ReturnType<typeof toHandoff> }[] =
+        [];
+      for (let after = change; ; await pause()) {
+        const most = companionIds === null ? Math.min(perRead, limit - found.length) : perRead;
+        const rows = await scripts.read(() => all<Row>(peopleQueries.since, accountId, after, most));
+        for (const row of rows) {
+          if (companionIds !== null && !companionIds.includes(row.companionId)) continue;
+          const { conversationId } = row;
+          found.push({ conversationId, key: toKey(row), handoff: toHandoff(conversationId, row) });
+          if (found.length === limit) return found;
+        }
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < most) return found;
+        after = last.change;
+      }
+    },
+
+    listEvents: (accountId, conversationId, { limit, afterId, order = "desc" }) =>
+      scripts.read(function* () {
+        const conversation = yield* get<{ number: number }>(conversationOf, conversationId, accountId);
+        if (conversation === null) return null;
+        const [first, following] = peopleQueries.events[order];
+        const place = [conversation.number, limit + 1];
+        type Row = Omit<HandoffEvent, "by"> & { id: string; by: string };
+        const rows = yield* afterId === null
+          ? all<Row>(first ?? "", ...place)
+          : all<Row>(following ?? "", ...place, afterId);
+        return toPage(
+          rows.map((row) => ({ ...row, by: JSON.parse(row.by) as HandoffEvent["by"] })),
+          limit,
+        );
+      }),
+
+    addNote: (accountId, conversationId, { author, ...note }, context) =>
+      scripts.change(accountId, function* () {
+        const conversationNumber = yield* findNumber(accountId, conversationId);
+        if (conversationNumber === null) return false;
+        yield* insert("conversation_notes", { ...note, conversationNumber, author: JSON.stringify(author) });
+        yield* recordNote(accountId, conversationId, false, context);
+        return true;
+      }),
+
+    deleteNote: (accountId, conversationId, id, context) =>
+      scripts.change(accountId, function* () {
+        const number = yield* findNumber(accountId, conversationId);
+        if (number === null || (yield* run(deleteNote, id, number)) === 0) return false;
+        yield* recordNote(accountId, conversationId, true, context);
+        return true;
+      }),
+
+    async listNotes(conversationId) {
+      type Row = Omit<ConversationNote, "author"> & { author: string };
+      const rows = await scripts.read(() => all<Row>(peopleQueries.notes, conversationId));
+      return rows.map((row) => ({ ...row, author: JSON.parse(row.author) }));
+    },
+
+    countUnread: (conversationIds, personId) =>
+      scripts.read(function* () {
+        type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
+        const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
+        const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
+        const counts = yield* getEach<{ count: number }>(
+          peopleQueries.unread,
+          behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
+        );
+        const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
+        for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
+        return unreadOf;
+      }),
+
+    async setPresence(accountId, { person, isAvailable, seenAtMs, untilMs }) {
+      const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };
+      await scripts.append(() => insert("presence", row, replacePresence));
+    },
+
+    async recordSeen(personIds, atMs) {
+      await scripts.append(() =>
+        runAll(
+          noteSeen,
+          personIds.map((id) => [id, atMs]),
+        ),
+      );
+    },
+
+    async listPresent(accountId, nowMs) {
+      const rows = await scripts.read(() =>
+        all<PresenceRow>(peopleQueries.present, accountId, nowMs - presentMs, nowMs),
+      );
+      return rows.map(toPresence);
+    },
+
+    async findPresence(accountId, personId) {
+      const row = await scripts.read(() => get<PresenceRow>(peopleQueries.presence, personId, accountId));
+      return row && toPresence(row);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** Does work that is stored somewhere and has a time at which it is due, several at a time, and sleeps in between. */
+
+export interface DueWork<Item> {
+  /** How much is done beside each other. */
+  readonly atOnce: number;
+  /** Whether others may add to it, or die over it, without waking this one. */
+  readonly isShared: boolean;
+  nowMs(): number;
+  /** Takes at most so much of what is due; nobody else is given it meanwhile. */
+  take(limit: number): Promise<readonly Item[]>;
+  /** Never rejects. */
+  work(item: Item): Promise<void>;
+  /** Null: nothing waits. */
+  findNextDue(): Promise<number | null>;
+  /** It could not be asked what is due: it is asked again after a minute. */
+  onFailure(error: unknown): void;
+}
+
+export interface DueWorker {
+  /** Something may be due. Returns at once. */
+  wake(): void;
+  /** Takes nothing more. */
+  stop(): void;
+  /** Resolves when nothing is under way; until `stop`, when nothing is due either. */
+  whenIdle(): Promise<void>;
+}
+
+const lookAgainMs = 60_000;
+const soonestMs = 250;
+
+/** Sleeps until it is woken, or what it knows of is due: with nothing stored there is no timer, unless it is shared. */
+export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
+  const running = new Set<Promise<void>>();
+  let looking: Promise<void> | null = null;
+  let isAskedAgain = false;
+  let isStopped = false;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  function wake(): void {
+    isAskedAgain = true;
+    if (looking !== null || isStopped) return;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    looking = look().finally(() => {
+      looking = null;
+      if (isAskedAgain) wake();
+    });
+  }
+
+  async function look(): Promise<void> {
+    try {
+      while (isAskedAgain && !isStopped) {
+        isAskedAgain = false;
+        await takeAll();
+      }
+      await schedule();
+    } catch (error) {
+      due.onFailure(error);
+      arm(lookAgainMs);
+    }
+  }
+
+  async function takeAll(): Promise<void> {
+    while (running.size < due.atOnce && !isStopped) {
+      const taken = await due.take(due.atOnce - running.size);
+      if (taken.length === 0) return;
+      for (const item of taken) begin(item);
+    }
+  }
+
+  function begin(item: Item): void {
+    const work = due.work(item).finally(() => {
+      running.delete(work);
+      wake();
+    });
+    running.add(work);
+  }
+
+  async function schedule(): Promise<void> {
+    const dueAt = await due.findNextDue();
+    if (dueAt === null && !due.isShared) return;
+    const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - due.nowMs();
+    arm(Math.min(Math.max(inMs, soonestMs), lookAgainMs));
+  }
+
+  function arm(delayMs: number): void {
+    if (timer !== null) clearTimeout(timer);
+    if (isStopped) return;
+    timer = setTimeout(wake, delayMs);
+    timer.unref();
+  }
+
+  return {
+    wake,
+    stop() {
+      isStopped = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+    async whenIdle() {
+      while (looking !== null || running.size > 0) await Promise.allSettled([looking, ...running]);
+    },
+  };
+}

@@ -1,0 +1,455 @@
+/** What every storage engine must do with conversations that people step into. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Arrivals } from "../../src/contracts/coordination.ts";
+import type { HandoffChange, HandoffDecision, RevisionRequest } from "../../src/contracts/store/store.ts";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import { type ConversationKey, type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
+import { type Person, stateConflict } from "../../src/domain/handoff.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { pause } from "../../src/lib/pause.ts";
+import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+type NewMessage = NonNullable<HandoffChange["message"]>;
+
+export function handoffStoreContract(open: OpenStore): void {
+  let world: StoreWorld;
+  let arrivals: Arrivals;
+  let account: Account;
+  let companion: Companion;
+  let key: ConversationKey;
+  beforeEach(async () => {
+    world = await openWorld(async () => {
+      const opened = await open();
+      arrivals = opened.arrivals;
+      return opened;
+    });
+    account = await world.createAccount();
+    companion = await world.createCompanion(account);
+    key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
+  });
+  afterEach(() => world.close());
+
+  const person = (name: string): Person => ({ id: systemIds.uuid(), name, memberId: null, keyId: null });
+
+  function message(text: string, fields: Partial<Message> = {}): Message {
+    const facts = { ...uncounted, channel: "text", complete: true, createdAt: world.clock.nowMs() } as const;
+    return { id: systemIds.uuid(), role: "user", parts: textParts(text), ...facts, ...fields };
+  }
+
+  const revise = (decide: HandoffDecision, fields: Partial<RevisionRequest> = {}) =>
+    world.store.handoffs.revise(
+      {
+        ...{ place: { key }, newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null },
+        ...{ decide, ...fields },
+      },
+      world.context({ actor: { kind: "visitor", id: null, ipPrefix: null, requestId: null } }),
+    );
+
+  const said = (text: string, clientId: string | null = null): NewMessage => {
+    return { message: message(text), author: null, clientId, sealedVisitor: null };
+  };
+
+  const written = (text: string, author: Person, clientId: string = systemIds.randomUuid()): NewMessage => {
+    return { message: message(text, { role: "assistant" }), author, clientId, sealedVisitor: null };
+  };
+
+  /** Settles a turn, which makes the conversation; returns its id. */
+  async function talk(of: ConversationKey = key): Promise<string> {
+    const turn = world.turnOf(companion, { key: of });
+    await world.store.turns.settle(turn);
+    return turn.conversationId;
+  }
+
+  const take =
+    (by: Person): HandoffDecision =>
+    ({ handoff }) => {
+      if (handoff?.person != null) throw stateConflict("Somebody has this conversation.", handoff);
+      return { fields: { state: "person", reason: "taken", person: by, sinceMs: world.clock.nowMs() } };
+    };
+
+  async function texts(conversationId: string, afterSeq = 0) {
+    const { messages } = await world.store.handoffs.listLive(conversationId, afterSeq, 2_000);
+    return messages.map(({ seq, message }) => `${seq} ${textOf(message)}`);
+  }
+
+  describe("records of people", () => {
+    test("are missing until something is decided, and are then as it was decided", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      expect(await handoffs.find(key)).toBeNull();
+      expect(await handoffs.findOf(account.id, conversationId)).toEqual({ key, handoff: null });
+      const plain = { accountId: account.id, conversationId, newestSeq: 2, handoff: null };
+      expect(await handoffs.findLive(key)).toEqual(plain);
+      expect(await handoffs.findLive({ ...key, visitorId: null })).toBeNull();
+      expect(await revise(() => null)).toMatchObject({ handoff: null, before: null, hasChanged: false });
+      expect(await handoffs.find(key)).toBeNull();
+
+      const ada = person("Ada");
+      const fields = {
+        ...{ state: "person", reason: "taken", person: ada, reserved: ada, sinceMs: 1, untilMs: 2, owedSinceMs: 3 },
+        ...{ wasPresent: true, status: "open", assigneeId: ada.id, tags: ["b", "a"], reachSeq: 4, returnedAtMs: 5 },
+        ...{ plainSeq: 6, seenSeq: 7, missedAtMs: 8, isResolved: false, day: "2026-01-15", dayMessages: 9 },
+        ...{ isAsked: true, isOffered: true },
+      } satisfies HandoffChange["fields"];
+      const decided = await revise(({ handoff, newestSeq, ...on }) => {
+        expect({ handoff, newestSeq, ...on }).toMatchObject({
+          key,
+          accountId: account.id,
+          conversationId,
+          newestSeq: 2,
+        });
+        return { fields };
+      });
+      const record = { conversationId, accountId: account.id, companionId: companion.id, ...fields };
+      expect(await handoffs.findLive(key)).toEqual({ ...plain, handoff: await handoffs.find(key) });
+      expect(decided).toMatchObject({
+        key,
+        conversationId,
+        handoff: record,
+        before: null,
+        seq: null,
+        hasChanged: true,
+      });
+      expect(await handoffs.find(key)).toMatchObject(record);
+      expect((await handoffs.findOf(account.id, conversationId))?.handoff).toMatchObject(record);
+      await revise(() => ({ fields: { isResolved: null, person: null, tags: [] } }));
+      expect(await handoffs.find(key)).toMatchObject({ ...record, isResolved: null, person: null, tags: [] });
+    });
+
+    test("are noted at the companion with the first of them", async () => {
+      const { companions } = world.store;
+      await talk();
+      const hadPeople = async () => (await companions.find(account.id, companion.id))?.hadPeople;
+      expect(await hadPeople()).toBeFalse();
+      await revise(() => ({ fields: { status: "open" } }));
+      expect(await hadPeople()).toBeTrue();
+    });
+
+    test("may come before any message, but nothing is left of a decision against it", async () => {
+      const { handoffs, conversations } = world.store;
+      const newConversationId = systemIds.uuid();
+      expect(await revise(() => ({ fields: { state: "waiting" } }))).toBeNull();
+      await revise(() => null, { newConversationId });
+      expect(await handoffs.findOf(account.id, newConversationId)).toBeNull();
+      const refusal = revise(
+        () => {
+          throw stateConflict("No.", null);
+        },
+        { newConversationId },
+      );
+      await expect(refusal).rejects.toMatchObject({ code: "conflict" });
+      expect(await handoffs.findOf(account.id, newConversationId)).toBeNull();
+
+      await revise(() => ({ fields: { state: "waiting" } }), { newConversationId });
+      expect(await handoffs.find(key)).toMatchObject({ state: "waiting", conversationId: newConversationId });
+      await talk();
+      const found = await conversations.find(account.id, newConversationId);
+      expect(found?.messages.map(textOf)).toEqual(["Hello", "Hi there"]);
+      expect(await texts(newConversationId)).toEqual(["1 Hello", "2 Hi there"]);
+    });
+
+    test("are found only through their account, and through no deleted companion", async () => {
+      const { handoffs, companions } = world.store;
+      const conversationId = await talk();
+      await revise(() => ({ fields: { state: "waiting", untilMs: 5 } }));
+      const other = await world.createAccount();
+      expect(await handoffs.findOf(other.id, conversationId)).toBeNull();
+      const place = { accountId: other.id, conversationId };
+      expect(await revise(() => ({ fields: { status: "open" } }), { place })).toBeNull();
+      await companions.delete(account.id, companion.id, world.context());
+      expect(await handoffs.findOf(account.id, conversationId)).toBeNull();
+      expect(await handoffs.findNextDue()).toBeNull();
+      expect(await revise(() => ({ fields: { status: "open" } }))).toBeNull();
+      const newConversationId = systemIds.uuid();
+      expect(await revise(() => ({ fields: { status: "open" } }), { newConversationId })).toBeNull();
+    });
+
+    test("of two who take one at the same instant, one succeeds", async () => {
+      const { handoffs } = world.store;
+      for (let round = 0; round < 5; round++) {
+        key = { ...key, sessionId: systemIds.randomUuid() };
+        const conversationId = await talk();
+        const people = [person("Ada"), person("Berta"), person("Cleo")];
+        const place = { accountId: account.id, conversationId };
+        const results = await Promise.allSettled(people.map((each) => revise(take(each), { place })));
+        const winners = people.filter((_, at) => results[at]?.status === "fulfilled");
+        expect(winners).toHaveLength(1);
+        const [winner] = winners;
+        expect((await handoffs.find(key))?.person).toEqual(winner ?? null);
+        const refused = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+        for (const reason of refused) {
+          expect(reason).toMatchObject({ code: "conflict", members: { state: "person", person: { id: winner?.id } } });
+        }
+      }
+    });
+
+    test("leave each message in exactly one world, whatever is taken and released meanwhile", async () => {
+      const { handoffs, turns } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const place = { accountId: account.id, conversationId };
+      const kept: string[] = [];
+      const left: string[] = [];
+      async function say(text: string): Promise<void> {
+        const decide: HandoffDecision = ({ handoff }) => (handoff?.state === "person" ? { message: said(text) } : null);
+        const revised = await revise(decide);
+        if (revised?.hasChanged) {
+          kept.push(text);
+          return;
+        }
+        left.push(text);
+        await turns.settle(world.turnOf(companion, { key, said: text, answered: `Re ${text}` }));
+      }
+      const change = (isTaken: boolean) =>
+        revise(() => ({ fields: { state: isTaken ? "person" : "companion", person: isTaken ? ada : null } }), {
+          place,
+        });
+      const all = Array.from({ length: 500 }, (_, at) => `m${at}`);
+      await Promise.all(all.flatMap((text, at) => (at % 25 === 0 ? [change(at % 50 === 0), say(text)] : [say(text)])));
+
+      expect([...kept, ...left].sort()).toEqual([...all].sort());
+      expect(kept.length).toBeGreaterThan(0);
+      expect(left.length).toBeGreaterThan(0);
+      const stored = (await texts(conversationId)).slice(2).map((line) => line.split(" ").slice(1).join(" "));
+      expect([...stored].sort()).toEqual([...all, ...left.map((text) => `Re ${text}`)].sort());
+      for (const text of left) expect(stored[stored.indexOf(text) + 1]).toBe(`Re ${text}`);
+      const { newestSeq } = await handoffs.listLive(conversationId, 0, 1);
+      expect(newestSeq).toBe(2 + kept.length + 2 * left.length);
+    });
+
+    test("grow their change within the account in the order of commits", async () => {
+      const { handoffs } = world.store;
+      const keys = Array.from({ length: 12 }, () => ({ ...key, sessionId: systemIds.randomUuid() }));
+      for (const each of keys) await talk(each);
+      const seen: number[] = [];
+      await Promise.all(
+        keys.flatMap((each) =>
+          [1, 2].map(async (status) => {
+            const decide: HandoffDecision = () => ({ fields: { status: status === 1 ? "open" : "closed" } });
+            const revised = await revise(decide, { place: { key: each } });
+            const newest = (await handoffs.listSince(account.id, 0, 100, null)).at(-1)?.handoff.change ?? 0;
+            const own = revised?.handoff?.change ?? 0;
+            expect(newest).toBeGreaterThanOrEqual(own);
+            seen.push(own);
+          }),
+        ),
+      );
+      expect(seen.sort((one, other) => one - other)).toEqual(Array.from({ length: 24 }, (_, at) => at + 1));
+      const other = await world.createAccount();
+      expect(await handoffs.listSince(other.id, 0, 100, null)).toEqual([]);
+    });
+
+    test("are listed since a change, page by page, only of the companions that are asked for", async () => {
+      const { handoffs } = world.store;
+      const sibling = await world.createCompanion(account);
+      const keys = [companion, sibling, companion].map(({ id }) => ({
+        ...key,
+        companionId: id,
+        sessionId: systemIds.randomUuid(),
+      }));
+      for (const each of keys) {
+        const newConversationId = systemIds.uuid();
+        await revise(() => ({ fields: { status: "open" } }), { place: { key: each }, newConversationId });
+      }
+      const first = await handoffs.listSince(account.id, 0, 2, null);
+      expect(first.map((each) => each.key)).toEqual(keys.slice(0, 2));
+      const rest = await handoffs.listSince(account.id, first[1]?.handoff.change ?? 0, 2, null);
+      expect(rest.map((each) => each.key)).toEqual(keys.slice(2));
+      const own = await handoffs.listSince(account.id, 0, 10, [companion.id]);
+      expect(own.map((each) => each.key)).toEqual([keys[0], keys[2]] as ConversationKey[]);
+    });
+
+    test("are due in order, and held by companion, person and key", async () => {
+      const { handoffs } = world.store;
+      const ofKey = { ...person("Server"), id: "key-1:Server", keyId: "key-1" };
+      const people = [person("Ada"), ofKey, person("Berta")];
+      const keys = people.map(() => ({ ...key, sessionId: systemIds.randomUuid() }));
+      for (const [at, each] of people.entries()) {
+        const place = { key: keys[at] ?? key };
+        const decide: HandoffDecision = () => ({ fields: { state: "person", person: each, untilMs: 300 - at * 100 } });
+        await revise(decide, { place, newConversationId: systemIds.uuid() });
+      }
+      expect(await handoffs.findNextDue()).toBe(100);
+      expect(await handoffs.listDue(99, 10)).toEqual([]);
+      expect((await handoffs.listDue(200, 10)).map((each) => each.key)).toEqual([
+        keys[2],
+        keys[1],
+      ] as ConversationKey[]);
+      expect(await handoffs.listDue(200, 1)).toHaveLength(1);
+      expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(3);
+      expect(await handoffs.listHeld({ personId: people[0]?.id ?? "" }, 10)).toEqual(keys.slice(0, 1));
+      expect(await handoffs.listHeld({ keyId: "key-1" }, 10)).toEqual(keys.slice(1, 2));
+      expect(await handoffs.listHeld({ keyId: "key" }, 10)).toEqual([]);
+      await revise(() => ({ fields: { state: "companion", person: null, untilMs: null } }), {
+        place: { key: keys[2] ?? key },
+      });
+      expect(await handoffs.findNextDue()).toBe(200);
+      expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
+    });
+
+    test("are written with their audit entry, history, events and response in one commit, or not at all", async () => {
+      const { handoffs, audit, idempotency } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const slot = { accountId: account.id, method: "POST", path: "/take", key: "one" };
+      const idempotent = { slot, bodyHash: "hash", status: 200, body: "{}" };
+      const request = {
+        ...{ place: { accountId: account.id, conversationId }, newConversationId: null, clientId: null },
+        ...{ clientIdOf: "person" as const, arrivalMark: null },
+      };
+      const context = world.context({ idempotent });
+      const events = [
+        { type: "asked", atMs: 1, by: { type: "visitor" }, sealedReason: "sealed" },
+        { type: "taken", atMs: 2, by: { type: "person", person: ada }, sealedReason: null },
+      ] as const;
+      const details = { person: ada.id };
+      const decide: HandoffDecision = () => ({
+        ...{ fields: { state: "person", person: ada }, events, audit: { action: "conversation.take", details } },
+      });
+      await handoffs.revise({ ...request, decide }, context);
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+      const entries = async () => (await audit.list(account.id, range, { limit: 10, afterId: null })).items;
+      const entry = { id: context.auditId, action: "conversation.take", targetId: conversationId, details };
+      expect((await entries())[0]).toMatchObject(entry);
+      expect(await idempotency.find(slot, world.clock.nowMs())).toMatchObject({ status: 200, body: "{}" });
+      const first = await handoffs.listEvents(account.id, conversationId, { limit: 1, afterId: null });
+      expect(first?.items).toMatchObject([events[1]]);
+      const second = await handoffs.listEvents(account.id, conversationId, {
+        limit: 1,
+        afterId: first?.nextAfterId ?? "",
+      });
+      expect(second).toMatchObject({ items: [events[0]], nextAfterId: null });
+      const oldest = await handoffs.listEvents(account.id, conversationId, { limit: 5, afterId: null, order: "asc" });
+      expect(oldest?.items).toMatchObject([...events]);
+      expect(
+        await handoffs.listEvents((await world.createAccount()).id, conversationId, { limit: 1, afterId: null }),
+      ).toBeNull();
+
+      const before = await entries();
+      const again = handoffs.revise({ ...request, decide }, world.context({ idempotent }));
+      await expect(again).rejects.toMatchObject({ code: "conflict" });
+      expect(await entries()).toEqual(before);
+      expect((await handoffs.listEvents(account.id, conversationId, { limit: 5, afterId: null }))?.items).toHaveLength(
+        2,
+      );
+    });
+  });
+
+  describe("messages of people", () => {
+    test("stand in the order of commits, later than what was there, and with who wrote them", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const named = systemIds.randomUuid();
+      const atMs = world.clock.nowMs() - 60_000;
+      const early = {
+        ...written("At once.", ada, named),
+        message: message("At once.", { role: "assistant", createdAt: atMs }),
+      };
+      expect(await revise(() => ({ message: early }))).toMatchObject({
+        seq: 3,
+        hasChanged: true,
+      });
+      const clientId = systemIds.randomUuid();
+      expect(await revise(() => ({ message: said("Thanks", clientId) }))).toMatchObject({ seq: 4 });
+      const { messages, newestSeq } = await handoffs.listLive(conversationId, 0, 10);
+      expect(newestSeq).toBe(4);
+      expect(messages.map(({ seq, author, clientId: name }) => [seq, author, name])).toEqual([
+        [1, null, null],
+        [2, null, null],
+        [3, ada, named],
+        [4, null, clientId],
+      ]);
+      const times = messages.map((each) => each.message.createdAt);
+      expect(times).toEqual([...times].sort((one, other) => one - other));
+      expect(new Set(times).size).toBe(4);
+      expect(await texts(conversationId, 2)).toEqual(["3 At once.", "4 Thanks"]);
+      expect((await handoffs.listLive(conversationId, 1, 2)).messages.map(({ seq }) => seq)).toEqual([2, 3]);
+      expect(await handoffs.listLive(conversationId, 4, 10)).toEqual({ messages: [], newestSeq: 4 });
+      expect(await handoffs.listLive(systemIds.uuid(), 0, 10)).toEqual({ messages: [], newestSeq: 0 });
+    });
+
+    test("are known by the client's name, the visitor's and people's apart", async () => {
+      await talk();
+      const clientId = systemIds.randomUuid();
+      const known: (number | null)[] = [];
+      const decide =
+        (change: HandoffChange): HandoffDecision =>
+        ({ knownSeq }) => {
+          known.push(knownSeq);
+          return knownSeq === null ? change : null;
+        };
+      const ofVisitor = { clientId, clientIdOf: "visitor" } as const;
+      const ofPerson = { clientId, clientIdOf: "person" } as const;
+      await revise(decide({ message: said("Mine", clientId) }), ofVisitor);
+      await revise(decide({ message: written("Ours", person("Ada"), clientId) }), ofPerson);
+      expect(await revise(decide({}), ofVisitor)).toMatchObject({ seq: 3, hasChanged: false });
+      expect(await revise(decide({}), ofPerson)).toMatchObject({ seq: 4, hasChanged: false });
+      expect(known).toEqual([null, null, 3, 4]);
+      expect(await world.store.turns.findExchange(key, clientId)).toMatchObject({
+        ...{ question: "Mine", replyId: null, isComplete: false, endCode: "taken" },
+      });
+    });
+
+    test("keep their seq over concurrent writers, and none is skipped", async () => {
+      const { handoffs, turns } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const writers = Array.from({ length: 40 }, (_, at) =>
+        at % 2 === 0
+          ? turns.settle(world.turnOf(companion, { key, said: `t${at}` }))
+          : revise(() => ({ message: written(`p${at}`, ada) })),
+      );
+      const seen = new Set<string>();
+      const order: number[] = [];
+      let after = 0;
+      let isOver = false;
+      const reading = (async () => {
+        for (;;) {
+          const wasOver = isOver;
+          const { messages } = await handoffs.listLive(conversationId, after, 7);
+          for (const { seq, message: each } of messages) {
+            seen.add(each.id);
+            order.push(seq);
+          }
+          after = messages.at(-1)?.seq ?? after;
+          if (wasOver && messages.length === 0) return;
+          await pause();
+        }
+      })();
+      await Promise.all(writers);
+      isOver = true;
+      await reading;
+      expect(order).toEqual(Array.from({ length: 62 }, (_, at) => at + 1));
+      expect(seen.size).toBe(62);
+    });
+
+    test("are not kept of a visitor who was erased since the request arrived", async () => {
+      const { conversations, handoffs } = world.store;
+      await talk();
+      const arrivalMark = arrivals.mark();
+      await conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? ""], world.context());
+      const newConversationId = systemIds.uuid();
+      const kept = () => ({ fields: { state: "waiting" as const }, message: said("Me") });
+      expect(await revise(kept, { arrivalMark, newConversationId })).toBeNull();
+      expect(await handoffs.find(key)).toBeNull();
+      expect(await revise(kept, { arrivalMark: arrivals.mark(), newConversationId })).toMatchObject({ seq: 1 });
+    });
+
+    test("go over to a verified visitor with the record and its deadline", async () => {
+      const { conversations, handoffs } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      await revise(() => ({ fields: { state: "person", person: ada, untilMs: 5 }, message: written("Hi", ada) }));
+      const id = toVerifiedId(systemIds.secret(16));
+      expect(await conversations.merge(key, { id, sealed: "sealed" })).toBeTrue();
+      const own = { ...key, visitorId: id };
+      expect(await handoffs.find(key)).toBeNull();
+      expect(await handoffs.find(own)).toMatchObject({ state: "person", person: ada, untilMs: 5, conversationId });
+      expect((await handoffs.listDue(5, 1)).map((each) => each.key)).toEqual([own]);
+      expect(await texts(conversationId, 2)).toEqual(["3 Hi"]);
+    });
+  });
+}
