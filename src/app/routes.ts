@@ -5,12 +5,14 @@ import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
+import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
 import { companionRoutes } from "../api/companions/index.ts";
 import { conversationRoutes } from "../api/conversations/index.ts";
 import { dashboardRoutes } from "../api/dashboard/index.ts";
 import { makeDocsRoutes } from "../api/docs/index.ts";
 import { embedRoutes } from "../api/embed/index.ts";
 import { healthRoutes } from "../api/health/index.ts";
+import { inboxRoutes } from "../api/inbox/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
 import { meRoutes } from "../api/me/index.ts";
@@ -33,13 +35,16 @@ import type { Route } from "../http/route.ts";
 export const routes: readonly Route[] = [
   ...embedRoutes,
   ...chatRoutes,
+  ...liveRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...keyLiveRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
+  ...inboxRoutes,
   ...presenceRoutes,
   ...usageRoutes,
   ...budgetRoutes,

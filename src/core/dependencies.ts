@@ -99,7 +99,7 @@ export interface Services {
   readonly voice: Voice;
   readonly announcements: Announcements;
   readonly people: PeopleService;
-  readonly live?: LiveHub;
+  readonly live: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */

@@ -19,14 +19,8 @@ export type LiveEvent =
 export type InboxEvent =
   /** Null: some of them may have changed. */
   | { readonly type: "changed"; readonly conversationId: string | null }
-  | {
-      readonly type: "typing";
-      readonly companionId: string;
-      readonly conversationId: string;
-      readonly isTyping: boolean;
-      readonly by: "visitor" | "person";
-      readonly name: string | null;
-    }
+  | { readonly type: "typing"; readonly typing: Typing }
+  /** Who is present may have changed. */
   | { readonly type: "presence" }
   | { readonly type: "end"; readonly reason: LiveEnd };
 
