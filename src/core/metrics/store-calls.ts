@@ -38,6 +38,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
       "listChanged",
       "listSince",
     ),
+    ...reads("countState", "listAbsent", "listStray"),
     ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },

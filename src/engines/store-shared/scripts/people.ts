@@ -20,6 +20,7 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
+import { createWatched } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -89,6 +90,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
   return {
     ...createRevisions(scripts, parts),
     ...createFollowing(scripts),
+    ...createWatched(scripts),
 
     async listChanged(known) {
       type State = { id: string; newestSeq: number; change: number | null };
