@@ -192,6 +192,9 @@ export function memberStoreContract(open: OpenStore): void {
       await join(grace.id);
       const [own, session] = [await signIn(null), await signIn(grace.id)];
       const open = await link(grace.id);
+      const mail = { id: systemIds.uuid(), accountId: account.id, companionId: null, conversationId: null } as const;
+      const about = { memberId: grace.id, kind: "invitation", sealed: null, expiresAtMs: null } as const;
+      await world.store.mails.add({ ...mail, ...about, createdAtMs: 1, dueAtMs: 1 });
       const mark = await companions.getChangeMark();
       const context = world.context();
       const actor = { ...context.actor, member: { id: grace.id, name: grace.name } };
@@ -202,6 +205,7 @@ export function memberStoreContract(open: OpenStore): void {
       expect(await sessions.findByHash(session.id)).toBeNull();
       expect(await sessions.findByHash(own.id)).not.toBeNull();
       expect(await sessions.findLink(open.hash, 0)).toBeNull();
+      expect(await world.store.mails.findNextDue()).toBeNull();
       expect(await sessions.findAccess(grace.email)).toBeNull();
       const [newest] = (await audit.list(account.id, unlimited, firstPage)).items;
       expect(newest).toMatchObject({ action: "member.delete", targetId: grace.id, actor: { member: actor.member } });
