@@ -2,7 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
-import { conversationStates } from "../domain/handoff.ts";
+import { conversationStates, stateReasons } from "../domain/handoff.ts";
 import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
@@ -107,6 +107,31 @@ export const embedTokenParam = later(() =>
   }),
 );
 
+/** Of `event: state`, on every stream of a visitor. */
+export const ChatState = later(() => {
+  const instant = (description: string) =>
+    t.Union([t.String({ format: "date-time", examples: ["2026-11-30T09:00:00.000Z"] }), t.Null()], { description });
+  return t.Object(
+    {
+      state: OneOf(conversationStates, {
+        description: "Who answers: the companion, or a person, or no one yet: then a person was asked for.",
+      }),
+      person: t.Union([t.Object({ name: t.String({ examples: ["Grace"] }) }), t.Null()], {
+        description: "Who has the conversation; null unless `state` is `person`.",
+      }),
+      since: instant("When the state became what it is; null if no person ever had to do with the conversation."),
+      until: instant("When the wait for a person ends, or a silence; null where no deadline runs."),
+      reason: t.Union([OneOf(stateReasons), t.Null()], { description: "Why the state is what it is." }),
+    },
+    {
+      $id: "ChatState",
+      description:
+        "Of `event: state`, for who sent `events: true`: before the end of a stream, where the companion does not answer the " +
+        "conversation any more. A message that was kept for a person has nothing else.",
+    },
+  );
+});
+
 /**
  * The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. The end is
  * any string, although it is always the same: generated clients that read the whole stream as one text take it for one,
@@ -139,6 +164,7 @@ const ChatEvent = later(() =>
             "the reply cites; with `citations: none`, all that the model was given.",
         },
       ),
+      ChatState,
       t.String({
         $id: "ChatEnd",
         examples: ["[DONE]"],
@@ -152,10 +178,11 @@ const ChatEvent = later(() =>
 export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. With `events: true`, one ' +
-    "`event: sources` may come before the end. Lines that do not " +
+    "`event: sources` may come before the end, for a companion with `handoff` also `event: offer` with an empty object, where " +
+    "nothing was found and the visitor may ask for a person, and `event: state`. Lines that do not " +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
     "its last comment has the reason: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
-    "(no one read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
+    "(no one read it for two minutes), `taken` (a person has the conversation now), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
   get content() {
     return { "text/event-stream": ChatEvent };
