@@ -49,7 +49,8 @@ const visitor = { session_id: crypto.randomUUID() };
 const say = (message: string) => chat(server.url, companion.embedToken, { message, ...visitor });
 const ask = async () => {
   const sent = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(visitor) };
-  return (await fetch(`${server.url}/api/embed/${companion.embedToken}/person`, sent)).json();
+  const response = await fetch(`${server.url}/api/embed/${companion.embedToken}/person`, sent);
+  return (await response.json()) as { state: string; available: boolean };
 };
 
 test("a person is there while the page is open, sees who waits, takes, writes and releases", async () => {
