@@ -3,7 +3,8 @@ import { Type as t } from "@sinclair/typebox";
 import { errorCodes } from "../../domain/errors.ts";
 import { conversationStates } from "../../domain/handoff.ts";
 import { failureKinds } from "../../domain/reply-failure.ts";
-import { namedObject } from "./named-object.ts";
+import { AuthorObject } from "./message.ts";
+import { instant, namedObject } from "./named-object.ts";
 import { Nullable, OneOf } from "./schema.ts";
 
 const hexDigits = (description: string) =>
@@ -60,7 +61,7 @@ export const ProblemObject = namedObject(
       ),
     ),
     messages: t.Optional(
-      t.Array(t.Object({}, { additionalProperties: true }), {
+      t.Array(t.Object({ seq: t.Integer(), author: AuthorObject, text: t.String(), created_at: instant("When.") }), {
         description: "On `conflict` of a person's message: what colleagues wrote beyond `after`.",
       }),
     ),
