@@ -138,8 +138,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const seq = row.messageCount + 1;
     if (author === null) return seq;
     const { number: conversationNumber } = row;
-    const authored = { conversationNumber, seq, author: JSON.stringify(author), clientId: clientId ?? message.id };
-    yield* insert("message_authors", authored);
+    const authored = { author: JSON.stringify(author), clientId: clientId ?? message.id };
+    yield* insert("message_authors", { conversationNumber, seq, messageId: message.id, ...authored });
     return seq;
   }
 
