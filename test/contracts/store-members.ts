@@ -213,6 +213,36 @@ export function memberStoreContract(open: OpenStore): void {
       expect(await join((await invite()).id)).not.toBeNull();
     });
 
+    test("leave no conversation assigned to them, and are present no more, which followers of changes are shown", async () => {
+      const { handoffs, members, turns } = world.store;
+      const [grace, other] = [await invite(), await invite()];
+      const companion = await world.createCompanion(account);
+      const conversations: string[] = [];
+      for (const assigneeId of [grace.id, other.id, grace.id]) {
+        const turn = world.turnOf(companion, {
+          key: { ...world.turnOf(companion).key, sessionId: systemIds.randomUuid() },
+        });
+        await turns.settle(turn);
+        conversations.push(turn.conversationId);
+        const request = { newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null } as const;
+        const decide = () => ({ fields: { assigneeId, tags: ["kept"] } });
+        await handoffs.revise({ ...request, place: { key: turn.key }, decide }, world.context());
+      }
+      const presence = { companionIds: null, isAvailable: true, seenAtMs: 1, untilMs: null } as const;
+      const person = { id: grace.id, name: grace.name, memberId: grace.id, keyId: null };
+      await handoffs.setPresence(account.id, { ...presence, person });
+      const [newest] = (await handoffs.listSince(account.id, 0, 10, null)).slice(-1);
+      await members.remove(account.id, grace.id, world.context());
+      const changed = await handoffs.listSince(account.id, newest?.handoff.change ?? 0, 10, null);
+      expect(changed.map(({ conversationId, handoff }) => [conversationId, handoff.assigneeId, handoff.tags])).toEqual([
+        [conversations[0] ?? "", null, ["kept"]],
+        [conversations[2] ?? "", null, ["kept"]],
+      ]);
+      expect(new Set(changed.map(({ handoff }) => handoff.change)).size).toBe(2);
+      expect((await handoffs.findOf(account.id, conversations[1] ?? ""))?.handoff?.assigneeId).toBe(other.id);
+      expect(await handoffs.findPresence(account.id, grace.id)).toBeNull();
+    });
+
     test("leave with their account", async () => {
       const grace = await invite();
       await join(grace.id);
