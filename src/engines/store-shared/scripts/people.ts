@@ -50,8 +50,8 @@ export const peopleQueries = {
   },
   notes: `SELECT n.id, n.author, n.sealed_text AS "sealedText", n.created_at AS "createdAt" FROM conversation_notes n
     WHERE n.conversation_number = (SELECT number FROM conversations WHERE id = $1) ORDER BY n.created_at, n.id`,
-  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", r.seq FROM conversations v
-    JOIN handoffs h ON h.conversation_number = v.number AND h.status IS NOT NULL
+  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", h.status, r.seq FROM conversations v
+    LEFT JOIN handoffs h ON h.conversation_number = v.number
     LEFT JOIN read_marks r ON r.conversation_number = v.number AND r.person_id = $2
     WHERE v.id = ANY ($1::text[])`,
   unread: `SELECT count(*) AS count FROM
@@ -77,8 +77,10 @@ function toPresence(row: PresenceRow): Presence {
 
 /** Visitors' messages beyond what the person has read; only of conversations with a status. */
 export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
-  type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
-  const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
+  type Mark = { id: string; number: number; newestSeq: number; status: string | null; seq: number | null };
+  const marks = (yield* all<Mark>(peopleQueries.marks, conversationIds, personId)).filter(
+    ({ status }) => status !== null,
+  );
   const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
   const counts = yield* getEach<{ count: number }>(
     peopleQueries.unread,
