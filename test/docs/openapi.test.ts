@@ -93,6 +93,8 @@ const objectNames = `
   Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  HandoffRequestedEvent HandoffTakenEvent HandoffReleasedEvent HandoffMissedEvent MessageVisitorEvent MessagePersonEvent
+  ConversationUpdatedEvent ContactGivenEvent RatingGivenEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
   ContactGivenEvent ConversationUpdatedEvent HandoffMissedEvent HandoffReleasedEvent HandoffRequestedEvent HandoffTakenEvent
   InboxConversation InboxEvent InboxPresence InboxTyping KeyLiveReport LiveEvent LiveMessage LivePage LiveReport LiveState
