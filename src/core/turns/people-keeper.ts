@@ -38,6 +38,10 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     this.#hasEvents = hasEvents;
   }
 
+  get mayModelAsk(): boolean {
+    return this.#place.companion.handoff?.ask.includes("model") === true;
+  }
+
   get hasCalls(): boolean {
     return this.calls?.hasAny === true;
   }
@@ -132,6 +136,6 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   #logFailure(error: unknown): void {
-    this.#services.log.error("people not told of a turn", { requestId: this.#place.requestId, error });
+    this.#services.log.error("a turn is not reported to people", { requestId: this.#place.requestId, error });
   }
 }
