@@ -8,6 +8,7 @@ import { measureCoordination, measureLimiter, measureStore } from "../core/metri
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
 import { createLiveHub } from "../core/people/live-hub.ts";
+import { createPeople } from "../core/people/create-people.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -125,16 +126,17 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
+  const live = createLiveHub({
+    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
+    getChangeMark: () => store.companions.getChangeMark(),
+    lookEveryMs: overrides.lookEveryMs,
+  });
+  const people = createPeople({ ...base, announcements, live, coordination, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
     ...{ sealing, clock, ids, log, tell },
     tlsName: config.server.acme?.domains[0] ?? null,
-  });
-  const live = createLiveHub({
-    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
-    getChangeMark: () => store.companions.getChangeMark(),
-    lookEveryMs: overrides.lookEveryMs,
   });
   measurements.probes.push({
     name: "companiond_live_streams",
@@ -154,6 +156,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
+    await people.close();
     await Promise.all([events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
@@ -179,6 +182,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     modelDates,
     voice,
     live,
+    people,
     uses,
     sealing,
     visitors,

@@ -17,7 +17,13 @@ export interface InboxQuery {
 export type InboxEvent =
   /** As it stands now. `id`: for `after`. */
   | { type: "conversation"; id: string; conversation: Conversation & { messages?: Message[] } }
-  | { type: "typing"; conversation_id: string; typing: boolean; who: "visitor" | { name: string | null } | string }
+  | {
+      type: "typing";
+      conversation_id: string;
+      typing: boolean;
+      who: { type: "visitor" | "person"; id: string | null; name: string | null };
+    }
+  /** `available`: whether your own switch is on. */
   | { type: "presence"; members: { id: string; name: string | null }[]; available: boolean };
 
 /** Clients of a server that restarts come back spread over this. */
@@ -32,6 +38,7 @@ export async function* followInbox(
   let lastId = after;
   let isOpened = false;
   for (let tries = 0; ; tries++) {
+    let askedMs = 0;
     try {
       const opened = await open(transport, query, lastId, isOpened ? { ...options, maxRetries: 0 } : options);
       isOpened = true;
@@ -42,10 +49,10 @@ export async function* followInbox(
       }
     } catch (error) {
       if (!isOpened || !(error instanceof CompanionError) || !canReturn(error)) throw toCompaniondError(error);
-      if (error.retryAfterMs !== null) await transport.sleep(error.retryAfterMs, options.signal);
+      askedMs = error.retryAfterMs ?? 0;
     }
     const waitMs = tries === 0 ? Math.random() * firstWaitMs : Math.min(maxWaitMs, 1000 * 2 ** (tries - 1));
-    await transport.sleep(waitMs, options.signal);
+    await transport.sleep(Math.max(askedMs, waitMs), options.signal);
   }
 }
 
@@ -66,6 +73,9 @@ async function* readEvents({ response, next, close }: OpenedResponse): AsyncGene
   let rest = "";
   let fields: Record<string, string> = {};
   try {
+    // A page of a proxy, say.
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream"))
+      throw new CompanionError("bad_response");
     for (;;) {
       const part = reader === undefined ? { done: true as const, value: undefined } : await next(reader.read());
       if (part.done) return;

@@ -8,7 +8,6 @@ import type { OutgoingHttp } from "../contracts/outgoing-http.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
-import type { Member } from "../domain/member.ts";
 import type { Prices } from "../domain/prices.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
@@ -27,7 +26,7 @@ import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { LiveHub } from "./people/live.ts";
-import type { People } from "./people/people.ts";
+import type { PeopleService } from "./people/people.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
@@ -99,7 +98,7 @@ export interface Services {
   readonly modelDates: ModelDates;
   readonly voice: Voice;
   readonly announcements: Announcements;
-  readonly people?: People;
+  readonly people: PeopleService;
   readonly live: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
@@ -115,8 +114,6 @@ export interface Services {
   readonly events: EventDelivery;
   readonly mail: Mail;
   readonly signInAttempts: Attempts;
-  /** Mails a member the link that signs them in; left out where there is no mail. Returns at once, and cannot fail. */
-  readonly mailInvitation?: (invitation: { member: Member; url: string; expiresAtMs: number }) => void;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
   /** Memory for the bodies of batches, while they are worked off. */

@@ -133,7 +133,7 @@ export function renewedExpiry({ createdAt, expiresAt }: Pick<ApiKey, "createdAt"
 /** `insufficient_scope`, naming the missing scopes. */
 export function insufficientScope(missing: readonly Scope[], { keyId }: Pick<Principal, "keyId">): AppError {
   if (keyId === null) {
-    const sentence = `This is not for you: it takes ${missing.join(", ")}. Ask whoever owns the account.`;
+    const sentence = `This is not for you: it takes ${missing.join(", ")}. Ask an owner of the account.`;
     return new AppError("insufficient_scope", sentence);
   }
   const scopes = missing.length === 1 ? "the scope" : "the scopes";

@@ -1,5 +1,5 @@
 /** People who step in: what a companion allows, who has a conversation, and what becomes of it. */
-import { AppError } from "./errors.ts";
+import { AppError, invalidFields } from "./errors.ts";
 
 /**
  * Who answers a conversation. `companion` also holds without any record; `waiting`: a person was asked for; `person`:
@@ -162,6 +162,15 @@ export const maxTags = 20;
 export const maxTagLength = 40;
 /** A member is present while their dashboard has had a stream within this. */
 export const presentMs = 60_000;
+
+/** Lower case, each once, in their order. Throws `invalid_request`. */
+export function foldTags(tags: readonly string[]): string[] {
+  const folded = [...new Set(tags.map((tag) => tag.trim().toLowerCase().normalize("NFC")))];
+  const isSound = folded.every((tag) => tag !== "" && [...tag].length <= maxTagLength);
+  if (isSound && folded.length <= maxTags) return folded;
+  const detail = `Must be at most ${maxTags} tags of 1 to ${maxTagLength} characters.`;
+  throw invalidFields([{ param: "tags", detail }]);
+}
 
 /** A change that found a state which it is not for: 409 with `state` and `person`. */
 export function stateConflict(sentence: string, handoff: Pick<Handoff, "state" | "person"> | null): AppError {

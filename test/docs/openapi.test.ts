@@ -12,7 +12,7 @@ import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
-import { openDashboard } from "../support/dashboard.ts";
+import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
 import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
@@ -87,9 +87,13 @@ const objectNames = `
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
   DecisionRequest KeyDecisionRequest
+  Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
+  ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
+  ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence
+  PresenceChange ReservedConversation SentPersonMessage TakenConversation
 `;
 
 test("keeps the names of its objects", () => {
@@ -177,6 +181,7 @@ test("gives examples of bodies that the server takes", async () => {
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const webhook = { url: "https://shop.example/events", events: ["*"], enabled: false };
     const webhookId = (await platform.call("POST", "/api/webhooks", webhook)).json.id;
+    const memberId = (await openMemberDashboard(server, operator)).member.id;
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
@@ -188,7 +193,8 @@ test("gives examples of bodies that the server takes", async () => {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const id = path.startsWith("/api/budgets/") ? budgetId : path.startsWith("/api/webhooks/") ? webhookId : owner;
+      const byNoun: Record<string, string> = { budgets: budgetId, webhooks: webhookId, members: memberId };
+      const id = byNoun[path.split("/")[2] ?? ""] ?? owner;
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";
@@ -200,8 +206,9 @@ test("gives examples of bodies that the server takes", async () => {
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;
-        // Chats are for keys alone.
-        const caller = access === "chat:write" ? platform : operator;
+        // Chats are for keys alone, and only keys name who acts.
+        const isForKeys = access === "chat:write" || access === "conversations:reply";
+        const caller = isForKeys ? platform : operator;
         const response = await caller.call(method, target, sent, {
           ...(isForm ? {} : { "content-type": type }),
           ...(access === "visitor" ? { "x-visitor-token": token } : {}),

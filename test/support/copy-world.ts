@@ -61,6 +61,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "sessions.account_id": ["accounts", "id"],
   "one_time_links.account_id": ["accounts", "id"],
   "recovery_codes.account_id": ["accounts", "id"],
+  "members.account_id": ["accounts", "id"],
   "visitor_keys.account_id": ["accounts", "id"],
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],

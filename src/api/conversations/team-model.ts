@@ -8,7 +8,7 @@ const from = () =>
   t.Optional(
     Text({
       ...{ minLength: 1, maxLength: 256, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] },
-      description: "The `id` of whoever has it now, if that is a colleague.",
+      description: "The `id` of the colleague who has it now.",
     }),
   );
 
@@ -33,7 +33,7 @@ export const releaseBody = compileBody("ConversationRelease", () => ({
 const maxTextLength = 4000;
 
 export const personMessageBody = compileBody("PersonMessage", () => ({
-  text: Text({ minLength: 1, maxLength: maxTextLength, examples: ["Your parcel is on its way."] }),
+  text: Text({ minLength: 1, maxLength: maxTextLength, examples: ["Your parcel arrives tomorrow."] }),
   client_id: Text({
     pattern: uuidPattern,
     problem: "Must be a UUID.",
@@ -69,7 +69,7 @@ export const noteBody = compileBody("NewConversationNote", () => ({
 export const conversationPatchBody = compileBody("ConversationPatch", () => ({
   status: t.Optional(
     Nullable(
-      OneOf(conversationStatuses, { description: "Null: plain talk. `closed` also gives it back to the companion." }),
+      OneOf(conversationStatuses, { description: "Null: plain talk. `closed` also releases it to the companion." }),
     ),
   ),
   assignee: t.Optional(

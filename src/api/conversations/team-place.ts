@@ -2,7 +2,7 @@
 import type { ConversationNote } from "../../contracts/store/handoffs.ts";
 import type { ConversationPage, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import type { People, TeamPlace } from "../../core/people/people.ts";
+import type { TeamPlace } from "../../core/people/people.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
@@ -54,11 +54,6 @@ export async function toPlace(
   requirePeople(opened);
   const { conversationId, key, companion } = opened;
   return { conversationId, key, companion, person, context: writeContext() };
-}
-
-export function peopleOf({ people }: Pick<Services, "people">): People {
-  if (people === undefined) throw new Error("people are not wired");
-  return people;
 }
 
 /** What a conversation that is read alone shows of people. */

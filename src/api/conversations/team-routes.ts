@@ -6,7 +6,7 @@ import { respondJsonText } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { personMessageBody, readBody, releaseBody, takeBody, teamTypingBody } from "./team-model.ts";
-import { openConversation, peopleOf, toPlace } from "./team-place.ts";
+import { openConversation, toPlace } from "./team-place.ts";
 import { ReservedObject, SentObject, TakenObject, toWireState } from "./team-responses.ts";
 
 const done = (description: string): Record<number, ApiResponse> => ({ 204: { description } });
@@ -28,11 +28,12 @@ export const teamRoutes: readonly Route[] = [
     document: () => ({
       description:
         "From then on the companion is silent, and the person answers. In mode `asked` once a person was asked for or a contact was " +
-        `left. By whoever has it already it changes nothing; from a colleague only with their id in \`from\`. ${conflictSentence}`,
+        `left. For the person who has it already it changes nothing; a colleague's takes their id in \`from\`. ${conflictSentence}`,
       responses: {
         200: jsonResponse("Taken. A reply that was stopped is kept.", TakenObject),
         202: jsonResponse("With `stop: false`: reserved until the reply under way has ended.", ReservedObject),
       },
+      bodyExample: { stop: true, as: { id: "7", name: "Grace" } },
       errors: ["conflict"],
     }),
     async handle({ request, set, params, readBody, ...caller }) {
@@ -40,7 +41,7 @@ export const teamRoutes: readonly Route[] = [
       const opened = await openConversation(services, caller.principal, params.id);
       const { stop = true, from = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
-      const taken = await peopleOf(services).take(await toPlace(caller, opened, as), { stop, from });
+      const taken = await services.people.take(await toPlace(caller, opened, as), { stop, from });
       if (taken.isTaken) return toWireState(taken.handoff);
       return respondJsonText(set, JSON.stringify({ state: "companion" }), 202);
     },
@@ -50,11 +51,12 @@ export const teamRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/conversations/{id}/release",
     tag: "People",
-    summary: "Give a conversation back to the companion",
+    summary: "Release a conversation to the companion",
     access: "conversations:reply",
     body: jsonBody(releaseBody, { isOptional: true }),
     document: () => ({
-      description: `By whoever has it, or with their id in \`from\`. While a person is waited for it declines, and the ask counts as missed. ${conflictSentence}`,
+      description: `For the person who has it, or with their id in \`from\`. While a person is waited for it declines, and the ask counts as missed. ${conflictSentence}`,
+      bodyExample: { close: false, as: { id: "7", name: "Grace" } },
       responses: done("The companion answers."),
       errors: ["conflict"],
     }),
@@ -62,7 +64,7 @@ export const teamRoutes: readonly Route[] = [
       const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { close = false, from = null, as } = await readBody();
-      await peopleOf(services).release(await toPlace(caller, opened, as), { close, from });
+      await services.people.release(await toPlace(caller, opened, as), { close, from });
     },
   }),
   route({
@@ -87,7 +89,7 @@ export const teamRoutes: readonly Route[] = [
       const { text, client_id, after = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
       const message = { text, clientId: client_id.toLowerCase(), afterSeq: after };
-      const { seq, isRepeated } = await peopleOf(services).say(await toPlace(caller, opened, as), message);
+      const { seq, isRepeated } = await services.people.say(await toPlace(caller, opened, as), message);
       if (isRepeated) set.headers["idempotent-replayed"] = "true";
       return { seq };
     },
@@ -102,7 +104,7 @@ export const teamRoutes: readonly Route[] = [
     body: jsonBody(teamTypingBody),
     document: () => ({
       description: "It lapses after 6 s and with a message; what is typed is never sent.",
-      responses: done("Shown to whoever listens."),
+      responses: done("Shown to those who listen."),
       errors: ["conflict"],
     }),
     async handle({ params, readBody, ...caller }) {

@@ -1,4 +1,5 @@
 /** `/api/conversations/{id}` and below: what the team keeps of a conversation: status, assignee, tags, notes and history. */
+import { sealedReasonName } from "../../core/people/visitors-side.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { actingPerson } from "../../http/acting-person.ts";
@@ -9,7 +10,7 @@ import { type Route, route } from "../../http/route.ts";
 import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { conversationPatchBody, noteBody } from "./team-model.ts";
-import { noteName, openConversation, peopleOf, requirePeople, toPlace } from "./team-place.ts";
+import { noteName, openConversation, requirePeople, toPlace } from "./team-place.ts";
 import { HandoffEventObject, NoteObject, toWireEvent, toWireNote } from "./team-responses.ts";
 
 export const workRoutes: readonly Route[] = [
@@ -22,6 +23,7 @@ export const workRoutes: readonly Route[] = [
     access: "conversations:reply",
     body: jsonBody(conversationPatchBody, { answer: ConversationObject }),
     document: () => ({
+      bodyExample: { status: "answered", tags: ["returns"], as: { id: "7", name: "Grace" } },
       responses: { 200: jsonResponse("The conversation as it is now.", ConversationObject) },
       errors: ["conflict"],
     }),
@@ -34,7 +36,7 @@ export const workRoutes: readonly Route[] = [
       const place = await toPlace(caller, opened, as);
       const isUnknown = assignee != null && (await store.members.find(account.id, assignee)) === null;
       if (isUnknown) throw invalidFields([{ param: "assignee", detail: "There is no such member." }]);
-      await peopleOf(services).update(place, {
+      await services.people.update(place, {
         ...(status === undefined ? {} : { status }),
         ...(assignee === undefined ? {} : { assigneeId: assignee }),
         ...(tags === undefined ? {} : { tags }),
@@ -55,12 +57,12 @@ export const workRoutes: readonly Route[] = [
     body: jsonBody(noteBody),
     isIdempotent: true,
     document: () => ({
-      responses: { 201: jsonResponse("The note; a replay is without its text.", NoteObject) },
+      responses: { 201: jsonResponse("The note.", NoteObject) },
       errors: ["conflict"],
     }),
-    async handle({ services, principal, params, createOnce }) {
+    async handle({ services, set, principal, params, createOnce }) {
       const opened = await openConversation(services, principal, params.id);
-      return await createOnce(async ({ text, as }, { nowMs }) => {
+      const answer = await createOnce(async ({ text, as }, { nowMs }) => {
         const author = await actingPerson(services, principal, as);
         requirePeople(opened);
         const { store, ids, sealing } = services;
@@ -69,7 +71,7 @@ export const workRoutes: readonly Route[] = [
         const { text: _, ...response } = toWireNote(note, text);
         return {
           response,
-          // What the response of a replay is made of is not sealed.
+          // What is kept of a response for its replay is not sealed.
           secret: { text },
           async write(context) {
             const isThere = await store.handoffs.addNote(principal.account.id, opened.conversationId, note, context);
@@ -77,6 +79,14 @@ export const workRoutes: readonly Route[] = [
           },
         };
       });
+      if (set.headers["idempotent-replayed"] === undefined) return answer;
+      const kept = JSON.parse(answer);
+      const notes = await services.store.handoffs.listNotes(opened.conversationId);
+      const note = notes.find(({ id }) => id === kept.id);
+      return {
+        ...kept,
+        text: note === undefined ? "" : await services.sealing.open(noteName(note.id), note.sealedText),
+      };
     },
   }),
   route({
@@ -121,7 +131,9 @@ export const workRoutes: readonly Route[] = [
       const found = await services.store.handoffs.listEvents(principal.account.id, conversationId, page);
       if (found === null) throw missing("conversation");
       const openReason = async (sealed: string | null) =>
-        sealed === null ? null : await services.sealing.open(reasonName(opened.companion.id), sealed).catch(() => null);
+        sealed === null
+          ? null
+          : await services.sealing.open(sealedReasonName(opened.companion.id), sealed).catch(() => null);
       const items = await Promise.all(
         found.items.map(async (event) => ({ ...event, reason: await openReason(event.sealedReason) })),
       );
@@ -129,8 +141,3 @@ export const workRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/** `reason` of an ask: the visitor's words, or the model's. */
-function reasonName(companionId: string): string {
-  return `handoff reason ${companionId}`;
-}

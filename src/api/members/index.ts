@@ -48,7 +48,7 @@ export const memberRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        "Any address can be invited. One that signs in already, to whatever account, is told so when the link is used. " +
+        "Any address can be invited. One that signs in already, to whatever account, is refused when the link is used. " +
         "409 if the server does not know its own address: it needs `COMPANIOND_PUBLIC_URL`.",
       bodyExample: { email: "grace@shop.example", name: "Grace", role: "responder", companion_ids: null },
       responses: { 201: jsonResponse("The member, with a link that is shown only this once.", InvitedMember) },
@@ -99,7 +99,7 @@ export const memberRoutes: readonly Route[] = [
     body: uncheckedBody(memberPatchBody),
     document: () => ({
       description:
-        "Holds from their next request on; what they have open ends. Nobody changes their own role or companions, and those of the " +
+        "Holds from their next request on; what they have open ends. No one changes their own role or companions, and those of the " +
         "account's own sign-in stay.",
       bodyExample: { role: "owner" },
       responses: { 200: jsonResponse("The member as they are now.", MemberObject) },

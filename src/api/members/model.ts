@@ -50,7 +50,7 @@ export const ownMemberPatchBody = compileBody("OwnMemberPatch", () => ({
   notify: t.Optional(
     t.Object({
       mail: t.Optional(
-        t.Boolean({ description: "Whether they are told by e-mail of visitors who wait for a person." }),
+        t.Boolean({ description: "Whether they are sent an e-mail when a visitor waits for a person." }),
       ),
       words: t.Optional(t.Boolean({ description: "Whether such mails contain what visitors wrote." })),
     }),

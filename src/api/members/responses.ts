@@ -19,7 +19,7 @@ const memberFields = () => ({
     t.Array(t.String({ format: "uuid" }), { description: "The only companions that they see; null: all." }),
   ),
   notify: t.Object({
-    mail: t.Boolean({ description: "Whether they are told by e-mail of visitors who wait for a person." }),
+    mail: t.Boolean({ description: "Whether they are sent an e-mail when a visitor waits for a person." }),
     words: t.Boolean({ description: "Whether such mails contain what visitors wrote." }),
   }),
   has_totp: t.Boolean({ description: "Whether their sign-in takes a second factor." }),

@@ -17,7 +17,7 @@ import {
 } from "./model.ts";
 import { MemberObject } from "./responses.ts";
 
-type MemberServices = Pick<Services, "store" | "clock" | "ids" | "people" | "mailInvitation">;
+type MemberServices = Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "people" | "mail">;
 
 export async function prepareMember(
   services: MemberServices,
@@ -35,12 +35,11 @@ export async function prepareMember(
     services.ids,
     services.clock,
   );
-  const url = baseUrl + path;
   async function write(context: WriteContext): Promise<void> {
     await services.store.members.create(accountId, invited, kept, context);
-    services.mailInvitation?.({ member: made, url, expiresAtMs: kept.expiresAt });
+    await mailLink(services, principal, made, { path, expiresAtMs: kept.expiresAt });
   }
-  return { made, url, write };
+  return { made, url: baseUrl + path, write };
 }
 
 /** Ends the member's link before this one. */
@@ -56,9 +55,24 @@ export async function makeMemberLink(
   const purpose = { kind: "invitation", accountId, memberId: member.id } as const;
   const { kept, path } = makeOneTimeLink(purpose, services.ids, services.clock);
   await services.store.sessions.createLink(kept, context);
-  const link = { url: baseUrl + path, expiresAtMs: kept.expiresAt };
-  services.mailInvitation?.({ member, ...link });
-  return link;
+  const link = { path, expiresAtMs: kept.expiresAt };
+  await mailLink(services, principal, member, link);
+  return { url: baseUrl + path, expiresAtMs: kept.expiresAt };
+}
+
+/** Where the server sends any, and knows where the link leads. What is made already is no failure without it. */
+async function mailLink(
+  { mail, settings, log }: MemberServices,
+  { account, member }: SessionPrincipal,
+  { id: memberId, accountId, email, joinedAt }: Member,
+  link: { path: string; expiresAtMs: number },
+): Promise<void> {
+  if (settings.publicUrl === null) return;
+  const isInvited = joinedAt === null;
+  const content = { to: email, from: isInvited ? (member?.name ?? account.email) : email, ...link };
+  const kind = isInvited ? "invitation" : "reset_link";
+  const request = { accountId, memberId, kind, content, expiresAtMs: link.expiresAtMs } as const;
+  await mail.send(request).catch((error: unknown) => log.warn("link of a member not mailed", { error }));
 }
 
 export async function getMember({ store }: MemberServices, { account }: SessionPrincipal, id: string): Promise<Member> {

@@ -53,7 +53,7 @@ export function conversationCalls(transport: Transport) {
         options,
       ),
 
-    /** Gives it back to the companion. */
+    /** The companion answers again. */
     release: (id: string, release: ConversationRelease, options: CallOptions = {}) =>
       transport.send({ method: "POST", path: [...path, id, "release"], body: release }, options),
 

@@ -30,7 +30,7 @@ export const PersonObject = namedObject(
     }),
     name: Nullable(t.String({ description: "Null: visitors read the companion's name.", examples: ["Grace"] })),
   }),
-  { description: "Somebody of the team." },
+  { description: "A person of the team." },
 );
 
 export function toWirePerson(person: Person | null): Static<typeof PersonObject> | null {

@@ -5,6 +5,7 @@ import { AppError } from "../../../domain/errors.ts";
 import type { Identity, Member } from "../../../domain/member.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
+import { mailScripts } from "./mails.ts";
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
 
 interface MemberRow extends Omit<Member, "companionIds" | "notify"> {
@@ -153,6 +154,7 @@ export function createMemberStore(scripts: ScriptRunner, onMemberRemoved?: Relea
         yield* endSessions(person, null);
         yield* endLinks(person);
         yield* run(`DELETE FROM ${recoveryCodesOf}`, accountId, id);
+        yield* mailScripts.removeOfMember(accountId, id);
         if (onMemberRemoved !== undefined) yield* onMemberRemoved(person, context);
         yield* run("DELETE FROM members WHERE id = $1", id);
         yield* changes.record(context, { accountId, action: "member.delete", targetId: id, details: {} });
