@@ -156,8 +156,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
-    await people.close();
-    await Promise.all([events.close(), mail?.close()]);
+    await Promise.all([people.close(), events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
     await toolbox.close();

@@ -89,6 +89,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   handoffs: "50ab4b5922c5",
   "handoffs handoffs_change": "6bab95f87643",
   "handoffs handoffs_held": "be26a04779c0",
+  "handoffs handoffs_owed": "a9b9cf9a87bc",
   "handoffs handoffs_person": "fb34aaf44b8f",
   "handoffs handoffs_pkey": "0f51ceae46e7",
   "handoffs handoffs_state": "a2779f091c02",

@@ -9,6 +9,7 @@ import { changes } from "./changes.ts";
 import { createRevisions, type RevisionParts } from "./handoffs.ts";
 import { createFollowing } from "./live-messages.ts";
 import { all, columns, get, getEach, insert, run, runAll, type Script, type ScriptRunner } from "./script.ts";
+import { createWatched } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -78,6 +79,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
   return {
     ...createRevisions(scripts, parts),
     ...createFollowing(scripts),
+    ...createWatched(scripts),
 
     async listChanged(known) {
       type State = { id: string; newestSeq: number; change: number | null };
