@@ -6,7 +6,7 @@ import { stateMark } from "../../core/people/live-channel.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
-import { type Handoff, reachMs } from "../../domain/handoff.ts";
+import { type Handoff, reachMs, stateConflict } from "../../domain/handoff.ts";
 import { unverified } from "../../domain/visitor.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { asksJson, frameEvent, LiveStream } from "../../http/live-stream.ts";
@@ -38,7 +38,7 @@ export function noConversation(): AppError {
 /** Throws `conflict` where people have nothing to do with it. */
 export function requirePeople({ handoff }: Companion, found: LiveConversation | null): void {
   if (handoff !== null || (found?.handoff?.status ?? null) !== null) return;
-  throw new AppError("conflict", "No person can be reached here: the companion has no handoff.");
+  throw stateConflict("No person can be reached here: the companion has no `handoff`.", found?.handoff ?? null);
 }
 
 /** Throws `not_found` for ids that cannot be any conversation's. `visitorId`: a verified visitor's; null for others. */
