@@ -6,6 +6,7 @@ import { budgetRoutes } from "../api/budgets/index.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
 import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
+import { personRoutes } from "../api/chat/person-routes.ts";
 import { companionRoutes } from "../api/companions/index.ts";
 import { conversationRoutes } from "../api/conversations/index.ts";
 import { dashboardRoutes } from "../api/dashboard/index.ts";
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...companionRoutes,
   ...keyChatRoutes,
   ...keyLiveRoutes,
+  ...personRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,

@@ -65,6 +65,7 @@ export function toConfig(
     liveRatePerIp: values.liveRatePerIp,
     ratePerKey: values.ratePerKey,
     chatRatePerKey: values.chatRatePerKey,
+    asksPerIp: values.asksPerIp,
   };
   const holdings: HoldingsByPlan = {
     free: {

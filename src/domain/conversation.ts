@@ -47,6 +47,8 @@ export interface HistoryMessage {
   role: MessageRole;
   /** At least one. */
   parts: readonly MessagePart[];
+  /** Of a person's message: their name, null for one who has none. Left out for visitors and companions. */
+  readonly author?: string | null;
 }
 
 export interface Message extends HistoryMessage {

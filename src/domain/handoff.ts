@@ -182,3 +182,25 @@ export function stateConflict(sentence: string, handoff: Pick<Handoff, "state" |
     },
   });
 }
+
+/** Whether the companion does not answer: a person was asked for, or has the conversation. */
+export function isOutside(handoff: Handoff | null): handoff is Handoff & { state: "waiting" | "person" } {
+  return handoff !== null && handoff.state !== "companion";
+}
+
+/** A conversation's state as its visitor reads it. */
+export interface VisitorState {
+  readonly state: ConversationState;
+  /** The name of who has it; null outside `person`. */
+  readonly personName: string | null;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+  readonly reason: StateReason | null;
+}
+
+/** A person without a name bears the companion's. */
+export function toVisitorState(handoff: Handoff | null, companionName: string): VisitorState {
+  if (handoff === null) return { state: "companion", personName: null, sinceMs: null, untilMs: null, reason: null };
+  const { state, person, sinceMs, untilMs, reason } = handoff;
+  return { state, personName: person && (person.name ?? companionName), sinceMs, untilMs, reason };
+}

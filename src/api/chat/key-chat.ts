@@ -51,7 +51,7 @@ export async function openVisitor(
 }
 
 /** Throws `rate_limited`. */
-function admitSender(
+export function admitSender(
   services: Services,
   { id }: Companion,
   visitor: VerifiedVisitor | null,
