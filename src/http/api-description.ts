@@ -5,7 +5,6 @@ import type { ErrorCode } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
 import { ChatState } from "./named-events.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
-import { OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the

@@ -94,10 +94,12 @@ export const conversationRoutes: readonly Route[] = [
     document: () => ({
       responses: { 204: { description: "Deleted." } },
     }),
-    async handle({ services: { store }, principal, params, writeContext }) {
+    async handle({ services: { store, live }, principal, params, writeContext }) {
       const id = readId(params.id, "conversation");
-      const isDeleted = await store.conversations.delete(principal.account.id, id, writeContext());
+      const accountId = principal.account.id;
+      const isDeleted = await store.conversations.delete(accountId, id, writeContext());
       if (!isDeleted) throw missing("conversation");
+      live.noteChanged({ accountId, conversationId: id });
     },
   }),
   route({
@@ -134,6 +136,7 @@ export const conversationRoutes: readonly Route[] = [
       const event = await makeErasedEvent(services, { accountId, companionId }, params.sub, context);
       const isKnown = await store.conversations.eraseVisitors(accountId, companionId, known, context, event);
       if (!isKnown) throw missing("companion");
+      services.live.noteErased(companionId);
     },
   }),
   ...teamRoutes,
