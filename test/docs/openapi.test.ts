@@ -96,9 +96,8 @@ const objectNames = `
   HandoffRequestedEvent HandoffTakenEvent HandoffReleasedEvent HandoffMissedEvent MessageVisitorEvent MessagePersonEvent
   ConversationUpdatedEvent ContactGivenEvent RatingGivenEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
-  ContactGivenEvent ConversationUpdatedEvent HandoffMissedEvent HandoffReleasedEvent HandoffRequestedEvent HandoffTakenEvent
-  InboxConversation InboxEvent InboxPresence InboxTyping KeyLiveReport LiveEvent LiveMessage LivePage LiveReport LiveState
-  LiveTyping MessagePersonEvent MessageVisitorEvent RatingGivenEvent
+  InboxConversation InboxEvent InboxPresence InboxTyping KeyLiveReport LiveEvent LiveMessage LivePage LiveReport
+  LiveTyping
   ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
   ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence
   PresenceChange ReservedConversation SentPersonMessage TakenConversation
