@@ -36,6 +36,20 @@ export function watchedHandoffContract(open: OpenStore): void {
     return { id: personIdOfKey(keyId, { name: "Ada" }), name: "Ada", memberId: null, keyId };
   };
 
+  async function invite(companionIds: readonly string[] | null): Promise<{ id: string }> {
+    const member = { id: systemIds.uuid(), email: "bob@shop.example", name: "Bob", role: "responder" } as const;
+    const link = {
+      hash: systemIds.secret(43),
+      kind: "invitation",
+      accountId: account.id,
+      memberId: member.id,
+    } as const;
+    const invitation = { ...link, expiresAt: nowMs() + 1_000 };
+    await world.store.members.create(account.id, { ...member, companionIds }, invitation, world.context());
+    return member;
+  }
+  const personOfMember = (id: string): Person => ({ id, name: "Bob", memberId: id, keyId: null });
+
   /** In a conversation of its own. */
   async function make(fields: NonNullable<HandoffChange["fields"]>, of = companion): Promise<ConversationKey> {
     const key = { companionId: of.id, sessionId: systemIds.randomUuid(), visitorId: null };
@@ -122,11 +136,38 @@ export function watchedHandoffContract(open: OpenStore): void {
     expect(await stray()).toEqual([one.sessionId, two.sessionId].toSorted());
   });
 
+  test("conversations that a member has are stray once the member is removed; the account's own sign-in stays", async () => {
+    const member = await invite(null);
+    const { sessionId } = await make({ state: "person", person: personOfMember(member.id) });
+    await make({ state: "person", person: personOfMember(account.id) });
+    expect(await handoffs().listStray(nowMs(), 10)).toEqual([]);
+    await world.store.members.remove(account.id, member.id, world.context());
+    expect(sessions(await handoffs().listStray(nowMs(), 10))).toEqual([sessionId]);
+  });
+
   test("conversations are stray once their companion hands none over", async () => {
     const { sessionId } = await make({ state: "waiting" });
     const { handoff: none } = newCompanionSettings("Ada");
     await world.store.companions.update(account.id, companion.id, { handoff: none }, world.context());
     expect(sessions(await handoffs().listStray(nowMs(), 10))).toEqual([sessionId]);
+  });
+
+  test("who is present is named with the companions that they may see, and no key that has ended", async () => {
+    const [bob, keyId] = [await invite([companion.id]), await makeKey()];
+    await present(personOfMember(bob.id), { seenAtMs: nowMs() });
+    await present(personOfMember(account.id), { seenAtMs: nowMs() });
+    await present(personOf(keyId), { untilMs: nowMs() + 60_000 });
+    const list = async () =>
+      new Map((await handoffs().listPresent(account.id, nowMs())).map((one) => [one.person.id, one.companionIds]));
+    const members: [string, readonly string[] | null][] = [
+      [bob.id, [companion.id]],
+      [account.id, null],
+    ];
+    expect(await list()).toEqual(new Map([...members, [personOf(keyId).id, null]]));
+    await world.store.apiKeys.revoke(account.id, keyId, world.context(), systemIds.uuid);
+    expect(await list()).toEqual(new Map(members));
+    await world.store.members.remove(account.id, bob.id, world.context());
+    expect(await list()).toEqual(new Map([[account.id, null]]));
   });
 
   test("conversations are counted by state", async () => {
