@@ -205,7 +205,9 @@ describe("a turn under way", () => {
     const rounds = Array.from({ length: 12 }, async (_, round) => {
       const session = uuid();
       await world.say("hello", { session_id: session });
-      const message = newMessage({ session_id: session, message: `[[words:${round}]] round ${round}` });
+      const text = `[[words:${round}]] round ${round}`;
+      const named = newMessage({ session_id: session, message: text });
+      const message = round % 3 === 0 ? { message: text, session_id: session } : named;
       const events = round % 2 === 0;
       const [response] = await Promise.all([
         sendChat(world.server.url, world.companion.embedToken, { ...message, events }),
