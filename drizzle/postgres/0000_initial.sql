@@ -872,6 +872,7 @@ CREATE INDEX "handoff_events_conversation" ON "handoff_events" USING btree ("con
 CREATE INDEX "handoff_events_account" ON "handoff_events" USING btree ("account_id","at_ms");--> statement-breakpoint
 CREATE INDEX "handoffs_change" ON "handoffs" USING btree ("account_id","change");--> statement-breakpoint
 CREATE INDEX "handoffs_until" ON "handoffs" USING btree ("until_ms") WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "handoffs_owed" ON "handoffs" USING btree ("owed_since_ms") WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_held" ON "handoffs" USING btree ("companion_id") WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX "handoffs_person" ON "handoffs" USING btree ("person_id") WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_account" ON "handoffs" USING btree ("account_id","conversation_number");--> statement-breakpoint

@@ -107,6 +107,9 @@ export function handoffStoreContract(open: OpenStore): void {
       const conversationId = await talk();
       expect(await handoffs.find(key)).toBeNull();
       expect(await handoffs.findOf(account.id, conversationId)).toEqual({ key, handoff: null });
+      const plain = { accountId: account.id, conversationId, newestSeq: 2, handoff: null };
+      expect(await handoffs.findLive(key)).toEqual(plain);
+      expect(await handoffs.findLive({ ...key, visitorId: null })).toBeNull();
       expect(await revise(() => null)).toMatchObject({ handoff: null, before: null, hasChanged: false });
       expect(await handoffs.find(key)).toBeNull();
 
@@ -127,6 +130,7 @@ export function handoffStoreContract(open: OpenStore): void {
         return { fields };
       });
       const record = { conversationId, accountId: account.id, companionId: companion.id, ...fields };
+      expect(await handoffs.findLive(key)).toEqual({ ...plain, handoff: await handoffs.find(key) });
       expect(decided).toMatchObject({
         key,
         conversationId,

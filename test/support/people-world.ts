@@ -4,6 +4,7 @@ import { createPeople } from "../../src/core/people/create-people.ts";
 import { createDeadlines } from "../../src/core/people/deadlines.ts";
 import type { People, TeamPlace, VisitorPlace } from "../../src/core/people/people.ts";
 import { Revisions } from "../../src/core/people/revisions.ts";
+import type { Account } from "../../src/domain/account.ts";
 import type { Companion, CompanionSettings } from "../../src/domain/companion.ts";
 import type { ConversationKey } from "../../src/domain/conversation.ts";
 import { type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
@@ -23,6 +24,9 @@ export interface PeopleWorld {
   /** Two of them, as two servers have them. */
   readonly people: People;
   readonly others: People;
+  readonly account: Account;
+  /** Of a key that works as long as the account. */
+  readonly keyId: string;
   readonly companion: Companion & { embedToken: string };
   /** Keeps what is due now. */
   check(): Promise<void>;
@@ -37,10 +41,10 @@ export interface PeopleConversation {
   as(person: Person): TeamPlace;
 }
 
-export const personOf = (name: string): Person => {
-  const keyId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
+/** Somebody whom a key names. */
+export function personOf(keyId: string, name: string): Person {
   return { id: personIdOfKey(keyId, { name }), name, memberId: null, keyId };
-};
+}
 
 export async function createPeopleWorld(
   server: TestServer,
@@ -49,10 +53,11 @@ export async function createPeopleWorld(
 ): Promise<PeopleWorld> {
   const account = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
   const companion = await server.createCompanion({ ...settings, handoff: { ...handoffSettings, ...handoff } }, account);
+  const { id: keyId } = await server.createKey(account);
   const clock = createManualClock(Date.now() + 1_000);
   const services = { ...server.services, clock };
   return {
-    ...{ clock, companion, people: createPeople(services), others: createPeople(services) },
+    ...{ clock, account, keyId, companion, people: createPeople(services), others: createPeople(services) },
     check: () => createDeadlines(services, new Revisions(services)).check(),
     async begin() {
       const conversation = conversationOf(server, companion, clock);
@@ -66,8 +71,13 @@ export async function createPeopleWorld(
 }
 
 /** One that has not begun. */
-export function conversationOf(server: TestServer, companion: Companion, clock: ManualClock) {
-  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+export function conversationOf(
+  server: TestServer,
+  companion: Companion,
+  clock: ManualClock,
+  visitorId: string | null = null,
+) {
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
   const visitor: VisitorPlace = {
     ...{ companion, key, visitor: null, requestId: "request-1" },
     arrivalMark: server.services.coordination.arrivals.mark(),

@@ -88,7 +88,7 @@ export class Revisions {
 
   #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
     const { live, announcements, measurements } = this.#services;
-    live?.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
     if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
     if (handoff?.state !== "person" || before?.state === "person") return;
     if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {

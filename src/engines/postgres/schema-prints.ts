@@ -90,6 +90,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "handoffs handoffs_account": "a2a5b70e1be8",
   "handoffs handoffs_change": "6bab95f87643",
   "handoffs handoffs_held": "be26a04779c0",
+  "handoffs handoffs_owed": "a9b9cf9a87bc",
   "handoffs handoffs_person": "fb34aaf44b8f",
   "handoffs handoffs_pkey": "0f51ceae46e7",
   "handoffs handoffs_state": "c247dfb5cbaf",

@@ -57,6 +57,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     (row) => [
       index("handoffs_change").on(row.accountId, row.change),
       index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
+      index("handoffs_owed").on(row.owedSinceMs).where(sql`state = 'person' AND owed_since_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
       index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
       index("handoffs_account").on(row.accountId, ...inPostgres(row.conversationNumber)),
