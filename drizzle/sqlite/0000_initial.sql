@@ -439,7 +439,8 @@ CREATE TABLE `contacts` (
 	`consented_at` integer NOT NULL,
 	`mails` integer DEFAULT 0 NOT NULL,
 	`mailed_at` integer,
-	`mailed_seq` integer DEFAULT 0 NOT NULL
+	`mailed_seq` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`);--> statement-breakpoint
@@ -448,13 +449,15 @@ CREATE TABLE `conversation_notes` (
 	`conversation_number` integer NOT NULL,
 	`author` text NOT NULL,
 	`sealed_text` text NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `conversation_notes_conversation` ON `conversation_notes` (`conversation_number`);--> statement-breakpoint
 CREATE TABLE `handoff_changes` (
 	`account_id` text PRIMARY KEY NOT NULL,
-	`change` integer NOT NULL
+	`change` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `handoff_events` (
@@ -466,7 +469,8 @@ CREATE TABLE `handoff_events` (
 	`type` text NOT NULL,
 	`by` text NOT NULL,
 	`sealed_reason` text,
-	`at_ms` integer NOT NULL
+	`at_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
@@ -498,7 +502,8 @@ CREATE TABLE `handoffs` (
 	`is_resolved` integer,
 	`day` text DEFAULT '' NOT NULL,
 	`day_messages` integer DEFAULT 0 NOT NULL,
-	`change` integer NOT NULL
+	`change` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
@@ -506,14 +511,17 @@ CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT N
 CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint
 CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_authors` (
 	`conversation_number` integer NOT NULL,
 	`seq` integer NOT NULL,
+	`message_id` text NOT NULL,
 	`author` text NOT NULL,
 	`client_id` text NOT NULL,
-	PRIMARY KEY(`conversation_number`, `seq`)
+	PRIMARY KEY(`conversation_number`, `seq`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `message_authors_client` ON `message_authors` (`conversation_number`,`client_id`);--> statement-breakpoint
@@ -523,7 +531,8 @@ CREATE TABLE `presence` (
 	`person` text NOT NULL,
 	`is_available` integer NOT NULL,
 	`seen_at_ms` integer,
-	`until_ms` integer
+	`until_ms` integer,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `presence_account` ON `presence` (`account_id`);--> statement-breakpoint
@@ -536,15 +545,18 @@ CREATE TABLE `ratings` (
 	`reasons` text NOT NULL,
 	`sealed_comment` text,
 	`created_at` integer NOT NULL,
-	PRIMARY KEY(`conversation_number`, `client_id`)
+	PRIMARY KEY(`conversation_number`, `client_id`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `ratings_rating` ON `ratings` (`account_id`,`rating`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `read_marks` (
 	`conversation_number` integer NOT NULL,
 	`person_id` text NOT NULL,
 	`seq` integer NOT NULL,
-	PRIMARY KEY(`conversation_number`, `person_id`)
+	PRIMARY KEY(`conversation_number`, `person_id`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `budget_periods` (

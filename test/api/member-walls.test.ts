@@ -50,7 +50,14 @@ async function keepConversation(companionId: string): Promise<string> {
   return keepTurn(server, companion);
 }
 
-const guarded = routes.filter(({ access }) => access !== "public" && !isEmbedAccess(access) && access !== "chat:write");
+const guarded = routes.filter(
+  ({ access, path }) =>
+    access !== "public" &&
+    !isEmbedAccess(access) &&
+    access !== "chat:write" &&
+    // A stream without an end.
+    path !== "/api/inbox/events",
+);
 
 function pathOf({ path }: Route, things: Things): string {
   const byNoun: Record<string, string> = { companions: things.companion, conversations: things.conversation };

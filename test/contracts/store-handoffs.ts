@@ -1,15 +1,31 @@
 /** What every storage engine must do with conversations that people step into. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Arrivals } from "../../src/contracts/coordination.ts";
-import type { HandoffChange, HandoffDecision, RevisionRequest } from "../../src/contracts/store/store.ts";
+import type {
+  ConversationNote,
+  ConversationQuery,
+  HandoffChange,
+  HandoffDecision,
+  RevisionRequest,
+} from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { type ConversationKey, type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
-import { type Person, stateConflict } from "../../src/domain/handoff.ts";
+import {
+  type ConversationKey,
+  type HistoryMessage,
+  type Message,
+  textOf,
+  textParts,
+  uncounted,
+} from "../../src/domain/conversation.ts";
+import { type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { dayMs } from "../../src/lib/instant.ts";
 import { pause } from "../../src/lib/pause.ts";
-import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { eventually } from "../support/eventually.ts";
+import { day, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 type NewMessage = NonNullable<HandoffChange["message"]>;
 
@@ -32,6 +48,17 @@ export function handoffStoreContract(open: OpenStore): void {
   afterEach(() => world.close());
 
   const person = (name: string): Person => ({ id: systemIds.uuid(), name, memberId: null, keyId: null });
+
+  async function inviteMember(name: string): Promise<Person> {
+    const id = systemIds.uuid();
+    const member = { id, name, email: `${id}@shop.example`, role: "responder", companionIds: null } as const;
+    const invitation = {
+      ...{ hash: systemIds.secret(16), kind: "invitation" as const, accountId: account.id, memberId: id },
+      expiresAt: world.clock.nowMs() + dayMs,
+    };
+    await world.store.members.create(account.id, member, invitation, world.context());
+    return { id, name, memberId: id, keyId: null };
+  }
 
   function message(text: string, fields: Partial<Message> = {}): Message {
     const facts = { ...uncounted, channel: "text", complete: true, createdAt: world.clock.nowMs() } as const;
@@ -450,6 +477,383 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.find(own)).toMatchObject({ state: "person", person: ada, untilMs: 5, conversationId });
       expect((await handoffs.listDue(5, 1)).map((each) => each.key)).toEqual([own]);
       expect(await texts(conversationId, 2)).toEqual(["3 Hi"]);
+    });
+
+    test("arrive whole where a transcript came after what was written during the call", async () => {
+      const { handoffs, voice } = world.store;
+      const calledAt = world.clock.nowMs();
+      const conversationId = await talk();
+      const session = {
+        ...{ accountId: account.id, keyId: null, day, ticketId: null, reservationId: null, sealedVisitor: null },
+        ...{ companionId: companion.id, sessionId: key.sessionId, visitorId: key.visitorId, createdAt: calledAt },
+      };
+      await voice.startSession({ ...session, providerConversationId: "call-1" });
+      await revise(() => ({ message: said("Written") }));
+      const spoken = ["Spoken", "Answered"].map((text, at) => {
+        const role = at === 0 ? ("user" as const) : ("assistant" as const);
+        return { id: systemIds.uuid(), role, text, complete: true, createdAt: calledAt - 10 + at };
+      });
+      await voice.addTranscript("call-1", systemIds.uuid(), spoken, null);
+      expect(await texts(conversationId, 3)).toEqual(["4 Spoken", "5 Answered"]);
+      expect(await texts(conversationId, 1)).toEqual(["2 Hi there", "3 Written", "4 Spoken", "5 Answered"]);
+      expect((await handoffs.listLive(conversationId, 2, 1)).messages.map(({ seq }) => seq)).toEqual([3]);
+    });
+
+    test("come in fewer where they are long, and the first always does", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      for (const text of ["a", "b", "c"]) {
+        await revise(() => ({ message: written(text.repeat(messagePageBytes - 1), ada) }));
+      }
+      const read = async (after: number) =>
+        (await handoffs.listLive(conversationId, after, 10)).messages.map(({ seq }) => seq);
+      expect(await read(2)).toEqual([3, 4]);
+      expect(await read(4)).toEqual([5]);
+    });
+
+    test("are seen and read up to a place that never goes back, nor beyond what there is", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      expect(await handoffs.markSeen(key, 1)).toBeFalse();
+      await revise(() => ({ fields: { status: "open" }, message: said("Three") }));
+      expect(await handoffs.markSeen(key, 2)).toBeTrue();
+      expect(await handoffs.markSeen(key, 1)).toBeFalse();
+      expect((await handoffs.find(key))?.seenSeq).toBe(2);
+      expect(await handoffs.markSeen(key, 9_999)).toBeTrue();
+      expect((await handoffs.find(key))?.seenSeq).toBe(3);
+      expect(await handoffs.markSeen({ ...key, visitorId: null }, 1)).toBeFalse();
+
+      const unread = async (personId: string) =>
+        (await handoffs.countUnread([conversationId], personId)).get(conversationId);
+      expect(await unread("ada")).toBe(2);
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 2)).toBeTrue();
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 1)).toBeFalse();
+      expect(await unread("ada")).toBe(1);
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 9_999)).toBeTrue();
+      expect(await unread("ada")).toBe(0);
+      await revise(() => ({ message: said("Four") }));
+      expect([await unread("ada"), await unread("berta")]).toEqual([1, 3]);
+      expect(await handoffs.markRead((await world.createAccount()).id, conversationId, "ada", 4)).toBeFalse();
+      await revise(() => ({ fields: { status: null } }));
+      expect(await unread("ada")).toBeUndefined();
+    });
+  });
+
+  describe("conversations of people, as others read them", () => {
+    const everything = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+
+    test("have their record in lists and alone, and who wrote what in their transcript", async () => {
+      const { conversations } = world.store;
+      const plainId = await talk({ ...key, sessionId: systemIds.randomUuid() });
+      const conversationId = await talk();
+      const ada = person("Ada");
+      await revise(() => ({ fields: { status: "answered", tags: ["vip"] }, message: written("It is Ada.", ada) }));
+      const page = await conversations.list(account.id, everything, { limit: 10, afterId: null });
+      expect(page.items.map(({ id }) => id)).toEqual([conversationId, plainId]);
+      expect(page.items[0]?.handoff).toMatchObject({ conversationId, status: "answered", tags: ["vip"] });
+      expect(page.items[1]).not.toHaveProperty("handoff");
+      const found = await conversations.find(account.id, conversationId);
+      expect(found?.conversation.handoff).toMatchObject({ conversationId, status: "answered" });
+      expect(found?.messages.map((each) => each.person ?? null)).toEqual([null, null, ada]);
+      const plain = await conversations.find(account.id, plainId);
+      expect(plain?.conversation).not.toHaveProperty("handoff");
+      for (const each of plain?.messages ?? []) expect(each).not.toHaveProperty("person");
+    });
+
+    test("are found by state, status, assignee, tag, what is unread, and all of it at once", async () => {
+      const { conversations, handoffs } = world.store;
+      const ada = person("Ada");
+      const records: HandoffChange["fields"][] = [
+        { state: "waiting", status: "open", assigneeId: ada.id, tags: ["a", "b"] },
+        { state: "person", person: ada, status: "answered", tags: ["b"] },
+        { status: "closed", assigneeId: ada.id },
+        { status: null, tags: ["a"] },
+      ];
+      const ids: string[] = [];
+      for (const fields of records) {
+        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(place.key));
+        await revise(() => ({ fields: fields ?? {} }), { place });
+        await talk({ ...key, sessionId: systemIds.randomUuid() });
+      }
+      await handoffs.markRead(account.id, ids[0] ?? "", "reader", 2);
+
+      async function list(query: Partial<ConversationQuery>, order: "asc" | "desc" = "desc") {
+        const found: number[] = [];
+        for (let afterId: string | null = null; ; ) {
+          const page = await conversations.list(account.id, { ...everything, ...query }, { limit: 1, afterId, order });
+          found.push(...page.items.map(({ id }) => ids.indexOf(id)));
+          for (const { handoff } of page.items) expect(handoff).toBeDefined();
+          if (page.nextAfterId === null) return found;
+          afterId = page.nextAfterId;
+        }
+      }
+      expect(await list({ state: "waiting" })).toEqual([0]);
+      expect(await list({ state: "person" })).toEqual([1]);
+      expect(await list({ status: "closed" })).toEqual([2]);
+      expect(await list({ assigneeId: ada.id })).toEqual([2, 0]);
+      expect(await list({ assigneeId: ada.id }, "asc")).toEqual([0, 2]);
+      expect(await list({ tag: "b" })).toEqual([1, 0]);
+      expect(await list({ tag: "a" }, "asc")).toEqual([0, 3]);
+      expect(await list({ unreadBy: "reader" })).toEqual([2, 1]);
+      expect(await list({ unreadBy: "other" })).toEqual([2, 1, 0]);
+      expect(await list({ status: "open", tag: "b", assigneeId: ada.id, state: "waiting" })).toEqual([0]);
+      expect(await list({ status: "open", tag: "c" })).toEqual([]);
+      expect(await list({ tag: "b", q: "hi there" })).toEqual([1, 0]);
+      expect(await list({ tag: "b", q: "nowhere" })).toEqual([]);
+      expect(await list({ tag: "b", companionId: (await world.createCompanion(account)).id })).toEqual([]);
+      expect(await list({ tag: "b", visitorId: key.visitorId })).toEqual([1, 0]);
+      expect(await list({ tag: "b", visitorId: systemIds.randomUuid() })).toEqual([]);
+      expect(await list({ tag: "b", toMs: 1 })).toEqual([]);
+      expect(await list({ rating: "up" })).toEqual([]);
+      const since = await conversations.list(
+        ...[account.id, { ...everything, tag: "b", updatedSinceMs: 0 }, { limit: 10, afterId: null }],
+      );
+      expect(since.items.map(({ id }) => ids.indexOf(id)).sort()).toEqual([0, 1]);
+      const other = await world.createAccount();
+      const none = await conversations.list(other.id, { ...everything, tag: "b" }, { limit: 10, afterId: null });
+      expect(none).toEqual({ items: [], nextAfterId: null });
+    });
+
+    test("go on behind a conversation that was deleted", async () => {
+      const { conversations } = world.store;
+      const ids: string[] = [];
+      for (let at = 0; at < 4; at++) {
+        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(place.key));
+        await revise(() => ({ fields: { status: "open" } }), { place });
+      }
+      const query = { ...everything, status: "open" } as const;
+      const first = await conversations.list(account.id, query, { limit: 2, afterId: null });
+      expect(first.nextAfterId).toBe(ids[2] ?? "");
+      await conversations.delete(account.id, ids[2] ?? "", world.context());
+      const rest = await conversations.list(account.id, query, { limit: 5, afterId: first.nextAfterId });
+      expect(rest.items.map(({ id }) => id)).toEqual([ids[1], ids[0]] as string[]);
+    });
+
+    test("name in a history who wrote, where that is asked", async () => {
+      const { turns } = world.store;
+      const messageId = systemIds.randomUuid();
+      await turns.settle(world.turnOf(companion, { key, messageId }));
+      await revise(() => ({ message: written("Named", person("Ada")) }));
+      await revise(() => ({ message: written("Nameless", { ...person("Ada"), name: null }) }));
+      await revise(() => ({ message: said("Thanks") }));
+      const shown = (messages: HistoryMessage[]) => messages.map(({ author, parts }) => [textOf({ parts }), author]);
+      const people = [
+        ["Thanks", undefined],
+        ["Nameless", null],
+        ["Named", "Ada"],
+      ];
+      const plain = [
+        ["Hi there", undefined],
+        ["Hello", undefined],
+      ];
+      expect(shown(await turns.listHistory(key, 1_000, { withAuthors: true }))).toEqual([...people, ...plain] as never);
+      const except = await turns.listHistory(key, 1_000, { withAuthors: true, exceptMessageId: messageId });
+      expect(shown(except)).toEqual(people as never);
+      expect((await turns.listHistory(key, 8, { withAuthors: true })).map(textOf)).toEqual(["Thanks", "Nameless"]);
+      expect((await turns.listHistory(key, 1_000)).every((each) => !("author" in each))).toBeTrue();
+    });
+
+    test("keep their places when a message is run again, or what stands beside them is erased", async () => {
+      const { turns, conversations, handoffs } = world.store;
+      const messageId = systemIds.randomUuid();
+      const failed = world.turnOf(companion, { key, messageId, answered: null, endCode: "upstream_error" });
+      await turns.settle(failed);
+      const beside = { ...key, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
+      for (let at = 0; at < 120; at++)
+        await turns.settle(world.turnOf(companion, { key: beside, said: "x".repeat(1_000) }));
+      await revise(() => ({ message: said("Second") }));
+      for (let at = 0; at < 120; at++)
+        await turns.settle(world.turnOf(companion, { key: beside, said: "x".repeat(1_000) }));
+      await revise(() => ({ message: written("Third", person("Ada")) }));
+      const again = { key, messageId, isCounted: false, endCode: "upstream_error" } as const;
+      await turns.settle({ ...world.turnOf(companion, again), messages: [] });
+      expect(await turns.findExchange(key, messageId)).toMatchObject({ repeats: 1 });
+      await conversations.eraseVisitors(account.id, companion.id, [beside.visitorId], world.context());
+      const kept = ["1 Hello", "2 Second", "3 Third"];
+      expect(await texts(failed.conversationId)).toEqual(kept);
+      expect(await texts(failed.conversationId, 1)).toEqual(kept.slice(1));
+      const { messages } = await handoffs.listLive(failed.conversationId, 2, 5);
+      expect(messages[0]?.author?.name).toBe("Ada");
+    });
+  });
+
+  describe("what is kept beside conversations of people", () => {
+    test("are notes of the team, oldest first, each deleted by itself, and both audited", async () => {
+      const { handoffs, audit } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const notes = [1, 2].map((at) => ({
+        id: systemIds.uuid(),
+        author: ada,
+        sealedText: `sealed ${at}`,
+        createdAt: at,
+      }));
+      for (const note of notes) {
+        expect(await handoffs.addNote(account.id, conversationId, note, world.context())).toBeTrue();
+      }
+      expect(await handoffs.listNotes(conversationId)).toEqual(notes);
+      const other = await world.createAccount();
+      const [first] = notes;
+      const stray = { ...notes[0], id: systemIds.uuid() } as ConversationNote;
+      expect(await handoffs.addNote(other.id, conversationId, stray, world.context())).toBeFalse();
+      expect(await handoffs.deleteNote(other.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
+      expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeTrue();
+      expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
+      expect(await handoffs.listNotes(conversationId)).toEqual(notes.slice(1));
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+      const { items } = await audit.list(account.id, range, { limit: 10, afterId: null });
+      const own = items.filter(({ action }) => action === "conversation.note");
+      expect(own.map(({ targetId }) => targetId)).toEqual([conversationId, conversationId, conversationId]);
+      expect(JSON.stringify(own)).not.toContain("sealed");
+    });
+
+    test("is who is present: members while their dashboard is seen, a key until its time", async () => {
+      const { handoffs, apiKeys } = world.store;
+      const [ada, berta] = [await inviteMember("Ada"), await inviteMember("Berta")];
+      const apiKey = await apiKeys.create(account.id, newApiKey(), world.context());
+      const server: Person = { ...person("Server"), id: `${apiKey.id}:Server`, keyId: apiKey.id };
+      const nobody = { companionIds: null, seenAtMs: null, untilMs: null };
+      await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: true });
+      await handoffs.setPresence(account.id, { ...nobody, person: berta, isAvailable: false });
+      await handoffs.setPresence(account.id, { ...nobody, person: server, isAvailable: true, untilMs: 500_000 });
+      const names = async (nowMs: number) =>
+        (await handoffs.listPresent(account.id, nowMs)).map((each) => each.person.name).sort();
+      expect(await names(400_000)).toEqual(["Server"]);
+      await handoffs.recordSeen([ada.id, berta.id, systemIds.uuid()], 400_000);
+      expect(await names(400_000 + presentMs - 1)).toEqual(["Ada", "Server"]);
+      expect(await names(400_000 + presentMs)).toEqual(["Server"]);
+      expect(await names(500_000)).toEqual([]);
+      // Seen once, whatever the switch does.
+      await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: false });
+      expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false, seenAtMs: 400_000 });
+      expect(await names(400_000)).toEqual(["Server"]);
+      await apiKeys.revoke(account.id, apiKey.id, world.context(), systemIds.uuid);
+      expect(await names(400_000)).toEqual([]);
+      const other = await world.createAccount();
+      expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
+      expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
+    });
+
+    test("is present with what a member is called and may see now, and no more once they are gone", async () => {
+      const { handoffs, members } = world.store;
+      const ada = await inviteMember("Ada");
+      const own: Person = { id: account.id, name: "Old", memberId: account.id, keyId: null };
+      for (const each of [ada, own]) {
+        const presence = { person: each, isAvailable: true, companionIds: null, seenAtMs: 1_000, untilMs: null };
+        await handoffs.setPresence(account.id, presence);
+      }
+      await members.update(account.id, ada.id, { name: "Ada L.", companionIds: [companion.id] }, world.context());
+      const present = await handoffs.listPresent(account.id, 1_000);
+      expect(present.find((each) => each.person.id === ada.id)).toMatchObject({
+        ...{ person: { ...ada, name: "Ada L." }, companionIds: [companion.id] },
+      });
+      expect(present.find((each) => each.person.id === account.id)).toMatchObject({
+        ...{ person: { ...own, name: null }, companionIds: null },
+      });
+      await members.remove(account.id, ada.id, world.context());
+      expect((await handoffs.listPresent(account.id, 1_000)).map((each) => each.person.id)).toEqual([account.id]);
+      // A request that was under way when they were removed.
+      const late = { person: ada, isAvailable: true, companionIds: null, seenAtMs: 1_000, untilMs: null };
+      await handoffs.setPresence(account.id, late);
+      expect(await handoffs.findPresence(account.id, ada.id)).toBeNull();
+      expect(await handoffs.listPresent(account.id, 1_000)).toHaveLength(1);
+    });
+
+    test("is known to have changed, message by message and decision by decision, or to be gone", async () => {
+      const { handoffs, conversations } = world.store;
+      const [quiet, busy, gone] = [{ ...key, sessionId: "q" }, key, { ...key, sessionId: "g" }];
+      const ids = [await talk(quiet), await talk(busy), await talk(gone)];
+      const known = ids.map((conversationId) => ({ conversationId, change: 0, newestSeq: 2 }));
+      expect(await handoffs.listChanged(known)).toEqual([]);
+      await conversations.delete(account.id, ids[2] ?? "", world.context());
+      await talk(busy);
+      const expected = [
+        { conversationId: ids[1] ?? "", isGone: false },
+        { conversationId: ids[2] ?? "", isGone: true },
+      ];
+      expect(await handoffs.listChanged(known)).toEqual(expected);
+      const decided = await revise(() => ({ fields: { status: "open" } }));
+      const now = { conversationId: ids[1] ?? "", change: decided?.handoff?.change ?? 0, newestSeq: 4 };
+      expect(await handoffs.listChanged([now])).toEqual([]);
+      expect(await handoffs.listChanged([{ ...now, change: 0 }])).toEqual(expected.slice(0, 1));
+    });
+
+    test("stands any order of turns, decisions, removals, merges and erasures at the same instant", async () => {
+      const { handoffs, turns, conversations, members } = world.store;
+      const id = toVerifiedId(systemIds.secret(16));
+      const keys = Array.from({ length: 4 }, () => ({ ...key, sessionId: systemIds.randomUuid() }));
+      const own = keys.map((each) => ({ ...each, visitorId: id }));
+      const ada = await inviteMember("Ada");
+      const decide: HandoffDecision = () => ({
+        ...{ fields: { state: "person", person: ada, assigneeId: ada.id }, message: written("Hi", ada) },
+        ...{ events: [{ type: "taken", atMs: 1, by: { type: "person", person: ada }, sealedReason: null }] },
+      });
+      const work = [...keys, ...own].flatMap((each, at) => [
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+        () => revise(decide, { place: { key: each }, arrivalMark: arrivals.mark() }),
+        () => handoffs.markSeen(each, 1),
+        () => conversations.merge(keys[at % 4] ?? key, { id, sealed: "sealed" }),
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => conversations.eraseVisitors(account.id, companion.id, [each.visitorId ?? ""], world.context()),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+      ]);
+      const some = Array.from({ length: work.length }, (_, at) => work[(at * 13) % work.length]);
+      await Promise.all([...some.map((each) => each?.()), members.remove(account.id, ada.id, world.context())]);
+
+      for (const each of [...keys, ...own]) {
+        const handoff = await handoffs.find(each);
+        if (handoff === null) continue;
+        const { messages, newestSeq } = await handoffs.listLive(handoff.conversationId, 0, 1_000);
+        expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: newestSeq }, (_, at) => at + 1));
+      }
+      await conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? "", id], world.context());
+      expect(await handoffs.listSince(account.id, 0, 100, null)).toEqual([]);
+    });
+
+    test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {
+      const { handoffs, conversations, companions, accounts } = world.store;
+      const ada = person("Ada");
+      const ends: ((id: string) => Promise<unknown>)[] = [
+        (id) => conversations.delete(account.id, id, world.context()),
+        () => conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? ""], world.context()),
+        async () => {
+          await companions.update(account.id, companion.id, { retentionDays: 1 }, world.context());
+          expect(await conversations.deleteExpired(world.clock.nowMs() + 3 * dayMs, 10)).toBe(1);
+        },
+        () => companions.delete(account.id, companion.id, world.context()),
+        () => accounts.delete(account.id, world.context()),
+      ];
+      for (const end of ends) {
+        key = { ...key, visitorId: systemIds.randomUuid() };
+        const conversationId = await talk();
+        const by = { type: "person", person: ada } as const;
+        await revise(() => ({
+          fields: { state: "person", person: ada, untilMs: 5, status: "open" },
+          events: [{ type: "taken", atMs: 1, by, sealedReason: null }],
+          message: written("Hi", ada),
+        }));
+        const note = { id: systemIds.uuid(), author: ada, sealedText: "sealed", createdAt: 1 };
+        await handoffs.addNote(account.id, conversationId, note, world.context());
+        await handoffs.markRead(account.id, conversationId, ada.id, 1);
+        await end(conversationId);
+
+        await eventually(async () => {
+          const { newestSeq } = await handoffs.listLive(conversationId, 0, 10);
+          return newestSeq === 0;
+        });
+        expect(await handoffs.find(key)).toBeNull();
+        expect(await handoffs.findOf(account.id, conversationId)).toBeNull();
+        expect(await handoffs.findNextDue()).toBeNull();
+        expect(await handoffs.listHeld({ personId: ada.id }, 10)).toEqual([]);
+        expect(await handoffs.listSince(account.id, 0, 10, null)).toEqual([]);
+        expect(await handoffs.listNotes(conversationId)).toEqual([]);
+        expect(await handoffs.listEvents(account.id, conversationId, { limit: 10, afterId: null })).toBeNull();
+        expect((await handoffs.countUnread([conversationId], ada.id)).size).toBe(0);
+      }
     });
   });
 }

@@ -192,6 +192,9 @@ export function memberStoreContract(open: OpenStore): void {
       await join(grace.id);
       const [own, session] = [await signIn(null), await signIn(grace.id)];
       const open = await link(grace.id);
+      const mail = { id: systemIds.uuid(), accountId: account.id, companionId: null, conversationId: null } as const;
+      const about = { memberId: grace.id, kind: "invitation", sealed: null, expiresAtMs: null } as const;
+      await world.store.mails.add({ ...mail, ...about, createdAtMs: 1, dueAtMs: 1 });
       const mark = await companions.getChangeMark();
       const context = world.context();
       const actor = { ...context.actor, member: { id: grace.id, name: grace.name } };
@@ -202,11 +205,42 @@ export function memberStoreContract(open: OpenStore): void {
       expect(await sessions.findByHash(session.id)).toBeNull();
       expect(await sessions.findByHash(own.id)).not.toBeNull();
       expect(await sessions.findLink(open.hash, 0)).toBeNull();
+      expect(await world.store.mails.findNextDue()).toBeNull();
       expect(await sessions.findAccess(grace.email)).toBeNull();
       const [newest] = (await audit.list(account.id, unlimited, firstPage)).items;
       expect(newest).toMatchObject({ action: "member.delete", targetId: grace.id, actor: { member: actor.member } });
       // The address is free again.
       expect(await join((await invite()).id)).not.toBeNull();
+    });
+
+    test("leave no conversation assigned to them, and are present no more, which followers of changes are shown", async () => {
+      const { handoffs, members, turns } = world.store;
+      const [grace, other] = [await invite(), await invite()];
+      const companion = await world.createCompanion(account);
+      const conversations: string[] = [];
+      for (const assigneeId of [grace.id, other.id, grace.id]) {
+        const turn = world.turnOf(companion, {
+          key: { ...world.turnOf(companion).key, sessionId: systemIds.randomUuid() },
+        });
+        await turns.settle(turn);
+        conversations.push(turn.conversationId);
+        const request = { newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null } as const;
+        const decide = () => ({ fields: { assigneeId, tags: ["kept"] } });
+        await handoffs.revise({ ...request, place: { key: turn.key }, decide }, world.context());
+      }
+      const presence = { companionIds: null, isAvailable: true, seenAtMs: 1, untilMs: null } as const;
+      const person = { id: grace.id, name: grace.name, memberId: grace.id, keyId: null };
+      await handoffs.setPresence(account.id, { ...presence, person });
+      const [newest] = (await handoffs.listSince(account.id, 0, 10, null)).slice(-1);
+      await members.remove(account.id, grace.id, world.context());
+      const changed = await handoffs.listSince(account.id, newest?.handoff.change ?? 0, 10, null);
+      expect(changed.map(({ conversationId, handoff }) => [conversationId, handoff.assigneeId, handoff.tags])).toEqual([
+        [conversations[0] ?? "", null, ["kept"]],
+        [conversations[2] ?? "", null, ["kept"]],
+      ]);
+      expect(new Set(changed.map(({ handoff }) => handoff.change)).size).toBe(2);
+      expect((await handoffs.findOf(account.id, conversations[1] ?? ""))?.handoff?.assigneeId).toBe(other.id);
+      expect(await handoffs.findPresence(account.id, grace.id)).toBeNull();
     });
 
     test("leave with their account", async () => {

@@ -92,6 +92,8 @@ const objectNames = `
   Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  HandoffRequestedEvent HandoffTakenEvent HandoffReleasedEvent HandoffMissedEvent MessageVisitorEvent MessagePersonEvent
+  ConversationUpdatedEvent ContactGivenEvent RatingGivenEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
   ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
   ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence

@@ -82,7 +82,7 @@ function outcome(decide: () => HandoffChange | null, before: Handoff | null): st
 
 const states = { "no record": null, plain, missed, reserved, waiting, "Ada's": adas };
 type State = keyof typeof states;
-const ask = { isAvailable: true, sealedReason: "sealed", newId: "new" };
+const ask = { isAvailable: true, sealedReason: "sealed", sealedVisitor: null, newId: "new" };
 const adaTakes = { person: ada, from: null, isPresent: true };
 const bobTakes = { person: bob, from: null, isPresent: false };
 const message = { id: "m", text: "Hello?", clientId: "n", sealedVisitor: null, isPlain: false };

@@ -17,7 +17,7 @@ import {
 } from "./model.ts";
 import { MemberObject } from "./responses.ts";
 
-type MemberServices = Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "people" | "mail">;
+type MemberServices = Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "people" | "live" | "mail">;
 
 export async function prepareMember(
   services: MemberServices,
@@ -148,7 +148,8 @@ export async function removeMember(
   if (memberId === account.id) throw ownSignIn("cannot be removed");
   const check: MemberCheck = (member) => requireReach(principal, member);
   if (!(await services.store.members.remove(account.id, memberId, context, check))) throw missing("member");
-  await services.people?.releaseAll({ personId: memberId });
+  await services.people.releaseAll({ personId: memberId });
+  services.live?.notePresence(account.id);
 }
 
 /** Of another account, or out of the caller's own reach: the same fault. */

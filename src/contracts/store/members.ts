@@ -33,8 +33,9 @@ export interface MemberStore {
     check?: MemberCheck,
   ): Promise<Member | null>;
   /**
-   * Removes the member with sessions, links and recovery codes, and releases what they held, in one commit. False if
-   * absent; the account's own sign-in is never removed. Audit: `member.delete`.
+   * Removes the member with sessions, links, recovery codes, mail and presence, in one commit; conversations that were
+   * assigned to them are no one's. Those that they have taken stay until they are released. False if absent; the account's
+   * own sign-in is never removed. Audit: `member.delete`.
    */
   remove(accountId: string, id: string, context: WriteContext, check?: MemberCheck): Promise<boolean>;
 }

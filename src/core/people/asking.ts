@@ -18,12 +18,15 @@ import {
 export interface Ask {
   readonly isAvailable: boolean;
   readonly sealedReason: string | null;
+  /** What is known of a verified visitor, whose conversation may begin with this. */
+  readonly sealedVisitor: string | null;
   /** The id of the conversation, if it begins with this. */
   readonly newId: string;
 }
 
 /** A repeated ask changes nothing. Where no one is available the state stays, and the ask counts as missed immediately. */
-export function decideAsk(on: DecidedOn, by: Deciding, ask: Ask): HandoffChange | null {
+export function decideAsk(given: DecidedOn, by: Deciding, ask: Ask): HandoffChange | null {
+  const on = { ...given, sealedVisitor: ask.sealedVisitor ?? given.sealedVisitor };
   const { handoff } = on;
   if (handoff !== null && handoff.state !== "companion") return null;
   const { companion, actor } = by;

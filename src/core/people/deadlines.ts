@@ -39,7 +39,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
 
   function arm(delayMs: number): void {
     if (isStopped) return;
-    const atMs = clock.nowMs() + delayMs;
+    const atMs = performance.now() + delayMs;
     if (timer !== null && atMs >= armedForMs) return;
     if (timer !== null) clearTimeout(timer);
     armedForMs = atMs;

@@ -31,10 +31,11 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     const { companion } = place;
     const availability = await findAvailability(services, companion);
     const sealedReason = reason === null ? null : await sealing.seal(sealedReasonName(companion.id), reason);
+    const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const newId = ids.uuid();
     const { isAvailable } = availability;
     const revised = await revisions.run({ ...revisionOf(place, by), newConversationId: newId }, (on, deciding) =>
-      decideAsk(on, deciding, { isAvailable, sealedReason, newId }),
+      decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId }),
     );
     // Erased since the request came: nothing of it is kept.
     const { state, untilMs } = revised?.handoff ?? { state: "companion", untilMs: null };

@@ -75,7 +75,7 @@ function requireWritable({ handoff }: DecidedOn, { companion }: Deciding, person
   if (handoff?.state === "person" && handoff.person?.id === person.id) return;
   // Nothing can be taken there: the visitor who left a contact is written to, and the companion goes on.
   if (companion.handoff === null && handoff !== null && (handoff.isAsked || handoff.status !== null)) return;
-  throw stateConflict("Somebody else has changed who has this conversation. Take it again.", handoff);
+  throw stateConflict("This conversation is not yours any more. Take it again.", handoff);
 }
 
 function toMessage({ id, text }: Written, role: Message["role"], createdAt: number): Message {

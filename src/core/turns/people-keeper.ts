@@ -29,6 +29,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   /** What the model asks for a person for; null if it does not. */
   #ask: { readonly reason: string | null } | null = null;
   #isNoted = false;
+  /** Of the message, once people have it. */
+  #kept: KeptForPeople | null = null;
 
   constructor(services: KeeperServices, place: VisitorPlace, message: PeopleKeptMessage, hasEvents: boolean) {
     super(services, place.companion, place.key, message);
@@ -69,6 +71,7 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   async keepMessage(): Promise<void> {
+    if (this.#kept !== null) throw this.#kept;
     const { text, named } = this.#message;
     if (text === "") throw stateConflict("A person has this conversation now: nothing is called.", await this.#find());
     await this.#message.spendWork?.();
@@ -77,7 +80,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     const kept = await this.#services.people.keepMessage(this.#place, message);
     if (kept === null) return;
     this.#isNoted = true;
-    throw new KeptForPeople(kept);
+    this.#kept = new KeptForPeople(kept);
+    throw this.#kept;
   }
 
   async answerAsk(reason: string | null): Promise<string> {

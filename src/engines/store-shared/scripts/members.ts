@@ -93,10 +93,24 @@ function* recordOf(
   yield* changes.record(context, { accountId, action, targetId: memberId ?? accountId, details });
 }
 
-/** Gives back what a member holds of other resources, in the commit that removes them. */
-export type ReleaseMember = (person: Identity, context: WriteContext) => Script<void>;
+const lockAssigned = `SELECT conversation_number FROM handoffs WHERE account_id = $1 AND assignee_id = $2
+  ORDER BY conversation_number FOR UPDATE`;
+const takeChanges = `UPDATE handoff_changes SET change = change + $2 WHERE account_id = $1 RETURNING change - $2 AS change`;
+const unassign = `UPDATE handoffs SET assignee_id = NULL, change = $3 + numbered.place
+  FROM (SELECT conversation_number, row_number() OVER (ORDER BY conversation_number) AS place
+    FROM handoffs WHERE account_id = $1 AND assignee_id = $2) AS numbered
+  WHERE handoffs.conversation_number = numbered.conversation_number`;
 
-export function createMemberStore(scripts: ScriptRunner, onMemberRemoved?: ReleaseMember): MemberStore {
+/** Records before their number, as those lock them who change one. What the member has of visitors goes back one by one. */
+function* releaseMember(accountId: string, id: string): Script<void> {
+  yield* run("DELETE FROM presence WHERE account_id = $1 AND person_id = $2", accountId, id);
+  const assigned = yield* all(lockAssigned, accountId, id);
+  if (assigned.length === 0) return;
+  const before = yield* get<{ change: number }>(takeChanges, accountId, assigned.length);
+  yield* run(unassign, accountId, id, before?.change ?? 0);
+}
+
+export function createMemberStore(scripts: ScriptRunner): MemberStore {
   return {
     create: (accountId, { companionIds, ...member }, invitation, context) =>
       scripts.change(accountId, function* () {
@@ -155,7 +169,7 @@ export function createMemberStore(scripts: ScriptRunner, onMemberRemoved?: Relea
         yield* endLinks(person);
         yield* run(`DELETE FROM ${recoveryCodesOf}`, accountId, id);
         yield* mailScripts.removeOfMember(accountId, id);
-        if (onMemberRemoved !== undefined) yield* onMemberRemoved(person, context);
+        yield* releaseMember(accountId, id);
         yield* run("DELETE FROM members WHERE id = $1", id);
         yield* changes.record(context, { accountId, action: "member.delete", targetId: id, details: {} });
         return true;

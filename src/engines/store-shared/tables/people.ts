@@ -8,13 +8,19 @@ import type {
   Person,
   StateReason,
 } from "../../../domain/handoff.ts";
+import type { AccountTables } from "./accounts.ts";
+import type { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 
-export function peopleTables(dialect: Dialect) {
+type Owners = Pick<AccountTables, "accounts"> & Pick<ReturnType<typeof conversationTables>, "conversations">;
+
+export function peopleTables(dialect: Dialect, { accounts, conversations }: Owners) {
   const { table, number, text, whole, small, boolean, json, primaryKey, index, uniqueIndex, inPostgres } = dialect;
 
-  // No foreign keys, as in conversations: the rows of a deleted one go in its chunk.
-  const conversationNumber = () => whole("conversation_number");
+  // Foreign keys, unlike messages: few rows, which no way of deleting may leave behind.
+  const conversationNumber = () =>
+    whole("conversation_number").references(() => conversations.number, { onDelete: "cascade" });
+  const ownerId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
 
   /** One for each conversation that has left plain talk. */
   const handoffs = table(
@@ -54,14 +60,19 @@ export function peopleTables(dialect: Dialect) {
       index("handoffs_owed").on(row.owedSinceMs).where(sql`state = 'person' AND owed_since_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
       index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
-      index("handoffs_state").on(row.accountId, row.state).where(sql`state <> 'companion'`),
-      index("handoffs_status").on(row.accountId, row.status).where(sql`status IS NOT NULL`),
+      index("handoffs_account").on(row.accountId, ...inPostgres(row.conversationNumber)),
+      index("handoffs_state")
+        .on(row.accountId, row.state, ...inPostgres(row.conversationNumber))
+        .where(sql`state <> 'companion'`),
+      index("handoffs_status")
+        .on(row.accountId, row.status, ...inPostgres(row.conversationNumber))
+        .where(sql`status IS NOT NULL`),
     ],
   );
 
   /** The last `change` of an account's records: taken under its lock, so that they are in the order of commits. */
   const handoffChanges = table("handoff_changes", () => ({
-    accountId: text("account_id").primaryKey(),
+    accountId: ownerId().primaryKey(),
     change: whole("change").notNull(),
   }));
 
@@ -90,6 +101,7 @@ export function peopleTables(dialect: Dialect) {
     () => ({
       conversationNumber: conversationNumber().notNull(),
       seq: small("seq").notNull(),
+      messageId: text("message_id").notNull(),
       author: json<Person>("author").notNull(),
       clientId: text("client_id").notNull(),
     }),
@@ -126,7 +138,7 @@ export function peopleTables(dialect: Dialect) {
     "presence",
     () => ({
       personId: text("person_id").primaryKey(),
-      accountId: text("account_id").notNull(),
+      accountId: ownerId().notNull(),
       person: json<Person>("person").notNull(),
       isAvailable: boolean("is_available").notNull(),
       seenAtMs: whole("seen_at_ms"),
@@ -170,6 +182,7 @@ export function peopleTables(dialect: Dialect) {
     (row) => [
       primaryKey({ columns: [row.conversationNumber, row.clientId] }),
       index("ratings_account").on(row.accountId, row.createdAt),
+      index("ratings_rating").on(row.accountId, row.rating, row.conversationNumber),
     ],
   );
 

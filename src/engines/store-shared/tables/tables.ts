@@ -26,7 +26,7 @@ export function tablesOf(dialect: Dialect) {
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
-    ...peopleTables(dialect),
+    ...peopleTables(dialect, { ...accounts, ...conversations }),
     ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
   };
 }
