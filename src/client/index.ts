@@ -1,6 +1,7 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
+
+import { followInbox, type InboxEvent, type InboxQuery } from "./events.ts";
 import type { Me } from "./generated/wire.ts";
-import { followInbox, type InboxEvent, type InboxQuery } from "./inbox.ts";
 import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls, presenceCalls } from "./resources/conversations.ts";
@@ -16,8 +17,8 @@ export type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/r
 export type { Fetch } from "../reply-stream/request.ts";
 export type { ChatReply, Reply } from "./chat.ts";
 export { type ClientErrorCode, CompaniondError, type CompaniondErrorCode, type ServerErrorCode } from "./errors.ts";
+export type { InboxEvent, InboxQuery, LiveEvent, LiveQuery } from "./events.ts";
 export type * from "./generated/wire.ts";
-export type { InboxEvent, InboxQuery } from "./inbox.ts";
 export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
 export type { CallOptions, ChangeOptions, CreateOptions } from "./transport.ts";

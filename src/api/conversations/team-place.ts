@@ -76,7 +76,7 @@ function findReach(
   { id, visitorId }: Conversation,
   messages: readonly Message[],
 ): Reach {
-  if (live?.isReached(id)) return "live";
+  if (live.isReached(id)) return "live";
   if (isVerifiedId(visitorId)) return "next_message";
   const lastWord = messages.findLast(({ role }) => role === "user");
   const isGone = lastWord !== undefined && lastWord.createdAt < clock.nowMs() - reachMs;

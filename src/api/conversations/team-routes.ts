@@ -1,5 +1,4 @@
 /** `/api/conversations/{id}/…`: what people of the team do with a conversation: they take it, write, and give it back. */
-import { missing } from "../../domain/resource-id.ts";
 import { type ApiResponse, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { respondJsonText } from "../../http/json-response.ts";
@@ -133,8 +132,7 @@ export const teamRoutes: readonly Route[] = [
       const { seq, as } = await readBody();
       const { person, conversationId } = await toPlace(caller, opened, as);
       const accountId = caller.principal.account.id;
-      const isThere = await services.store.handoffs.markRead(accountId, conversationId, person.id, seq);
-      if (!isThere) throw missing("conversation");
+      await services.store.handoffs.markRead(accountId, conversationId, person.id, seq);
     },
   }),
 ];

@@ -140,7 +140,7 @@ export function comeBack(
   return {
     fields: returnFields(reason, by.nowMs),
     events: [lineOf(by, reason === "closed" ? "closed" : "released")],
-    audit: auditOf(by, reason === "closed" ? "close" : "release", { reason }),
+    audit: auditOf(by, "release", { reason }),
     told: [releasedEvent(on, by, reason)],
   };
 }

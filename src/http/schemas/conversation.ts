@@ -1,6 +1,8 @@
 /** A conversation as the team sees it, in lists and in the inbox's stream: its schema, and the conversion into it. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Services } from "../../core/dependencies.ts";
+import type { CompanionStore } from "../../contracts/store/companions.ts";
+import type { HandoffStore } from "../../contracts/store/handoffs.ts";
+import type { Visitors } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation } from "../../domain/conversation.ts";
 import { conversationStates, conversationStatuses, type Person } from "../../domain/handoff.ts";
@@ -78,7 +80,14 @@ export const makeConversationFields = () => ({
 export const ConversationObject = namedObject("Conversation", makeConversationFields);
 export type WireConversation = Static<typeof ConversationObject>;
 
-type RowServices = Pick<Services, "store" | "visitors">;
+// Not `Services`, which pages would compile with the types of this file.
+interface RowServices {
+  readonly store: {
+    readonly companions: Pick<CompanionStore, "find">;
+    readonly handoffs: Pick<HandoffStore, "countUnread">;
+  };
+  readonly visitors: Visitors;
+}
 
 /** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: nobody's. */
 export class ConversationRows {

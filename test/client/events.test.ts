@@ -1,4 +1,4 @@
-/** The inbox of the client for servers: it comes back after every cut behind the last change, and ends where it must. */
+/** Event streams of the client for servers: they come back after every cut behind the last event, and end where they must. */
 import { expect, test } from "bun:test";
 import { Companiond, CompaniondError, type InboxEvent, type InboxQuery } from "../../src/client/index.ts";
 
@@ -7,7 +7,7 @@ const conversation = (change: number) => `event: conversation\nid: ${change}\nda
 type Served = string | Response | Error;
 
 /** Serves these in turn, each as a stream cut at its end; then 401, which ends the client. */
-function openInbox(served: Served[], query: InboxQuery = {}, signal?: AbortSignal) {
+function openClient(served: Served[]) {
   const asked: { search: string; lastEventId: string | null }[] = [];
   const waits: number[] = [];
   const client = new Companiond({
@@ -20,7 +20,12 @@ function openInbox(served: Served[], query: InboxQuery = {}, signal?: AbortSigna
       return typeof next === "string" ? new Response(next, { headers: { "content-type": "text/event-stream" } }) : next;
     },
   });
-  return { events: client.inbox(query, { signal }), asked, waits };
+  return { client, asked, waits };
+}
+
+function openInbox(served: Served[], query: InboxQuery = {}, signal?: AbortSignal) {
+  const { client, ...seen } = openClient(served);
+  return { events: client.inbox(query, { signal }), ...seen };
 }
 
 function problem(status: number, code: string, headers: Record<string, string> = {}): Response {
@@ -94,6 +99,30 @@ test("a first call that fails is thrown, as is what is no event stream", async (
   const [ids, wrong] = await collect(openInbox([conversation(1), page()]).events);
   expect(ids).toEqual(["1"]);
   expect(wrong).toMatchObject({ code: "bad_response" });
+});
+
+test("a visitor's conversation is followed by `seq`, until the companion answers, or a newer stream takes over", async () => {
+  const message = (seq: number) => `id: ${seq}\nevent: message\ndata: {"seq":${seq},"text":"m${seq}"}\n\n`;
+  const follow = async (served: Served[]) => {
+    const { client, asked } = openClient(served);
+    const seen: unknown[] = [];
+    let end: unknown = null;
+    try {
+      for await (const event of client.companions.live("c", { session_id: "s", after: 2 })) seen.push(event);
+    } catch (error) {
+      end = error;
+    }
+    return { seen, end, ids: asked.map(({ lastEventId }) => lastEventId) };
+  };
+  const state = 'event: state\ndata: {"state":"person"}\n\n';
+  const over = await follow([`${state}${message(3)}`, message(4), new Response(null, { status: 204 })]);
+  expect(over).toEqual({
+    seen: [{ type: "state", state: "person" }, ...[3, 4].map((seq) => ({ type: "message", seq, text: `m${seq}` }))],
+    end: null,
+    ids: ["2", "3", "4"],
+  } as never);
+  const replaced = await follow([`${message(3)}: error replaced\n\n`]);
+  expect(replaced).toMatchObject({ end: { code: "replaced" }, ids: ["2"] });
 });
 
 test("ends with the reason of its signal", async () => {
