@@ -27,10 +27,8 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
   handoffs: {
-    countState: "read",
-    listAbsent: "read",
-    listStray: "read",
-    ...reads("find", "findOf", "listDue", "findNextDue", "listHeld", "listLive", "listChanged", "listSince"),
+    ...reads("find", "findLive", "findOf", "findNextDue", "countState"),
+    ...reads("listDue", "listHeld", "listLive", "listChanged", "listSince", "listAbsent", "listStray"),
     ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },
