@@ -43,8 +43,12 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
   function isWanted(): boolean {
     const { handoff } = source.config ?? {};
     if (!handoff || client.isForeign) return false;
-    const { messages } = chat;
-    const mayFollow = read().at || messages.some(({ by }) => by !== undefined) || (handoff.listen && messages.length);
+    // Before its first turn is kept the server knows no conversation.
+    const mayFollow =
+      read().at ||
+      chat.messages.some(({ by, role, state }) =>
+        handoff.listen ? role === "assistant" && state === "done" : by !== undefined,
+      );
     return chat.isHeld || !!(host.isOpen() && mayFollow);
   }
 
