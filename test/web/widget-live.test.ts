@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import type { HandoffSettings } from "../../src/domain/handoff.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { launchBrowser, openPage } from "../support/browser.ts";
+import { launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createLiveWorld } from "../support/live-world.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
+import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 import { widgetOn } from "../support/widget-world.ts";
 
 let server: TestServer;
@@ -23,7 +24,11 @@ const as = { id: "7", name: "Grace" };
 /** A visitor's page, and somebody who sees the same conversation by a key. */
 async function meet(handoff: Partial<HandoffSettings> = {}) {
   const world = await createLiveWorld(server, { mode: "asked", ...handoff });
-  const { page, complaints } = await openPage(browser);
+  return await meetIn(world);
+}
+
+async function meetIn(world: Awaited<ReturnType<typeof createLiveWorld>>, options: PageOptions = {}) {
+  const { page, complaints } = await openPage(browser, options);
   await page.goto(`${server.url}/c/${world.companion.embedToken}`);
   const widget = widgetOn(page);
   await widget.input.waitFor();
@@ -143,3 +148,49 @@ test("both write while the network comes and goes, and over reloads: each messag
   }).catch(async () => expect(await shown()).toEqual(await stored()));
   expect(await stored()).toHaveLength(12);
 }, 90_000);
+
+test("a known visitor reads people's messages on another device too, and signing out leaves nothing of them", async () => {
+  const world = await createLiveWorld(server, { mode: "asked" }, { visitorAuth: "optional" });
+  const key = await createWebsiteKey(server.url, world.key);
+  const token = await signToken(key, world.companion.id, { sub: "ada" });
+  const identify = `document.querySelector("companion-chat").identify(${JSON.stringify(token)})`;
+  const { page, widget, write, stored, shown } = await meetIn(world);
+  await page.evaluate(identify);
+  await widget.askWhenKnown("Hello");
+  await widget.replied();
+  await widget.button("Talk to a person").click();
+  await widget.element.locator(".team").getByText("Somebody from the team").waitFor();
+  await write("From Grace");
+  await widget.replies.getByText("From Grace").waitFor();
+
+  const phone = await meetIn(world, { viewport: { width: 390, height: 800 } });
+  await phone.page.evaluate(identify);
+  await phone.widget.replies.getByText("From Grace").waitFor();
+  await phone.widget.element.locator(".team").getByText("You are chatting with Grace").waitFor();
+  await phone.widget.askWhenKnown("On my way");
+  await write("Good");
+  for (const side of [phone, { shown, widget }]) {
+    await side.widget.replies.getByText("Good", { exact: true }).waitFor();
+    expect(await side.shown()).toEqual(await stored());
+  }
+  expect(await phone.widget.element.locator(".by").allInnerTexts()).toEqual(["Grace", "Grace"]);
+
+  await phone.page.evaluate('document.querySelector("companion-chat").identify(null)');
+  await phone.widget.element.locator(".row.user").first().waitFor({ state: "detached" });
+  expect(await phone.widget.element.locator(".subtitle").innerText()).toBe("AI assistant");
+  const kept = "Object.keys(localStorage).filter((key) => !key.endsWith(':config'))";
+  expect(await phone.page.evaluate<string[]>(kept)).toEqual([]);
+});
+
+test("a companion that asks for work gets it before a person is asked for", async () => {
+  const world = await createLiveWorld(server, { mode: "asked" }, { challenge: "always" });
+  const { widget, stateIs, write, shown, stored } = await meetIn(world);
+  await widget.button("Talk to a person").click();
+  await widget.element.locator(".team").getByText("Somebody from the team").waitFor();
+  await stateIs("waiting");
+  await widget.ask("Hello");
+  await eventually(async () => (await stored()).length === 1);
+  await write("Here");
+  await widget.replies.getByText("Here", { exact: true }).waitFor();
+  expect(await shown()).toEqual(["Hello", "Here"]);
+});

@@ -118,6 +118,7 @@ test("a person is asked for, writes under a name, and what is written to them ha
 
   await widget.back.click();
   await widget.team.getByText("The assistant answers again.").waitFor();
+  expect(await widget.panel.evaluate((panel) => panel.matches(":focus-within, :focus"))).toBe(true);
   expect(await widget.subtitle.innerText()).toBe("AI assistant");
   expect(await widget.disclosure.innerText()).toContain("You are chatting with an AI assistant.");
   await widget.ask("And you?");

@@ -66,7 +66,7 @@ export function createListener({ chat, host, read, write, isWanted }: PeoplePart
   return {
     /** Begins and ends as it is due. */
     draw(): void {
-      if (current && (current.session !== client.sessionId || !isWanted())) stop();
+      if (current && (!isWanted() || current.session !== client.sessionId)) stop();
       if (current || isReplaced || !isWanted() || (heard === mark() && !chat.isHeld)) return;
       current = { session: client.sessionId, stop: new AbortController() };
       void listen(current);

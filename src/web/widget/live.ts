@@ -175,6 +175,8 @@ export function createLive(parts: PeopleParts): Live {
       .filter(Boolean)
       .join(" ");
     back.hidden = sound.hidden = !chat.isHeld;
+    // Without the focus, Escape would not work.
+    if (shadow.activeElement?.getClientRects().length === 0) box.focus();
     sound.textContent = storage.getItem(soundKey) ? strings.soundOff : strings.soundOn;
     // The visitor is to know at all times whether it is a machine.
     disclosure.data = `${isPerson ? text : strings.disclosure} `;

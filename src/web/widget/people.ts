@@ -70,8 +70,11 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
   }
 
   function draw(): void {
-    const { handoff, leads, ask_resolved } = source.config ?? {};
+    const { config } = source;
+    const { handoff, leads, ask_resolved } = config ?? {};
     const { state, isOffered, canLeave } = read();
+    // The owner has taken people out: the next page need not listen.
+    if (config && !handoff && state !== "companion") write({ state: "companion" });
     chat.isHeld = !!handoff && state !== "companion";
     ask.hidden = chat.isHeld || !handoff || !(handoff.ask || isOffered);
     leave.hidden = chat.isHeld || !leads || !(leads.when === "always" || !handoff?.available || canLeave);
