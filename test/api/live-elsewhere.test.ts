@@ -59,6 +59,8 @@ if (isOnPostgres) {
     });
     await eventually(() => inbox.frames.at(-1)?.event === "typing");
     expect(inbox.frames.at(-1)?.data).toMatchObject({ conversation_id: conversation.id, typing: true });
+    await conversation.say("Still there?");
+    await eventually(() => inbox.frames.some(({ data }) => data.typing === false));
     inbox.close();
   });
 

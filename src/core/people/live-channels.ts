@@ -2,13 +2,11 @@
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Log } from "../../lib/log.ts";
-import type { MessageObserver } from "./live-channel.ts";
 import { LiveChannel } from "./live-channel.ts";
 
 export interface LiveChannelsOptions {
   readonly store: Pick<HandoffStore, "findLive" | "listLive" | "listChanged">;
   readonly log: Pick<Log, "warn">;
-  readonly onMessage: MessageObserver;
 }
 
 /** Conversations of one statement. */
@@ -30,7 +28,7 @@ export class LiveChannels {
   open(key: ConversationKey): LiveChannel {
     const known = this.#byKey.get(nameOf(key));
     if (known !== undefined) return known;
-    const channel = new LiveChannel(key, this.#options.store, this.#options.onMessage);
+    const channel = new LiveChannel(key, this.#options.store);
     this.#byKey.set(nameOf(key), channel);
     return channel;
   }
