@@ -95,10 +95,10 @@ export function createLive(parts: PeopleParts): Live {
   }
 
   function receive(message: LiveMessage): void {
+    const isPerson = message.author.type === "person";
+    if (isPerson) write({ typingAt: 0 });
     chat.change((kept) => addTold(kept, chat.messages, message));
-    if (message.author.type !== "person") return;
-    write({ typingAt: 0 });
-    if (!isSeen()) ring();
+    if (isPerson && !isSeen()) ring();
   }
 
   const isSeen = () => host.isOpen() && !document.hidden;
@@ -174,9 +174,10 @@ export function createLive(parts: PeopleParts): Live {
     sentence.textContent = [trouble, text, isCut && chat.isHeld ? parts.strings.reconnecting : ""]
       .filter(Boolean)
       .join(" ");
+    const focused = shadow.activeElement;
     back.hidden = sound.hidden = !chat.isHeld;
     // Without the focus, Escape would not work.
-    if (shadow.activeElement?.getClientRects().length === 0) box.focus();
+    if (focused?.getClientRects().length === 0) box.focus();
     sound.textContent = storage.getItem(soundKey) ? strings.soundOff : strings.soundOn;
     // The visitor is to know at all times whether it is a machine.
     disclosure.data = `${isPerson ? text : strings.disclosure} `;
