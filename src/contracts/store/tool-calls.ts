@@ -30,7 +30,9 @@ export interface WaitingCall extends ToolCall {
 export type Decision =
   /** Its state is `running` (approved) or `declined` now, in this commit alone: whoever is given it may send it. */
   | { readonly outcome: "taken"; readonly call: WaitingCall }
-  /** It was decided before, or is too old. */
+  /** It was approved before, and has no result: it is under way still, or its server stopped. It may not be sent again. */
+  | { readonly outcome: "running"; readonly call: WaitingCall }
+  /** It was declined or has ended, or is too old. */
   | { readonly outcome: "over" }
   | { readonly outcome: "missing" };
 
