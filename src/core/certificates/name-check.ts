@@ -1,4 +1,4 @@
-/** What this server can see of a name by itself, to say more than an authority does when an attempt fails. */
+/** What this server can find out about a name on its own, to report more than an authority does when an attempt fails. */
 import { lookup } from "node:dns/promises";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { codeOf } from "../../lib/error-code.ts";

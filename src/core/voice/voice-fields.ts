@@ -5,7 +5,7 @@ import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/v
 
 /**
  * Throws `invalid_request` if a companion of this account may not have these fields, given as they will be after the
- * write: both at once, or an agent that the account may not use. `currentAgentId`, which the companion already has, is
+ * write: both together, or an agent that the account may not use. `currentAgentId`, which the companion already has, is
  * always allowed.
  */
 export async function checkVoiceFields(

@@ -7,7 +7,7 @@ const maxCalls = 32;
 /** Of one call, with its name and id, which some gateways put signatures into. */
 const maxCallBytes = 64 * 1024;
 
-/** `bytes`: of the longest. */
+/** `bytes`: the size of the largest. */
 export function findExcess(count: number, bytes: number): string | null {
   if (count > maxCalls) return "the model asks for too many calls";
   return bytes > maxCallBytes ? "the model asks for a call that is too long" : null;

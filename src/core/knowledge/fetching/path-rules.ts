@@ -11,7 +11,7 @@ interface StarRule extends Rule {
 }
 
 /**
- * Each rule with a star within it is tried by itself, against thousands of addresses of a sitemap. Sites have some dozens;
+ * Each rule with a star within it is tried separately, against thousands of addresses of a sitemap. Sites have some dozens;
  * the others are looked up, however many there are.
  */
 const maxStarRules = 500;
@@ -38,7 +38,7 @@ export class PathRules {
     if (this.isTooLong) return;
     const rule = { isAllow, length: pattern.length };
     let end = pattern.length;
-    // Stars at the end say nothing.
+    // Stars at the end mean nothing.
     while (pattern[end - 1] === "*") end--;
     const text = pattern.slice(0, end);
     const whole = pattern.endsWith("$") ? pattern.slice(0, -1) : null;

@@ -17,7 +17,7 @@ import type { NumberTerm } from "../words/term-number.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
 import type { EmbeddingPass } from "./embedding-pass.ts";
 
-/** What the server said of a page, to ask by it whether it has changed. */
+/** The server's validators of a page, for conditional requests. */
 export interface Validators {
   etag: string | null;
   lastModified: string | null;

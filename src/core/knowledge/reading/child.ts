@@ -1,4 +1,4 @@
-/** The reading process from its inside: takes one document from standard input and reports what it says. */
+/** The reading process from its inside: takes one document from standard input and reports its text. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { confineProcess } from "./confinement.ts";
 import { ReadingFailure } from "./failure.ts";

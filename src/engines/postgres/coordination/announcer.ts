@@ -35,7 +35,7 @@ export class Announcer implements Announcements {
 
   send(text: string): void {
     if (this.#isClosed || this.#queued.size >= maxQueued || Buffer.byteLength(text) > 500) return;
-    // Behind what was said since: the last word counts.
+    // Behind what was announced since: the last announcement counts.
     this.#queued.delete(text);
     this.#queued.add(text);
     this.#running ??= this.#run();
@@ -63,11 +63,11 @@ export class Announcer implements Announcements {
 
   async #run(): Promise<void> {
     while (this.#queued.size > 0) {
-      // The first wait gathers what one turn of the loop says.
+      // The first wait gathers what one turn of the loop announces.
       await Bun.sleep(betweenMs);
       if (this.#queued.size === 0) break;
       const payload = this.#takePayload();
-      // What does not arrive is lost: whoever must not miss it asks the store now and then.
+      // What does not arrive is lost: a receiver that must not miss it polls the store.
       await this.#options.pool.once.all(notify, [announcementChannel, payload]).catch(() => {});
     }
     this.#running = null;

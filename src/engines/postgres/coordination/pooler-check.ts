@@ -1,6 +1,6 @@
 /**
  * Whether a transaction pooler such as PgBouncer is between us and PostgreSQL. Behind one, each statement may run in
- * another session: a session's locks would be somebody else's, and LISTEN would hear nothing.
+ * another session: a session's locks would belong to another client, and LISTEN would hear nothing.
  *
  * Such a pooler lends a client a server's session for a transaction at a time. So while another client is inside of a
  * transaction, our session either is the very one that it was lent (then both see the same process), or has been replaced
