@@ -1,4 +1,4 @@
-/** The number by which a database says how far it is migrated, and what is said of one that no version takes over. */
+/** The number by which a database records how far it is migrated, and the sentences for one that no version takes over. */
 import { AppError } from "../../domain/errors.ts";
 
 /**

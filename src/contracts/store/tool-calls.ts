@@ -28,7 +28,7 @@ export interface WaitingCall extends ToolCall {
 }
 
 export type Decision =
-  /** Its state is `running` (approved) or `declined` now, in this commit alone: whoever is given it may send it. */
+  /** Its state is `running` (approved) or `declined` now, in this commit alone: the caller that gets it may send it. */
   | { readonly outcome: "taken"; readonly call: WaitingCall }
   /** It was decided before, or is too old. */
   | { readonly outcome: "over" }
@@ -47,7 +47,7 @@ export interface ToolCallStore {
   /** Of these replies of a conversation: for its transcript. In the order in which they were asked for. */
   listOfReplies(replyIds: readonly string[]): Promise<ReadonlyMap<string, readonly ToolCall[]>>;
   /**
-   * Newest first, by their ids, unless the page says otherwise; those of deleted conversations are left out, so that a
+   * Newest first, by their ids, unless the page asks otherwise; those of deleted conversations are left out, so that a
    * page may have fewer items than `limit`. `conversationId`: null while nothing of the conversation is stored. Null if
    * the account has no such tool.
    */

@@ -10,12 +10,12 @@ import { valueKeywords } from "./values.ts";
 export { SchemaFault };
 
 export interface CompiledSchema {
-  /** Of a value as `JSON.parse` gives it: null if it fits, and otherwise one sentence that says what does not. */
+  /** Of a value as `JSON.parse` gives it: null if it fits, and otherwise one sentence with what does not. */
   check(value: unknown): string | null;
 }
 
 /**
- * Rejects with `SchemaFault`, whose message is one sentence with the place. `$ref` leads to parts of the schema alone.
+ * Rejects with `SchemaFault`, whose message is one sentence with the position. `$ref` leads to parts of the schema alone.
  * Patterns are RE2's (`lib/linear-pattern.ts`). `format` and what is unknown ask for nothing, as the standard has it.
  */
 export async function compileSchema(schema: unknown): Promise<CompiledSchema> {

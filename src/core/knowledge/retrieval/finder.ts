@@ -17,7 +17,7 @@ import type {
 } from "./found.ts";
 import { rankWords } from "./word-index.ts";
 
-/** At most at the same time, as in the store. */
+/** Of one query, as the store limits it. */
 const maxRefs = 100;
 /** What each ranking gives to a fusion: more than is wanted, since a passage may be far down in one of them. */
 const fusedPassages = 50;

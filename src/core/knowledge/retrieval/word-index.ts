@@ -6,7 +6,7 @@ import type { QueryTerms } from "../words/query-terms.ts";
 import type { NumberTerm } from "../words/term-number.ts";
 import { type EditionPostings, type EditionSize, rankByWords, type WordRanking } from "./bm25.ts";
 
-/** At most at the same time, as in the store. */
+/** Of one query, as the store limits it. */
 const maxEditions = 64;
 const maxTerms = 48;
 /** In one query: each is a list to look up, and takes some microseconds. */
