@@ -1,4 +1,4 @@
-/** What a new server has to say to whoever opens it: whether anybody can sign in, and where its demo is. */
+/** What a new server shows to its first visitor: whether anyone can sign in, and where its demo is. */
 import type { Services } from "../core/dependencies.ts";
 import { demoEmail } from "../domain/account.ts";
 

@@ -20,7 +20,7 @@ export interface SystemdMachine extends AsyncDisposable {
 }
 
 /**
- * Its files are in memory. What the layer would hide of packages is hidden: services, and whatever else systemd starts.
+ * Its files are in memory. What the layer would hide of packages is hidden: services, and what else systemd starts.
  * No process is left when the first ends, and none of them outlives the test.
  */
 const boot = `
