@@ -1,5 +1,5 @@
 /**
- * Makes the data directory, and finds out who else on the machine could replace what is in it: whoever can write to it,
+ * Makes the data directory, and finds out who else on the machine could replace what is in it: any user who can write to it,
  * or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";

@@ -186,7 +186,7 @@ function findLinks(path: string, left = mostLinks): { path: string; uid: number 
   return [];
 }
 
-/** None where there is no such directory, or root has lost the right to look. */
+/** None where there is no such directory, or root has lost the right to access it. */
 function listEntries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -195,7 +195,7 @@ function listEntries(directory: string): Dirent[] {
   }
 }
 
-/** By its name, and by where links lead: in both cases its owner may have chosen what is found there. */
+/** By its name, and by where links lead: in both cases its owner may have chosen what is there. */
 function isInside(dataDir: string, path: string): boolean {
   const named = resolve(path);
   return isBelow(resolve(dataDir), named) || isBelow(findReal(dataDir), findReal(named));

@@ -32,7 +32,7 @@ export interface NamedMessage {
 }
 
 interface PostOptions extends ChatCall, ReplyListeners {
-  /** Whether the server is to send what the listeners hear of. */
+  /** Whether the server is to send the events that the listeners receive. */
   events?: true | undefined;
 }
 
@@ -87,7 +87,7 @@ export async function* decide(
   }
 }
 
-/** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
+/** Ends the reply at the server, in the background: also when the page goes away, and again where that did not arrive. */
 export async function cancelReply(connection: ChatConnection, { path }: NamedMessage, pause: Wait): Promise<void> {
   for (const waitMs of cancelWaitsMs) {
     try {

@@ -3,7 +3,7 @@ import type { Socket } from "bun";
 
 export interface HeldPort {
   readonly port: number;
-  /** Lets go of the port, and closes what is connected to it. */
+  /** Releases the port, and closes what is connected to it. */
   release(): void;
 }
 

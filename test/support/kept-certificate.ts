@@ -19,7 +19,7 @@ export interface KeptCertificate extends AsyncDisposable {
   readonly outcomes: string[];
   /** Moves the clock, and lets what came due begin. */
   pass(durationMs: number): void;
-  /** Until it has looked, and waits for the next time. */
+  /** Until it has checked, and waits for the next time. */
   rest(): Promise<void>;
 }
 

@@ -128,7 +128,7 @@ export async function startPostgresServer(options: PostgresOptions = {}): Promis
       isRunning = true;
       await eventually(async () => {
         if (hasEnded(pid)) {
-          // Killed processes leave their shared memory a moment later than their parent hears of their end.
+          // Killed processes leave their shared memory a moment later than their parent is notified of their end.
           if (!log().slice(logged).includes("shared memory block")) throw new Error(`PostgreSQL ended:\n${log()}`);
           await order("reap");
           pid = Number(await order("start"));

@@ -11,7 +11,7 @@ import { temporaryDirectory } from "./temporary.ts";
 export interface SystemdMachine extends AsyncDisposable {
   /** Where a path of the machine is, for this process. */
   file(path: string): string;
-  /** Makes a file that everybody there may read, and its folders. */
+  /** Makes a file that everyone there may read, and its folders. */
   write(path: string, content: string | Uint8Array): void;
   /** Runs a command there as root, to its end. */
   run(...command: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }>;

@@ -136,7 +136,7 @@ export const webhookBodyLimits = {
 
 /**
  * The rules for the /56 and /48 networks around an IPv6 client, whose own network is limited by `rule`. A home or a
- * small site may have many clients at once, but no one gets more by moving within the range they were given.
+ * small site may have many clients at the same time, but no one gets more by moving within the range they were given.
  */
 export function networkRulesOf(rule: RateRule): readonly [by56: RateRule, by48: RateRule] {
   let rules = knownNetworkRules.get(rule);

@@ -69,7 +69,7 @@ export interface NextCall extends AnswererBound {
 
 /**
  * The part of a reply that one read from the provider brought. Every event is *content*, and the first one begins the
- * reply. A reply without any is empty, whatever else the provider sent, unless it ends with calls of tools: these are in
+ * reply. A reply without any is empty, no matter what else the provider sent, unless it ends with calls of tools: these are in
  * its outcome, since nothing may be called before the whole of it has come. So far there is only text; other content that
  * readers see immediately (a source) should become an event of its own here, not something beside the stream.
  */
@@ -151,7 +151,7 @@ export interface LlmProvider {
    *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
    *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried, and no other provider asked,
    *   after the first event or once a call of a tool has begun to come, which is progress as thoughts are: where the reply
-   *   then breaks without a word, it rejects.
+   *   then breaks without text, it rejects.
    * - After the first event it never rejects: a break, an error object or 60 s of silence resolve with
    *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended the same way.
    * - `signal` ends it immediately, at any point: the provider's connection is closed, `emit` is not called again, and

@@ -24,7 +24,7 @@ export function isBeforeFirstRelease(schema: number): boolean {
 export const beforeFirstRelease =
   "This database was made before the first release of companiond and cannot be used: begin with an empty one.";
 
-/** Throws `conflict`, with the same sentence wherever such a database is met. */
+/** Throws `conflict`, with the same sentence for every such database. */
 export function requireReleased(schema: number): void {
   if (isBeforeFirstRelease(schema)) throw new AppError("conflict", beforeFirstRelease);
 }

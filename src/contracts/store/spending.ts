@@ -144,7 +144,7 @@ export interface SpendingStore {
   settleDue(nowMs: number, limit: number): Promise<{ settled: number; reached: ReachedBudget[] }>;
 
   /**
-   * From now on no provider call begins for the account; null: for anybody. The first stop stays. False if there is no
+   * From now on no provider call begins for the account; null: for any account. The first stop stays. False if there is no
    * such account. Audit: `spending.stop`, of all under the oldest operator's account.
    */
   stop(accountId: string | null, context: WriteContext): Promise<boolean>;

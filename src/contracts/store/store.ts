@@ -8,7 +8,7 @@
  * - Rejects with `AppError("unavailable")` if storage is full, missing, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.
  * - Timestamps (epoch milliseconds) and ids come from the caller: the engine has no clock and no random source.
- * - Whatever an account owns is only reachable *through* that account: a method takes the `accountId`, and another
+ * - What an account owns is only reachable *through* that account: a method takes the `accountId`, and another
  *   account's row is treated like a missing one.
  */
 import type { AccountStore } from "./accounts.ts";

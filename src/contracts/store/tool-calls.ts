@@ -37,7 +37,7 @@ export type Decision =
 export interface ToolCallStore {
   /** In one commit, before the first is sent. */
   begin(reply: CallingReply, calls: readonly ToolCall[]): Promise<void>;
-  /** What became of a call, once; nothing if it is gone, or has ended already. */
+  /** The outcome of a call, once; nothing if it is gone, or has ended already. */
   finish(id: string, end: CallEnd): Promise<void>;
   /**
    * What was begun for the message, whether or not its reply was stored, oldest first. Not empty without a stored reply:

@@ -135,7 +135,7 @@ interface Challenges {
 }
 
 const tokenShape = /^[\w-]{20,256}$/;
-/** Anybody may ask for any token; the store is asked for all of them together, and this often at most. */
+/** Anyone may request any token; the store is asked for all of them together, and this often at most. */
 const gapMs = 50;
 
 /** The answers that an authority waits for: of this server's order, or of another's with the same database. */

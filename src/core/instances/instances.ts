@@ -19,7 +19,7 @@ export interface ReplyCall {
   readonly offset: number;
   /** Whether the client asked for named events, and which passages they report: those cited, or all that the model saw. */
   readonly sources: "cited" | "seen" | null;
-  /** Whether the companion has tools: only then calls are looked for that a stored reply made. */
+  /** Whether the companion has tools: only then the calls of a stored reply are searched. */
   readonly hasTools: boolean;
 }
 

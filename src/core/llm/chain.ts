@@ -1,4 +1,4 @@
-/** Asks several providers for one reply: the next one where the one before failed without a word. */
+/** Asks several providers for one reply: the next one where the one before failed without text. */
 import { type AttemptingProvider, maxRetries, type ReplyAttempt, replyDeadlines } from "../../contracts/llm/attempt.ts";
 import type {
   CallGate,

@@ -1,4 +1,4 @@
-/** The rules for a companion's voice fields, whichever provider is configured. */
+/** The rules for a companion's voice fields, for every provider. */
 import type { VoiceStore } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";

@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../domain/json.ts";
 import type { AskedCall } from "../../domain/tool.ts";
 
-/** A model that goes beyond these goes on without end; what it asks for is worth nothing, and the reply fails. */
+/** A model that goes beyond these goes on without end; its calls are useless, and the reply fails. */
 const maxCalls = 32;
 /** Of one call, with its name and id, which some gateways put signatures into. */
 const maxCallBytes = 64 * 1024;

@@ -121,7 +121,7 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
   };
 }
 
-/** How often to look for the remains of another process, or of failed writes. */
+/** How often to check for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
 /** So many conversations, with few messages each, share a commit. */
 const removalsPerChunk = 50;

@@ -1,4 +1,4 @@
-/** One write transaction, and what became of it if its connection was lost during the commit. */
+/** One write transaction, and its outcome if its connection was lost during the commit. */
 import { lockStatement } from "../store-shared/scripts/script.ts";
 import { isLostConnection, unavailable } from "./failures.ts";
 import type { OwnConnection, Pool } from "./pool.ts";

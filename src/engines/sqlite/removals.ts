@@ -14,7 +14,7 @@ import type { VisitorDays } from "./visitor-days.ts";
 /** Rows per commit: a few milliseconds of work. */
 const rowsPerChunk = 100;
 const companionsPerChunk = 20;
-/** How often to look for the remains of another process, or of failed writes. */
+/** How often to check for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
 /** How long to wait for further deletions, such as those of a script. */
 const gatherMs = 200;

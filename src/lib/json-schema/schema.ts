@@ -50,7 +50,7 @@ const unsupported: CompileKeyword = ({ fail }) => {
   throw fail("is a keyword that is not supported");
 };
 
-/** Schemas that others refer to: looked into, so that their faults are found. */
+/** Schemas that others refer to: compiled too, so that their faults are found. */
 const definitions: CompileKeyword = ({ value, node, fail }) => {
   if (!isObject(value)) throw fail("must be an object");
   for (const [name, schema] of Object.entries(value)) node(schema, name);

@@ -15,7 +15,7 @@ interface StarRule extends Rule {
  * the others are looked up, however many there are.
  */
 const maxStarRules = 500;
-/** Of all of them together: long parts take longer to look for. */
+/** Of all of them together: long parts take longer to search. */
 const maxStarLength = 16 * 1024;
 
 /** The longest rule that matches decides; of two, the one that allows. */

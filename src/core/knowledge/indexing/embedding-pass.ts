@@ -149,7 +149,7 @@ interface LeftAlone<Key> {
 /** Beyond so many, those left first are tried again early. */
 const most = 10_000;
 
-/** What is postponed after it has failed, each time for twice as long. */
+/** Postpones what has failed, each time for twice as long. */
 function createLeftAlone<Key>({ firstMs, lastMs }: { firstMs: number; lastMs: number }): LeftAlone<Key> {
   const left = new Map<Key, { times: number; untilMs: number }>();
   return {

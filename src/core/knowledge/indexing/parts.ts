@@ -63,7 +63,7 @@ export interface IndexerParts {
   embedding: EmbeddingPass | null;
   clock: Pick<Clock, "nowMs">;
   log: Pick<Log, "info" | "warn" | "error">;
-  /** How long one reading may take; an hour unless tests say otherwise. */
+  /** How long one reading may take; an hour unless tests set another. */
   longestMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What servers of one database announce to each other: many lines in one notification, which all of them hear. */
+/** What servers of one database announce to each other: many lines in one notification, which all of them receive. */
 import type { Announcements } from "../../../contracts/announcements.ts";
 import type { Pool } from "../pool.ts";
 
@@ -6,7 +6,7 @@ export const announcementChannel = "companiond_announcements";
 
 export interface AnnouncerOptions {
   pool: Pick<Pool, "once">;
-  /** Of this server, which needs to hear nothing of its own. */
+  /** Of this server, which ignores its own. */
   instanceNumber: string;
 }
 

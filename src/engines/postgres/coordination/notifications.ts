@@ -1,4 +1,4 @@
-/** Hears what other servers notify this one of, on a connection of its own that is opened again whenever it ends. */
+/** Receives the notifications of other servers, on a connection of its own that is opened again whenever it ends. */
 import type { SQL } from "bun";
 import type { Session } from "./session.ts";
 

@@ -34,7 +34,7 @@ export class Reaper {
   /** Live servers at the last check, this one included. */
   liveCount = 0;
   readonly #options: ReaperOptions;
-  /** Without a lock at an earlier look, and when that was. */
+  /** Without a lock at an earlier check, and when that was. */
   #suspects = new Map<number, number>();
   #quietUntilMs = 0;
   #isReaping = false;

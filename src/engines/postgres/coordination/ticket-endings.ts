@@ -64,7 +64,7 @@ export class TicketEndings {
     this.#isClosed = true;
   }
 
-  /** Async from the start: what is released in the same turn of the event loop goes together. */
+  /** Async from the start: what is released in the same turn of the event loop is released together. */
   async #run(): Promise<void> {
     let waitMs = firstWaitMs;
     await new Promise((resolve) => setImmediate(resolve));
