@@ -19,7 +19,8 @@ const knownNames: readonly string[] = allSettings.flatMap((one) =>
 
 /**
  * What OpenAI's own libraries and agents read, and how to have the same here. ElevenLabs' libraries read nothing that is no
- * setting. `OPENAI_API_BASE` is not among them: it was the address once, and operators who set it want requests to go there.
+ * setting. `OPENAI_API_BASE` is not among them: it was the address once, and operators who set it want requests to go
+ * there.
  */
 const namesOfLibraries = new Map<string, string>([
   ["OPENAI_ORG_ID", sendAs("OpenAI-Organization")],

@@ -11,7 +11,7 @@ export interface Announcements {
    * fail: what cannot be sent is lost. At most 500 bytes of UTF-8, without line breaks. Call it after the commit.
    */
   send(text: string): void;
-  /** Called with the announcements of other instances, in the order in which each has sent them; and once after each loss of contact. */
+  /** Called with other instances' announcements, in each one's order; and once after each loss of contact. */
   onReceived(listener: (received: { readonly text: string } | "may_have_missed") => void): void;
   /** Whether there can be other instances: if not, nothing is ever missed, and no one needs to poll the store. */
   readonly isShared: boolean;

@@ -53,8 +53,8 @@ export type MailOutcome =
 
 export interface MailServer {
   /**
-   * Resolves within 30 s, no matter what the server does, and never rejects. Once the signal fires it resolves with `later`. Calls may run
-   * beside each other: each is a connection of its own.
+   * Resolves within 30 s, no matter what the server does, and never rejects. Once the signal fires it resolves with
+   * `later`. Calls may run beside each other: each is a connection of its own.
    */
   send(message: MailMessage, signal: AbortSignal): Promise<MailOutcome>;
   /**

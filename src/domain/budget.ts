@@ -38,7 +38,7 @@ export interface BudgetState extends Budget {
   reachedAt: number | null;
 }
 
-/** What calls may do at a moment, and which events it stores: all are false for nearly everyone, and then nothing more is asked. */
+/** What calls may do at a moment, and which events it stores: nearly always all false, and then nothing more is asked. */
 export interface SpendingState {
   /** Whether the operator has stopped the account, or everyone. */
   readonly isStopped: boolean;

@@ -108,8 +108,8 @@ export interface ToolRound {
   readonly text: string;
   readonly calls: readonly AnsweredCall[];
   /**
-   * What the provider wants back with them, as its engine returned it (`ReplyOutcome.carry`): for that provider alone, never
-   * stored. Null where there is nothing, or where the round is of an earlier request.
+   * What the provider wants back with them, as its engine returned it (`ReplyOutcome.carry`): for that provider alone,
+   * never stored. Null where there is nothing, or where the round is of an earlier request.
    */
   readonly carry: unknown;
 }

@@ -7,7 +7,7 @@ export interface TokenUsage {
   outputTokens: number;
   /** Those of the input that the provider had in its cache; 0 where it does not report them. */
   cachedTokens: number;
-  /** Those of the input that the provider wrote into its cache, which some charge more for; 0 where it does not report them. */
+  /** Those of the input that were written into the cache, which some charge more for; 0 where it does not report them. */
   cacheWriteTokens: number;
   /** Those of the output that no visitor sees: the model thought them. 0 where the provider does not report them. */
   reasoningTokens: number;

@@ -17,7 +17,7 @@ export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Reques
   return `${forwarded.protocol}://${forwarded.host}`;
 }
 
-/** `knownBaseUrlOf`, or `conflict`: the recipient of a link that signs in must not be led to a host that a client has named. */
+/** `knownBaseUrlOf`, or `conflict`: links that sign in must not lead to a host that a client has named. */
 export function requireBaseUrl(settings: Address, request: Request): string {
   const baseUrl = knownBaseUrlOf(settings, request);
   if (baseUrl !== null) return baseUrl;

@@ -100,7 +100,7 @@ interface Cursor {
   updatedAt?: number | null | undefined;
 }
 
-/** The JSON of a page, which ends before it exceeds 8 MiB: in bytes, since to encode all of it in one go would take long. */
+/** The JSON of a page, which ends before it exceeds 8 MiB: in bytes, since encoding all of it in one go takes long. */
 class PageText {
   readonly #pieces: Uint8Array[] = [];
   #bytes = frameBytes;

@@ -37,10 +37,11 @@ export async function answerReplyCall(
 }
 
 /**
- * The response of the instance that has the reply. Null if it has moved meanwhile: search again. `request` is the one to respond to:
- * its signal fires when the client has left. The response has headers of its own only, which may be added to. Rejects with
- * `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many readers),
- * `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and `OtherInstances.pass` do.
+ * The response of the instance that has the reply. Null if it has moved meanwhile: search again. `request` is the one
+ * to respond to: its signal fires when the client has left. The response has headers of its own only, which may be
+ * added to. Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited`
+ * (too many readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and
+ * `OtherInstances.pass` do.
  */
 export async function respondWhereItIs(
   services: ReplyServices & Pick<Services, "store" | "clock" | "instances">,

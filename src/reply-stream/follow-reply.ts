@@ -150,7 +150,8 @@ export async function* followReply(
         isPosting = true;
         continue;
       }
-      // A server that shuts down announces it, and another one may have the rest. Announced twice, it is how the reply ended.
+      // A server that shuts down announces it, and another one may have the rest. Announced twice, it is how the reply
+      // ended.
       const isSaid = problem.isCut && ((problem.cause ?? problem) as CompanionError).code === "unavailable";
       const isCut = (problem.isCut && !(isSaid && isWarned)) || (isBack && isPassing(problem, isPosting));
       isWarned ||= isSaid;
@@ -179,7 +180,7 @@ async function* skipKnown(fragments: AsyncIterable<string>, known: string): Asyn
   if (at < known.length) throw new CompanionError("replaced");
 }
 
-/** A refusal of a reconnect that has nothing to do with the reply: by a limit, a proxy, a website or server that is away. */
+/** A refusal of a reconnect that is unrelated to the reply: by a limit, a proxy, a website or server that is away. */
 function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, isPosting: boolean): boolean {
   return (
     /^(rate_limited|identify_failed)$/.test(code) ||

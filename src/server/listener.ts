@@ -53,8 +53,8 @@ export class ListenFailure extends Error {
 }
 
 /**
- * Routes set their own limits, the largest for uploaded files. Up to here they refuse with their own message; beyond, Bun does
- * without one. Unread bytes are not held in memory.
+ * Routes set their own limits, the largest for uploaded files. Up to here they refuse with their own message; beyond,
+ * Bun does without one. Unread bytes are not held in memory.
  */
 const maxRequestBodyBytes = 3 * maxUploadBytes;
 const idleBeforeCutMs = 1_000;

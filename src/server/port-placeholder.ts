@@ -1,4 +1,4 @@
-/** Holds the port of HTTPS while there is no certificate: any other server that wants it fails to start, and every handshake is refused. */
+/** Holds the HTTPS port while there is no certificate: others cannot bind it, and every handshake is refused. */
 import type { Socket } from "bun";
 
 export interface HeldPort {

@@ -1,6 +1,7 @@
 /**
  * The routes of chat, for visitors and for API keys, as a `fetch` function: replies to named messages that can be read
- * again, with connections that end where a test sets it. Speaks the wire of the contract; knows nothing of the server's code.
+ * again, with connections that end where a test sets it. Speaks the wire of the contract; knows nothing of the server's
+ * code.
  */
 
 export interface SentRequest {

@@ -1,4 +1,4 @@
-/** Checks the certificate of `--domain`: what a running server reports of it, or what is stored, and the names' addresses. */
+/** Checks the certificate of `--domain`: as a running server reports it, or as stored, and the names' addresses. */
 import { lookup } from "node:dns/promises";
 import { findAuthorityProblem, findStoredCertificate } from "../../app/certificate-checks.ts";
 import type { Config } from "../../config/config.ts";

@@ -1,4 +1,4 @@
-/** Asks for a companiond at an address, and explains why none responds: the name, the connection, TLS, or something else there. */
+/** Asks for a companiond at an address, and explains why none responds: name, connection, TLS, or another server. */
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { describeFailure } from "./finding.ts";

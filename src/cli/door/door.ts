@@ -1,6 +1,6 @@
 /**
- * The control socket in the data directory at which a running server answers its operator's commands: for its own user and root
- * alone, and apart from everything that the network reaches.
+ * The control socket in the data directory at which a running server answers its operator's commands: for its own user
+ * and root alone, and apart from everything that the network reaches.
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Reports the server's state to systemd, where the unit has `Type=notify`: that it starts, serves, reloads and stops, and, for
- * the watchdog, that it works.
+ * Reports the server's state to systemd, where the unit has `Type=notify`: that it starts, serves, reloads and stops,
+ * and, for the watchdog, that it works.
  */
 import type { SupervisorFacts } from "../../config/supervisor.ts";
 import type { Log } from "../../lib/log.ts";

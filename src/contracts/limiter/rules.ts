@@ -114,8 +114,8 @@ export const batchBodyLimits = {
 };
 
 /**
- * The largest file with its form around it, or a text with its escapes; slow lines have time. Two of the largest at the same time,
- * of which one account has one: what arrives is joined and written, and takes its memory several times.
+ * The largest file with its form around it, or a text with its escapes; slow lines have time. Two of the largest at the
+ * same time, of which one account has one: what arrives is joined and written, and takes its memory several times.
  */
 export const uploadBodyLimits = {
   sender: "account" as const,

@@ -36,8 +36,8 @@ export interface EmbeddingProvider {
    * - A failure (refused, 4xx, 5xx, malformed, the wrong number of vectors, different dimensions, no finite numbers, no
    *   response within 60 s) rejects with `AppError("upstream_error")`: public sentence, private cause without a word of
    *   the texts. Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known: `calls` is notified
-   *   where it may charge for one.
+   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known: `calls` is
+   *   notified where it may charge for one.
    * - `signal` ends it immediately, at any point: the provider's connection is closed, and the call rejects with the
    *   signal's reason.
    *

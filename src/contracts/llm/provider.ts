@@ -69,9 +69,10 @@ export interface NextCall extends AnswererBound {
 
 /**
  * The part of a reply that one read from the provider brought. Every event is *content*, and the first one begins the
- * reply. A reply without any is empty, no matter what else the provider sent, unless it ends with calls of tools: these are in
- * its outcome, since nothing may be called before the whole of it has come. So far there is only text; other content that
- * readers see immediately (a source) should become an event of its own here, not something beside the stream.
+ * reply. A reply without any is empty, no matter what else the provider sent, unless it ends with calls of tools: these
+ * are in its outcome, since nothing may be called before the whole of it has come. So far there is only text; other
+ * content that readers see immediately (a source) should become an event of its own here, not something beside the
+ * stream.
  */
 export type ReplyEvent = TextEvent;
 

@@ -116,8 +116,8 @@ export interface KnowledgeStore {
   /** The upload with what the owner of a text wrote, as it was sent last; null of other types, and if absent. */
   findText(accountId: string, companionId: string, id: string): Promise<KeptText | null>;
   /**
-   * Queues it again, without `error` and failures: what answers stays until that was read. What is being read for an earlier
-   * revision is dropped. Null if absent. Audit: `source.update`.
+   * Queues it again, without `error` and failures: what answers stays until that was read. What is being read for an
+   * earlier revision is dropped. Null if absent. Audit: `source.update`.
    */
   replace(
     accountId: string,
@@ -127,7 +127,7 @@ export interface KnowledgeStore {
     context: WriteContext,
     check?: SourceCheck,
   ): Promise<Source | null>;
-  /** Queues it again as it is, with the same `updatedAt`; otherwise as `replace`. Null if absent. Audit: `source.refresh`. */
+  /** Queues it again as it is, with the same `updatedAt`; else as `replace`. Null if absent. Audit: `source.refresh`. */
   refresh(accountId: string, companionId: string, id: string, context: WriteContext): Promise<Source | null>;
   /** No later read of any turn finds it. False if absent. Audit: `source.delete`. */
   delete(
@@ -166,9 +166,9 @@ export interface KnowledgeStore {
   append(edition: number, slice: EditionSlice): Promise<boolean>;
   /**
    * Replaces the edition that answers, in one commit; the upload is removed, unless it is a text, the
-   * failures begin at zero, and `error` is the notice. `outdated` if another revision was asked for meanwhile, or the source is gone;
-   * `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is dropped, and the
-   * source stays claimed.
+   * failures begin at zero, and `error` is the notice. `outdated` if another revision was asked for meanwhile, or the
+   * source is gone; `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is
+   * dropped, and the source stays claimed.
    */
   publish(claimed: ClaimedSource, edition: number, facts: EditionFacts, nowMs: number): Promise<PublishVerdict>;
   /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */

@@ -97,16 +97,17 @@ export interface CompanionChoice {
 export interface SpendingStore {
   /**
    * Makes a budget, which has seen what usage has recorded of its subject since its period began, and holds what calls
-   * under way have reserved: nothing is missed or counted twice, even if calls settle meanwhile. Rejects with `limit_reached`, and writes nothing, if the account has
-   * `mostBudgets`. Audit: `budget.create`.
+   * under way have reserved: nothing is missed or counted twice, even if calls settle meanwhile. Rejects with
+   * `limit_reached`, and writes nothing, if the account has `mostBudgets`. Audit: `budget.create`.
    */
   createBudget(accountId: string, budget: NewBudget, context: WriteContext): Promise<BudgetState>;
   /** With what they have seen in the period of `nowMs`; newest first. */
   listBudgets(accountId: string, page: PageRequest, nowMs: number): Promise<Page<BudgetState>>;
   findBudget(accountId: string, id: string, nowMs: number): Promise<BudgetState | null>;
   /**
-   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts from zero, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
-   * Audit: `budget.update` with the names of the fields.
+   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts
+   * from zero, as a new budget does. A limit that was not reached so far can be reached again. Null if absent. Audit:
+   * `budget.update` with the names of the fields.
    */
   updateBudget(
     accountId: string,

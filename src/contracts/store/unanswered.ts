@@ -49,8 +49,8 @@ export interface UnansweredStore {
    * Makes the source, as `KnowledgeStore.create` does, and removes the question, in one commit. Null if absent.
    *
    * A source with its companion's id is the one for the answers of a companion that is full: it may be one more than
-   * `maxSources`. If it exists, the upload's bytes (at most 2 MiB) are appended to its own, and it is queued again, which is
-   * audited as `source.update`; rejects with `conflict` if they would be more than `maxUploadBytes`.
+   * `maxSources`. If it exists, the upload's bytes (at most 2 MiB) are appended to its own, and it is queued again,
+   * which is audited as `source.update`; rejects with `conflict` if they would be more than `maxUploadBytes`.
    */
   answer(
     accountId: string,

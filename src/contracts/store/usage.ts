@@ -109,7 +109,8 @@ export interface FailureRow {
 export interface UsageStore {
   /**
    * Aggregates, ordered as by `UsagePosition`. Filters by companion or metadata leave out `requests`. What is counted
-   * meanwhile may be missing. It gives up after `maxRows`: more rows than that mean that there are too many, and are not all.
+   * meanwhile may be missing. It gives up after `maxRows`: more rows than that mean that there are too many, and are
+   * not all.
    */
   query(accountId: string, query: UsageQuery, maxRows?: number): Promise<UsageRow[]>;
   /**

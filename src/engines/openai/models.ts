@@ -1,4 +1,4 @@
-/** Asks a provider for its list of models, and reads when each is shut down: OpenAI has published it since 2026, others may. */
+/** Asks a provider for its models, and when each is shut down: OpenAI has published that since 2026, others may. */
 import { isJsonObject } from "../../domain/json.ts";
 import type { ShutdownDates } from "../../domain/model-dates.ts";
 import { openAiUrl } from "./address.ts";

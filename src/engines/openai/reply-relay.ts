@@ -37,7 +37,7 @@ export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch
   });
 }
 
-/** A class rather than closures: there are thousands at the same time, for minutes, and methods take no memory per instance. */
+/** A class, not closures: thousands live at the same time, for minutes, and methods take no memory per instance. */
 class Relay implements BodyReader {
   readonly #call: RelayedCall;
   readonly #body: HttpBody;

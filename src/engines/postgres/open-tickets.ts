@@ -1,4 +1,4 @@
-/** The tickets and reservations that this server holds, shared between the code that acquires them and the commit that ends them. */
+/** The tickets and reservations that this server holds, shared by the code that acquires them and by commits. */
 
 export interface OpenTickets {
   /** Call it before the ticket is requested: what is in the database and not held here counts as orphaned. */

@@ -100,8 +100,8 @@ export function createSpendingLedger(bell: Pick<DeliveryBell, "ring">) {
 }
 
 /**
- * What an account may spend at a moment, and whether it receives events, read along with the rest of a request's query. `account`: an expression for the
- * account's id.
+ * What an account may spend at a moment, and whether it receives events, read along with the rest of a request's query.
+ * `account`: an expression for the account's id.
  */
 export const spendingState = (account: string) =>
   `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', ${account})) AS "isStopped",

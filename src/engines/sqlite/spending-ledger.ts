@@ -126,7 +126,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     end,
     listCountedKeys: kin.listCounted,
 
-    /** Replaces nothing: for a budget that has not seen the period yet. It includes from now on what calls under way have reserved. */
+    /** Replaces nothing: for a budget that is new in the period. It includes what calls under way have reserved. */
     beginPeriod(accountId: string, budget: Budget, spent: Cost, nowMs: number): void {
       const { id, subject, period, limitMicros } = budget;
       const { fromDay, toDay } = daysOfPeriod(period, nowMs);

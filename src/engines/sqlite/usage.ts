@@ -95,7 +95,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
     return known as Query<Row, string[]>;
   }
 
-  /** Sums a period in parts where there are too many rows for a slice. `findNext`: the position of the first that is too many. */
+  /** Sums a period in parts where a slice has too many rows. `findNext`: the position of the first that is too many. */
   async function* cut(
     period: UsagePeriod,
     findNext: (from: string) => string | null,

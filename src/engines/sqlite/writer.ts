@@ -77,9 +77,10 @@ export class WriteQueue {
       setTimeout(flush, sleepBeforeTry(this.#busyTries));
       return;
     }
-    // An idle queue commits immediately. If commits follow each other, waiting several times as long as the last one took lets
-    // writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a single write the
-    // wait is shorter: it probably comes from an import, which has no other write until this one is done.
+    // An idle queue commits immediately. If commits follow each other, waiting several times as long as the last one
+    // took lets writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a
+    // single write the wait is shorter: it probably comes from an import, which has no other write until this one is
+    // done.
     const waitMs = Math.min(gatherLimitMs, (this.#wasShared ? gatherPerCommit : 1) * this.#commitTookMs);
     const gatherMs = waitMs - (performance.now() - this.#committedAtMs);
     if (gatherMs >= 0.5) setTimeout(flush, gatherMs);

@@ -13,7 +13,7 @@ export interface BodyReader {
 export interface HttpBody {
   /** Starts the delivery; call it once. What has arrived before is delivered immediately, including `end` and `fail`. */
   read(reader: BodyReader): void;
-  /** Nothing more is read from the socket until `resume`, nor is the end reported; of what was read, the rest is delivered. */
+  /** Reads nothing more from the socket until `resume`, nor reports the end; of what was read, the rest is delivered. */
   pause(): void;
   resume(): void;
   /** Closes the connection immediately; the reader gets nothing more. Harmless after the end. */

@@ -1,4 +1,4 @@
-/** Sends one request to addresses that the caller has chosen and checked, no matter what the host's name resolves to now. */
+/** Sends one request to addresses that the caller has checked, no matter what the host's name resolves to now. */
 import { afterAnswerable } from "../deadline.ts";
 import { unlessAborted } from "./client.ts";
 import { Connection, ConnectionError } from "./connection.ts";

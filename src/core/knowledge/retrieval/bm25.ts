@@ -156,8 +156,8 @@ const tellingShare = 1 / 5;
 const tellingPassages = 3;
 
 /**
- * Whether a passage shares a distinctive word with the message whose significant terms these are. A compound is shared by its parts,
- * if there are passages for both.
+ * Whether a passage shares a distinctive word with the message whose significant terms these are. A compound is shared
+ * by its parts, if there are passages for both.
  */
 export function isFound(
   significant: ReadonlySet<string>,
