@@ -122,8 +122,20 @@ export interface Handoff {
   readonly seenSeq: number;
   /** When an ask that counts as missed at once was last told; null for never. */
   readonly missedAtMs: number | null;
-  /** The visitor's own word. */
+  /** The visitor's own word, as long as `resolvedSeq` is the newest message. */
   readonly isResolved: boolean | null;
+  readonly resolvedSeq: number | null;
+  readonly resolvedAtMs: number | null;
+  /** Whether the visitor has left a contact. */
+  readonly hasContact: boolean;
+  /** Since when something waits of which the team has had no mail; null for nothing. */
+  readonly noticeSinceMs: number | null;
+  /** When the team is sent mail about it, unless it is over by then. Durable, as the deadline. */
+  readonly noticeAtMs: number | null;
+  /** When the team last had mail about it; null for never. */
+  readonly noticedAtMs: number | null;
+  /** When the visitor's contact is sent what people wrote, unless it was seen by then; null: nothing was written. */
+  readonly answerMailAtMs: number | null;
   /** Visitors' messages kept for people on `day`. */
   readonly day: string;
   readonly dayMessages: number;

@@ -193,7 +193,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       tell: (...of) => part((transaction: Transaction) => events.tell(transaction, ...of)),
     }),
     idempotency: createIdempotencyStore(scripts),
-    mails: createMailStore(scripts, new MailBell()),
+    mails: createMailStore(scripts, mailBell),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),

@@ -158,7 +158,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
         }),
     }),
     idempotency: createIdempotencyStore(scripts),
-    mails: createMailStore(scripts, new MailBell()),
+    mails: createMailStore(scripts, mailBell),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
