@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { openServices } from "../src/app/services.ts";
 import { loadConfig } from "../src/config/config.ts";
+import { ownIdentity } from "../src/domain/member.ts";
 import { createSqlite } from "../src/engines/sqlite/sqlite.ts";
 import { makeSealingKey } from "../src/lib/sealing.ts";
 import { testContext } from "./support/app.ts";
@@ -32,7 +33,7 @@ async function sealSomething(environment: Record<string, string> = {}, email = "
   const id = services.ids.uuid();
   await services.store.accounts.create({ id, email, plan: "free", role: "owner", passwordHash: null }, testContext());
   const sealed = await services.sealing.seal(`totp:${id}`, "a secret");
-  await services.store.secondFactors.begin(id, sealed, testContext());
+  await services.store.secondFactors.begin(ownIdentity(id), sealed, testContext());
   await services.close();
   return id;
 }
@@ -48,7 +49,7 @@ test("the key is made with the first secret, for its owner alone, and opens it e
   expect(readFileSync(keyFile, "utf8")).toMatch(/^[\w+/]{43}=\n$/);
   expect(readdirSync(directory.path).filter((name) => name.includes("partial"))).toEqual([]);
   const services = await open();
-  const factor = await services.store.secondFactors.find(id);
+  const factor = await services.store.secondFactors.find(ownIdentity(id));
   expect(await services.sealing.open(`totp:${id}`, factor?.sealedSecret ?? "")).toBe("a secret");
   await services.close();
 });
@@ -193,7 +194,7 @@ describe("the server does not start", () => {
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
     const { openStore } = await import("../src/app/services.ts");
     const store = await openStore(config, { log: createCapturedLog() });
-    await store.secondFactors.remove(id, testContext());
+    await store.secondFactors.remove(ownIdentity(id), testContext());
     await store.close();
     await sealSomething({}, "ben@shop.example");
     await (await open()).close();

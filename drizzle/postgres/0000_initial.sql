@@ -17,6 +17,9 @@ CREATE TABLE "accounts" (
 	"totp_secret" text COLLATE "C",
 	"totp_confirmed_at" bigint,
 	"totp_last_step" bigint,
+	"name" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "accounts_id_unique" UNIQUE("id"),
 	CONSTRAINT "accounts_email_unique" UNIQUE("email")
 );
@@ -49,6 +52,8 @@ CREATE TABLE "audit" (
 	"actor_id" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
 	"request_id" text COLLATE "C",
+	"actor_member_id" text COLLATE "C",
+	"actor_name" text COLLATE "C",
 	"action" text COLLATE "C" NOT NULL,
 	"target_id" text COLLATE "C",
 	"details" text COLLATE "C" NOT NULL,
@@ -91,16 +96,35 @@ CREATE TABLE "mails" (
 	CONSTRAINT "mails_id_unique" UNIQUE("id")
 );
 --> statement-breakpoint
+CREATE TABLE "members" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
+	"companion_ids" text COLLATE "C",
+	"notify_mail" boolean DEFAULT true NOT NULL,
+	"notify_words" boolean DEFAULT false NOT NULL,
+	"password_hash" text COLLATE "C",
+	"totp_secret" text COLLATE "C",
+	"totp_confirmed_at" bigint,
+	"totp_last_step" bigint,
+	"joined_at" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "one_time_links" (
 	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
 	"account_id" text COLLATE "C",
+	"member_id" text COLLATE "C",
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "recovery_codes" (
 	"account_id" text COLLATE "C" NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	CONSTRAINT "recovery_codes_account_id_hash_pk" PRIMARY KEY("account_id","hash")
 );
 --> statement-breakpoint
@@ -112,6 +136,7 @@ CREATE TABLE "server_secrets" (
 CREATE TABLE "sessions" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
+	"member_id" text COLLATE "C",
 	"hash" text COLLATE "C" NOT NULL,
 	"user_agent" text COLLATE "C",
 	"ip_prefix" text COLLATE "C",
@@ -770,6 +795,7 @@ ALTER TABLE "mail_days" ADD CONSTRAINT "mail_days_account_id_accounts_id_fk" FOR
 ALTER TABLE "mails" ADD CONSTRAINT "mails_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mails" ADD CONSTRAINT "mails_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mails" ADD CONSTRAINT "mails_conversation_id_conversations_id_fk" FOREIGN KEY ("conversation_id") REFERENCES "conversations"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "one_time_links" ADD CONSTRAINT "one_time_links_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -777,6 +803,15 @@ ALTER TABLE "visitor_keys" ADD CONSTRAINT "visitor_keys_account_id_accounts_id_f
 ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "embed_tokens" ADD CONSTRAINT "embed_tokens_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "voice_agent_grants" ADD CONSTRAINT "voice_agent_grants_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "contacts" ADD CONSTRAINT "contacts_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "conversation_notes" ADD CONSTRAINT "conversation_notes_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoff_changes" ADD CONSTRAINT "handoff_changes_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoff_events" ADD CONSTRAINT "handoff_events_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "handoffs" ADD CONSTRAINT "handoffs_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "message_authors" ADD CONSTRAINT "message_authors_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "presence" ADD CONSTRAINT "presence_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ratings" ADD CONSTRAINT "ratings_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "read_marks" ADD CONSTRAINT "read_marks_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "budget_periods" ADD CONSTRAINT "budget_periods_budget_id_budgets_id_fk" FOREIGN KEY ("budget_id") REFERENCES "budgets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "budgets" ADD CONSTRAINT "budgets_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tools" ADD CONSTRAINT "tools_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -790,6 +825,8 @@ CREATE INDEX "mails_due" ON "mails" USING btree ("due_at","number") WHERE proble
 CREATE INDEX "mails_account" ON "mails" USING btree ("account_id","member_id");--> statement-breakpoint
 CREATE INDEX "mails_companion" ON "mails" USING btree ("companion_id") WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "mails_conversation" ON "mails" USING btree ("conversation_id") WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "members_account" ON "members" USING btree ("account_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "members_joined" ON "members" USING btree ("email") WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "visitor_keys_fact" ON "visitor_keys" USING btree ("fact");--> statement-breakpoint

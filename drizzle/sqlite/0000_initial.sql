@@ -9,7 +9,10 @@ CREATE TABLE `accounts` (
 	`created_at` integer NOT NULL,
 	`totp_secret` text,
 	`totp_confirmed_at` integer,
-	`totp_last_step` integer
+	`totp_last_step` integer,
+	`name` text,
+	`notify_mail` integer DEFAULT true NOT NULL,
+	`notify_words` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
@@ -22,6 +25,8 @@ CREATE TABLE `audit` (
 	`actor_id` text,
 	`ip_prefix` text,
 	`request_id` text,
+	`actor_member_id` text,
+	`actor_name` text,
 	`action` text NOT NULL,
 	`target_id` text,
 	`details` text NOT NULL,
@@ -61,10 +66,31 @@ CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> stateme
 CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
 CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `members` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`email` text NOT NULL,
+	`name` text NOT NULL,
+	`role` text NOT NULL,
+	`companion_ids` text,
+	`notify_mail` integer DEFAULT true NOT NULL,
+	`notify_words` integer DEFAULT false NOT NULL,
+	`password_hash` text,
+	`totp_secret` text,
+	`totp_confirmed_at` integer,
+	`totp_last_step` integer,
+	`joined_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `members_account` ON `members` (`account_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `members_joined` ON `members` (`email`) WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `one_time_links` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
 	`account_id` text,
+	`member_id` text,
 	`expires_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -72,6 +98,7 @@ CREATE TABLE `one_time_links` (
 CREATE TABLE `recovery_codes` (
 	`account_id` text NOT NULL,
 	`hash` text NOT NULL,
+	`member_id` text,
 	PRIMARY KEY(`account_id`, `hash`),
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -84,6 +111,7 @@ CREATE TABLE `server_secrets` (
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
+	`member_id` text,
 	`hash` text NOT NULL,
 	`user_agent` text,
 	`ip_prefix` text,
@@ -411,7 +439,8 @@ CREATE TABLE `contacts` (
 	`consented_at` integer NOT NULL,
 	`mails` integer DEFAULT 0 NOT NULL,
 	`mailed_at` integer,
-	`mailed_seq` integer DEFAULT 0 NOT NULL
+	`mailed_seq` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`);--> statement-breakpoint
@@ -420,13 +449,15 @@ CREATE TABLE `conversation_notes` (
 	`conversation_number` integer NOT NULL,
 	`author` text NOT NULL,
 	`sealed_text` text NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `conversation_notes_conversation` ON `conversation_notes` (`conversation_number`);--> statement-breakpoint
 CREATE TABLE `handoff_changes` (
 	`account_id` text PRIMARY KEY NOT NULL,
-	`change` integer NOT NULL
+	`change` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `handoff_events` (
@@ -438,7 +469,8 @@ CREATE TABLE `handoff_events` (
 	`type` text NOT NULL,
 	`by` text NOT NULL,
 	`sealed_reason` text,
-	`at_ms` integer NOT NULL
+	`at_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
@@ -470,7 +502,8 @@ CREATE TABLE `handoffs` (
 	`is_resolved` integer,
 	`day` text DEFAULT '' NOT NULL,
 	`day_messages` integer DEFAULT 0 NOT NULL,
-	`change` integer NOT NULL
+	`change` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
@@ -484,7 +517,8 @@ CREATE TABLE `message_authors` (
 	`seq` integer NOT NULL,
 	`author` text NOT NULL,
 	`client_id` text NOT NULL,
-	PRIMARY KEY(`conversation_number`, `seq`)
+	PRIMARY KEY(`conversation_number`, `seq`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `message_authors_client` ON `message_authors` (`conversation_number`,`client_id`);--> statement-breakpoint
@@ -494,7 +528,8 @@ CREATE TABLE `presence` (
 	`person` text NOT NULL,
 	`is_available` integer NOT NULL,
 	`seen_at_ms` integer,
-	`until_ms` integer
+	`until_ms` integer,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `presence_account` ON `presence` (`account_id`);--> statement-breakpoint
@@ -507,7 +542,8 @@ CREATE TABLE `ratings` (
 	`reasons` text NOT NULL,
 	`sealed_comment` text,
 	`created_at` integer NOT NULL,
-	PRIMARY KEY(`conversation_number`, `client_id`)
+	PRIMARY KEY(`conversation_number`, `client_id`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
@@ -515,7 +551,8 @@ CREATE TABLE `read_marks` (
 	`conversation_number` integer NOT NULL,
 	`person_id` text NOT NULL,
 	`seq` integer NOT NULL,
-	PRIMARY KEY(`conversation_number`, `person_id`)
+	PRIMARY KEY(`conversation_number`, `person_id`),
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `budget_periods` (

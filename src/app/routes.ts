@@ -14,6 +14,7 @@ import { healthRoutes } from "../api/health/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
 import { meRoutes } from "../api/me/index.ts";
+import { memberRoutes } from "../api/members/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
 import { openAiRoutes } from "../api/openai/index.ts";
 import { pageRoutes } from "../api/pages/index.ts";
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...budgetRoutes,
   ...keyRoutes,
   ...meRoutes,
+  ...memberRoutes,
   ...visitorKeyRoutes,
   ...webhookRoutes,
   ...auditRoutes,

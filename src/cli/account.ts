@@ -8,7 +8,7 @@ import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
-import { gone, openAccount, readChoice, readEmail } from "./find-account.ts";
+import { gone, openAccess, openAccount, readChoice, readEmail } from "./find-account.ts";
 import { resetTools, resetVisitorKeys, resetWebhooks } from "./lost-secrets.ts";
 import { issueLink } from "./one-time-link.ts";
 import { free, oneOf } from "./value.ts";
@@ -117,24 +117,28 @@ const remove: Action = {
 
 const resetLink: Action = {
   name: "reset-link",
-  about: "Print a link to choose a new password for an account; it works once, for 30 minutes.",
+  about: "Print a link to choose a new password, for an account (30 minutes) or a member (7 days); it works once.",
   data: "writes",
   operands: [{ value: free("email") }],
   async run(input) {
-    const { account } = await openAccount(input, input.args.operand(0));
-    const purpose = { kind: "reset", accountId: account.id } as const;
+    const { account, person } = await openAccess(input, input.args.operand(0));
+    const { accountId, memberId } = person;
+    const purpose =
+      memberId === null
+        ? ({ kind: "reset", accountId } as const)
+        : ({ kind: "invitation", accountId, memberId } as const);
     return issueLink(input, purpose, `It lets ${account.email} choose a new password.`, account);
   },
 };
 
 const resetTotp: Action = {
   name: "reset-totp",
-  about: "Remove an account's second factor if it is lost: the password alone then signs in again.",
+  about: "Remove an account's or a member's second factor if it is lost: the password alone then signs in again.",
   data: "writes",
   operands: [{ value: free("email") }],
   async run(input) {
-    const { store, account } = await openAccount(input, input.args.operand(0));
-    if (!(await store.secondFactors.remove(account.id, input.audit()))) {
+    const { store, account, person } = await openAccess(input, input.args.operand(0));
+    if (!(await store.secondFactors.remove(person, input.audit()))) {
       throw new CommandFailure(`${account.email} has no second factor.`);
     }
     const text = `${account.email} signs in with the password alone, and can set up a new second factor.`;

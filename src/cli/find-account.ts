@@ -2,6 +2,7 @@
 import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
+import { identityOf } from "../domain/member.ts";
 import { type ActionInput, CommandFailure, Misuse, type OptionSpec } from "./command.ts";
 import { free } from "./value.ts";
 
@@ -22,10 +23,20 @@ export async function openAccount(
 ): Promise<{ store: Store; account: Account }> {
   const store = await openStore();
   const account = await store.accounts.findByEmail(readEmail(text));
-  if (account === null) {
-    throw new CommandFailure(`account not found: ${text}. "companiond account list" shows all accounts.`);
-  }
+  if (account === null) throw notFound(text);
   return { store, account };
+}
+
+/** For what is each person's own: the address may also be a member's who has joined. */
+export async function openAccess({ openStore }: Pick<ActionInput, "openStore">, text: string) {
+  const store = await openStore();
+  const access = await store.sessions.findAccess(readEmail(text));
+  if (access === null) throw notFound(text);
+  return { store, ...access, person: identityOf(access) };
+}
+
+function notFound(text: string): CommandFailure {
+  return new CommandFailure(`account not found: ${text}. "companiond account list" shows all accounts.`);
 }
 
 export function readChoice<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {

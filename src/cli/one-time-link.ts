@@ -28,7 +28,7 @@ export async function issueLink(
   const { baseUrl, doubt } = await findDashboard(config);
   const url = baseUrl + path;
   const expiresAt = toRfc3339(kept.expiresAt);
-  const mailed = owner !== null && (await mailLink(input, store, { owner, path, expiresAtMs: kept.expiresAt }));
+  const mailed = owner !== null && (await mailLink(input, store, owner, { ...kept, path }));
   const sentences = [
     `${use} It works once, until ${expiresAt}.`,
     ...(mailed ? [`The running server sends it to ${owner.email} as well.`] : []),
@@ -41,13 +41,14 @@ export async function issueLink(
 async function mailLink(
   { loadConfig, ids, clock }: ActionInput,
   store: Store,
-  { owner, path, expiresAtMs }: { owner: Account; path: string; expiresAtMs: number },
+  owner: Account,
+  { memberId, path, expiresAt: expiresAtMs }: { memberId: string | null; path: string; expiresAt: number },
 ): Promise<boolean> {
   const { mail, publicUrl, secretKey, dataDir } = loadConfig();
   if (mail === null || publicUrl === null) return false;
   const sealing = createSealedSecrets({ secretKey, dataDir, store });
   const content = { to: owner.email, from: owner.email, path, expiresAtMs };
-  const request = { accountId: owner.id, kind: "reset_link", content, expiresAtMs } as const;
+  const request = { accountId: owner.id, memberId, kind: "reset_link", content, expiresAtMs } as const;
   return (await keepMail({ store, sealing, ids }, request, clock.nowMs())).result === "kept";
 }
 

@@ -59,6 +59,13 @@ export const limitSettings = {
   maxKeysPaid: plain("COMPANIOND_MAX_KEYS_PAID", 1000, held, "The same on the paid plan."),
   maxTokensFree: plain("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens per companion on the free plan."),
   maxTokensPaid: plain("COMPANIOND_MAX_TOKENS_PAID", 100, held, "The same on the paid plan."),
+  maxMembersFree: plain(
+    "COMPANIOND_MAX_MEMBERS_FREE",
+    5,
+    held,
+    "Members per account on the free plan, beside its own sign-in.",
+  ),
+  maxMembersPaid: plain("COMPANIOND_MAX_MEMBERS_PAID", 100, held, "The same on the paid plan."),
   maxBytesFree: setting({
     variable: "COMPANIOND_MAX_BYTES_FREE",
     parse: byteCount,

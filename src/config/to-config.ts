@@ -70,12 +70,14 @@ export function toConfig(
       companions: values.maxCompanionsFree,
       keys: values.maxKeysFree,
       tokensPerCompanion: values.maxTokensFree,
+      members: values.maxMembersFree,
       bytes: values.maxBytesFree,
     },
     paid: {
       companions: values.maxCompanionsPaid,
       keys: values.maxKeysPaid,
       tokensPerCompanion: values.maxTokensPaid,
+      members: values.maxMembersPaid,
       bytes: values.maxBytesPaid,
     },
   };

@@ -1,5 +1,6 @@
 /** Accounts: who owns companions, with which plan and rights. */
 import { AppError } from "./errors.ts";
+import type { Member } from "./member.ts";
 
 export const plans = ["free", "paid"] as const;
 /** Sets the daily message quota of each of the account's companions, and how much the account may hold. */
@@ -11,6 +12,8 @@ export interface Holdings {
   /** Keys that are not revoked, including expired ones, which are still listed. */
   readonly keys: number;
   readonly tokensPerCompanion: number;
+  /** Beside the account's own sign-in. */
+  readonly members: number;
   /** Size of the companions as stored; conversations are not counted. */
   readonly bytes: number;
 }
@@ -41,6 +44,7 @@ export const scopes = [
   "companions:write",
   "conversations:read",
   "conversations:write",
+  "conversations:reply",
   "usage:read",
   "keys:read",
   "keys:write",
@@ -53,6 +57,21 @@ export const scopes = [
   "webhooks:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
+
+const responderScopes = ["companions:read", "conversations:read", "conversations:reply", "knowledge:read"] as const;
+/** Not what concerns the whole account: with a key or webhook they would reach all of its companions. */
+const limitedOwnerScopes = scopes.filter((scope) => /^(companions|conversations|knowledge|usage):/.test(scope));
+
+/** What a session may do: of a member, or, with null, of the account's own sign-in. */
+export function scopesOf(member: Pick<Member, "role" | "companionIds"> | null): readonly Scope[] {
+  if (member?.role === "responder") return responderScopes;
+  return (member?.companionIds ?? null) === null ? scopes : limitedOwnerScopes;
+}
+
+/** The account as a member signs in to it: with their own address and second factor, and never as an operator. */
+export function asMember(account: Account, { email, totpConfirmedAt }: Member): Account {
+  return { ...account, email, totpConfirmedAt, role: "owner" };
+}
 
 /** An API key as stored, without the key itself. */
 export interface ApiKey {
@@ -91,8 +110,10 @@ export interface KeyPrincipal {
 
 /** A dashboard user, identified by the session cookie. */
 export interface SessionPrincipal {
+  /** As the person signs in to it: see `asMember`. */
   account: Account;
-  /** All scopes. */
+  /** Null: the account's own sign-in. */
+  member: Member | null;
   scopes: readonly Scope[];
   keyId: null;
   sessionId: string;
@@ -110,7 +131,11 @@ export function renewedExpiry({ createdAt, expiresAt }: Pick<ApiKey, "createdAt"
 }
 
 /** `insufficient_scope`, naming the missing scopes. */
-export function insufficientScope(missing: readonly Scope[]): AppError {
+export function insufficientScope(missing: readonly Scope[], { keyId }: Pick<Principal, "keyId">): AppError {
+  if (keyId === null) {
+    const sentence = `This is not for you: it takes ${missing.join(", ")}. Ask an owner of the account.`;
+    return new AppError("insufficient_scope", sentence);
+  }
   const scopes = missing.length === 1 ? "the scope" : "the scopes";
   return new AppError("insufficient_scope", `This needs an API key with ${scopes} ${missing.join(", ")}.`);
 }

@@ -10,6 +10,8 @@ export const limitReached = {
     refusal(`This account may hold ${count(limit, "API key")}. Revoke one that is not needed, ${orAsk}`),
   tokens: (limit: number) =>
     refusal(`A companion of this account may have ${count(limit, "embed token")}. Revoke one, ${orAsk}`),
+  members: (limit: number) =>
+    refusal(`This account may have ${count(limit, "member")} beside its own sign-in. Remove one, ${orAsk}`),
   bytes: (limit: number) =>
     refusal(
       `This account's companions and their sources may take up ${describeBytes(limit)}. Shorten or delete some, ${orAsk}`,

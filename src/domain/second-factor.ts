@@ -1,4 +1,4 @@
-/** The second factor of an account: who must have one, and its recovery codes. */
+/** Second factors: who must have one, and its recovery codes. */
 import type { IdSource } from "../lib/ids.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Account } from "./account.ts";
@@ -15,9 +15,9 @@ export function lacksTotp(requirement: TotpRequirement, account: Pick<Account, "
   return account.totpConfirmedAt === null && mustHaveTotp(requirement, account);
 }
 
-/** The name under which the secret is sealed: moved to another account's row, it does not open. */
-export function totpSecretName(accountId: string): string {
-  return `totp:${accountId}`;
+/** The name under which the secret is sealed: moved to another person's row, it does not open. */
+export function totpSecretName(personId: string): string {
+  return `totp:${personId}`;
 }
 
 export const recoveryCodeCount = 10;
@@ -34,8 +34,8 @@ export function makeRecoveryCodes({ bytes }: Pick<IdSource, "bytes">): string[] 
 }
 
 /** The stored hash of a code, however it was typed; null if the text cannot be a code. */
-export function hashRecoveryCode(accountId: string, typed: string): string | null {
+export function hashRecoveryCode(personId: string, typed: string): string | null {
   const code = typed.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   if (code.length !== codeLength || [...code].some((letter) => !alphabet.includes(letter))) return null;
-  return sha256Hex(`${accountId} ${code}`);
+  return sha256Hex(`${personId} ${code}`);
 }

@@ -10,10 +10,12 @@ import { OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
- * scope (or the dashboard), any API key (or the dashboard), the dashboard only, or an operator's dashboard only. Chats
- * (`chat:write`) are for API keys alone. Determines the security scheme and the errors of the guards.
+ * scope (or the dashboard), any API key (or the dashboard), the dashboard only, only its owners (not its responders), or
+ * an operator's dashboard only. Chats (`chat:write`) are for API keys alone. Determines the security scheme and the errors
+ * of the guards.
  */
-export type Access = "public" | EmbedAccess | "principal" | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "principal" | DashboardAccess | Scope;
+export type DashboardAccess = "session" | "owner" | "operator";
 export type EmbedAccess = "embed" | "visitor";
 
 export function isEmbedAccess(access: Access): access is EmbedAccess {
@@ -56,6 +58,7 @@ export const apiTags = {
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Webhooks: "The servers of an account that receive its events, and the deliveries to them.",
+  Members: "The people who work with an account's companions, beside its own sign-in.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",

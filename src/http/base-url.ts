@@ -1,6 +1,7 @@
 /** The `{base_url}`: for the caller, the address of the request; for everybody else, only a known address. */
 
 import type { Settings } from "../core/dependencies.ts";
+import { AppError } from "../domain/errors.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { forwardedBase, hasUsualHost } from "./client-ip.ts";
 
@@ -14,6 +15,17 @@ export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Reques
   if (settings.publicUrl !== null) return settings.publicUrl;
   const forwarded = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   return `${forwarded.protocol}://${forwarded.host}`;
+}
+
+/** `knownBaseUrlOf`, or `conflict`: whoever has a link that signs in must not be led to a host that a client has named. */
+export function requireBaseUrl(settings: Address, request: Request): string {
+  const baseUrl = knownBaseUrlOf(settings, request);
+  if (baseUrl !== null) return baseUrl;
+  throw new AppError(
+    "conflict",
+    "The server does not know its own address, which the link needs: set COMPANIOND_PUBLIC_URL and restart it, or make " +
+      "the link with companiond account reset-link on its machine.",
+  );
 }
 
 /**

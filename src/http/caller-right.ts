@@ -1,8 +1,9 @@
 /** The right of a management call to go on: ends with its key or session, its account's suspension, and the companion. */
 import type { Services } from "../core/dependencies.ts";
 import type { TurnRight } from "../core/turns/turn-start.ts";
-import type { KeyPrincipal, Principal } from "../domain/account.ts";
+import { type KeyPrincipal, type Principal, type Scope, scopesOf } from "../domain/account.ts";
 import type { SpendingState } from "../domain/budget.ts";
+import { reaches } from "../domain/member.ts";
 import { missing } from "../domain/resource-id.ts";
 import { unauthorized } from "./principal-guard.ts";
 import type { OpenedSession } from "./session-cookie.ts";
@@ -41,16 +42,22 @@ export function rightToTry(
       const right = keyId === null ? null : await store.apiKeys.checkCaller(keyId, companionId);
       return right && { endsAt: right.expiresAt };
     }
-    const found = await store.sessions.findByHash(sessionHash);
-    if (found === null || found.account.suspendedAt !== null) return null;
+    const found = await findSession(services, sessionHash, "companions:write");
     // Used just now, so not idle: a reply takes minutes at most.
-    return { endsAt: found.session.expiresAt };
+    return found !== null && reaches(found.member, companionId) ? { endsAt: found.session.expiresAt } : null;
   }
 
   return createRight(services, async () => {
     const [caller, spending] = await Promise.all([findCaller(), store.companions.checkOwned(accountId, companionId)]);
     return caller && { ...caller, spending };
   });
+}
+
+/** A session as it is now, for what goes on after its request; null if it has ended, or may not do that any more. */
+export async function findSession({ store }: Pick<Services, "store">, hash: string, scope: Scope) {
+  const found = await store.sessions.findByHash(hash);
+  const isGood = found !== null && found.account.suspendedAt === null && scopesOf(found.member).includes(scope);
+  return isGood ? found : null;
 }
 
 function createRight({ openTurns, clock }: RightDependencies, findCaller: () => Promise<Caller | null>): TurnRight {

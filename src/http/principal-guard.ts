@@ -5,6 +5,7 @@ import type { Services } from "../core/dependencies.ts";
 import { insufficientScope, type KeyPrincipal, type Principal } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
+import { actingMember } from "../domain/member.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { Access, EmbedAccess } from "./api-description.ts";
@@ -67,12 +68,14 @@ function requireAccess(principal: KeyPrincipal | OpenedSession, access: Exclude<
   if (access === "chat:write" && principal.keyId === null) {
     throw new AppError("insufficient_scope", "Chats by API key need one. In the dashboard, try the companion there.");
   }
-  if (access !== "session" && access !== "operator") {
-    if (!principal.scopes.includes(access)) throw insufficientScope([access]);
+  if (access !== "session" && access !== "owner" && access !== "operator") {
+    if (!principal.scopes.includes(access)) throw insufficientScope([access], principal);
   } else if (principal.sessionId === null) {
     throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. API keys cannot do it.");
   } else if (access === "operator" && principal.account.role !== "operator") {
     throw new AppError("insufficient_scope", "Only an operator may do this.");
+  } else if (access === "owner" && principal.member?.role === "responder") {
+    throw new AppError("insufficient_scope", "Only an owner of the account may do this.");
   }
 }
 
@@ -107,6 +110,7 @@ export function writeContext(
       id: principal.keyId ?? principal.sessionId,
       ipPrefix: clientOf(services, request).logPrefix,
       requestId: contextOf(request, services.ids).requestId,
+      ...(principal.keyId === null ? actingMember(principal) : {}),
     },
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),

@@ -29,12 +29,20 @@ import type { EmbedTarget, WriteContext } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { KeyPrincipal, Principal } from "../domain/account.ts";
-import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
+import {
+  type Access,
+  type ApiTag,
+  type DashboardAccess,
+  type EmbedAccess,
+  isEmbedAccess,
+  type RouteDocument,
+} from "./api-description.ts";
 import { compressFor } from "./compression.ts";
 import { type Asked, openEmbed, pageView, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type ArrivedBody, type JsonBody, readJsonBody, takeBody } from "./json-body.ts";
 import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
+import { storeFor } from "./member-store.ts";
 import { openPrincipal, writeContext } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
@@ -71,7 +79,7 @@ type GuardedCall<Who extends Access> = Who extends "public"
         /** Null unless the route `asksWork`, and the companion does so now. */
         readonly work: Work | null;
       }
-    : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : KeyPrincipal | OpenedSession>;
+    : PrincipalCall<Who extends DashboardAccess ? OpenedSession : KeyPrincipal | OpenedSession>;
 
 interface BodyCall<Body> {
   /** The validated body. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */
@@ -208,5 +216,7 @@ async function openGuard(route: RouteFacts, call: RequestCall<string>) {
     return await openEmbed(services, request, token, set.headers, asks);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
-  return { principal, writeContext: () => writeContext(services, request, principal) };
+  const guarded = { principal, writeContext: () => writeContext(services, request, principal) };
+  const store = storeFor(services.store, principal);
+  return store === services.store ? guarded : { ...guarded, services: { ...services, store } };
 }

@@ -4,7 +4,7 @@
  */
 import type { Session } from "../contracts/store/store.ts";
 import type { Services, Settings } from "../core/dependencies.ts";
-import { type SessionPrincipal, scopes } from "../domain/account.ts";
+import { type SessionPrincipal, scopesOf } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
@@ -42,8 +42,8 @@ export async function findSessionPrincipal(
   // A last use in the future dates from before the clock was set back. A use before the session was made would end it for
   // want of others, once the clock is set right.
   if (nowMs >= createdAt && Math.abs(nowMs - lastUsedAt) > useIntervalMs) dependencies.uses.noteSession(id);
-  const { account, session, hash: sessionHash } = found;
-  return { account, scopes, keyId: null, sessionId: session.id, session, sessionHash };
+  const { account, member, session, hash: sessionHash } = found;
+  return { account, member, scopes: scopesOf(member), keyId: null, sessionId: session.id, session, sessionHash };
 }
 
 async function findSession(dependencies: CookieDependencies, request: Request) {

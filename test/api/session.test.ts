@@ -75,7 +75,8 @@ test("keeps neither password nor token, only their hashes", async () => {
   expect(stored.includes(token)).toBe(false);
   expect(stored.includes(testPassword)).toBe(false);
   expect(server.log.text()).not.toContain(token);
-  expect(await server.services.store.accounts.findPasswordHash(account.id)).toStartWith("$argon2id$v=19$");
+  const access = await server.services.store.sessions.findAccess(account.email);
+  expect(access?.passwordHash).toStartWith("$argon2id$v=19$");
 });
 
 describe("answers the same for", () => {

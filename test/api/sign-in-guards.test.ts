@@ -1,5 +1,6 @@
 /** What keeps guessers, other sites and open wires away from the dashboard. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
@@ -83,7 +84,12 @@ describe("guessing", () => {
   test("of many clients at one account does not keep its owner's browser out", async () => {
     const { email, id } = await createAccountWithPassword(server);
     // As slow to compare as everybody's: the others have to wait.
-    await server.services.store.accounts.setPassword(id, await hashPassword(testPassword), null, testContext());
+    await server.services.store.accounts.setPassword(
+      ownIdentity(id),
+      await hashPassword(testPassword),
+      null,
+      testContext(),
+    );
     const device = deviceOf((await signInFrom("192.0.2.20", email, testPassword)).headers);
     const flood = Array.from({ length: 200 }, (_, guess) => signInFrom(`198.51.100.${guess}`, email, "guess"));
     // Also from the very address of a guesser who has to wait.
@@ -120,16 +126,16 @@ test("who knows the old password is not let in while it is changed", async () =>
   const account = await createAccountWithPassword(server);
   const { accounts, sessions } = server.services.store;
   const passwordHash = await hashPassword("another password");
-  const find = accounts.findPasswordHash;
+  const find = sessions.findAccess;
   // The change comes while the old one is compared.
-  accounts.findPasswordHash = async (id) => {
-    accounts.findPasswordHash = find;
-    const before = await find(id);
-    await accounts.setPassword(id, passwordHash, null, testContext(clock.nowMs()));
+  sessions.findAccess = async (email) => {
+    sessions.findAccess = find;
+    const before = await find(email);
+    await accounts.setPassword(ownIdentity(account.id), passwordHash, null, testContext(clock.nowMs()));
     return before;
   };
   expectProblem(await signInFrom("203.0.113.70", account.email, testPassword), 401, "unauthorized");
-  expect(await sessions.list(account.id)).toEqual([]);
+  expect(await sessions.list(ownIdentity(account.id))).toEqual([]);
   expect((await signInFrom("203.0.113.71", account.email, "another password")).status).toBe(201);
 });
 

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Store } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem } from "../support/chat.ts";
-import { type Dashboard, openDashboard } from "../support/dashboard.ts";
+import { type Dashboard, type MemberDashboard, openDashboard, openMemberDashboard } from "../support/dashboard.ts";
 import { openStoreBeside } from "../support/engine.ts";
 
 let server: TestServer;
@@ -26,13 +27,16 @@ interface Owner {
   browser: Dashboard;
   /** Signed in elsewhere. */
   other: Dashboard;
+  /** Signed in to the account beside its owner, who may do the same. */
+  member: MemberDashboard;
 }
 
 async function makeOwner(): Promise<Owner> {
   const account = await server.createAccount({ email: `${crypto.randomUUID()}@example.com` });
   const { id: companionId } = await server.createCompanion({ enabled: false }, account);
   const [browser, other] = [await openDashboard(server, {}, account), await openDashboard(server, {}, account)];
-  return { account, companionId, key: await server.createKey(account), browser, other };
+  const member = await openMemberDashboard(server, browser, { role: "owner" });
+  return { account, companionId, key: await server.createKey(account), browser, other, member };
 }
 
 type Credential = Record<string, string>;
@@ -59,7 +63,18 @@ async function beside(work: (store: Store) => Promise<unknown>): Promise<void> {
 const ofKey = (owner: Owner) => byKey(owner.key);
 const ofSession = (owner: Owner) => bySession(owner.browser);
 
+const ofMember = (owner: Owner) => bySession(owner.member);
+const changeMember = ({ browser, member: { member } }: Owner, change: object) =>
+  browser.call("PATCH", `/api/members/${member.id}`, change);
+
 const losses: Loss[] = [
+  [
+    "its member is removed",
+    ofMember,
+    ({ browser, member: { member } }) => browser.call("DELETE", `/api/members/${member.id}`),
+  ],
+  ["its member becomes a responder", ofMember, (owner) => changeMember(owner, { role: "responder" })],
+  ["its member is left without the companion", ofMember, (owner) => changeMember(owner, { companion_ids: [] })],
   ["its key is revoked", ofKey, ({ browser, key }) => browser.call("DELETE", `/api/keys/${key.id}`)],
   [
     "its key is revoked by a command",
@@ -81,7 +96,8 @@ const losses: Loss[] = [
   [
     "the password is changed by a command",
     ofSession,
-    ({ account }) => beside((store) => store.accounts.setPassword(account.id, "hash", null, testContext())),
+    ({ account }) =>
+      beside((store) => store.accounts.setPassword(ownIdentity(account.id), "hash", null, testContext())),
   ],
   [
     "its session's account is suspended",

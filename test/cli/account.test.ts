@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AuditEntry } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { openStoreBeside } from "../support/engine.ts";
@@ -193,14 +194,38 @@ test("removes a second factor, and says so if there is none", async () => {
   expect(none.stderr).toContain("ada@shop.example has no second factor.");
 
   const store = await openStoreBeside(own.path);
-  await store.secondFactors.begin(account.id, "sealed", testContext());
+  await store.secondFactors.begin(ownIdentity(account.id), "sealed", testContext());
   const confirmation = { sealedSecret: "sealed", step: 1, recoveryHashes: ["hash"], keptSessionId: "" };
-  await store.secondFactors.confirm(account.id, confirmation, testContext());
+  await store.secondFactors.confirm(ownIdentity(account.id), confirmation, testContext());
   await store.close();
   expect(await runJson(["account", "list"], { environment })).toMatchObject([{ has_totp: true }]);
   expect(await runJson(reset, { environment })).toMatchObject({ email: "ada@shop.example", has_totp: false });
   expect(await runJson(["account", "list"], { environment })).toMatchObject([{ has_totp: false }]);
   expect((await readTrail(own.path, account.id))[0]).toMatchObject({ action: "totp.disable", actor: { kind: "cli" } });
+});
+
+test("makes links for members and removes their second factors, by their own address", async () => {
+  using own = temporaryDirectory();
+  const environment = { COMPANIOND_DATA_DIR: own.path };
+  const account = (await runJson(["account", "create", "--email", "ada@shop.example"], { environment })) as Account;
+  const store = await openStoreBeside(own.path);
+  const identity = { accountId: account.id, memberId: "m1" };
+  const member = { id: "m1", email: "grace@shop.example", name: "Grace", role: "owner", companionIds: null } as const;
+  const link = { ...identity, hash: "first", kind: "invitation", expiresAt: 9e15 } as const;
+  await store.members.create(account.id, member, link, testContext());
+  const resetLink = ["account", "reset-link", "grace@shop.example"];
+  expect((await runCommand(resetLink, { environment })).stderr).toContain("account not found: grace@shop.example");
+  await store.sessions.spendInvitation("first", "hash", testContext());
+  await store.secondFactors.begin(identity, "sealed", testContext());
+  await store.close();
+  expect(await runJson(resetLink, { environment })).toMatchObject({ url: expect.stringContaining("/app/invitation#") });
+  const reset = ["account", "reset-totp", "grace@shop.example"];
+  expect((await runCommand(reset, { environment })).exitCode).toBe(0);
+  expect((await runCommand(reset, { environment })).stderr).toContain("grace@shop.example has no second factor.");
+  expect((await readTrail(own.path, account.id)).slice(0, 2)).toMatchObject([
+    { action: "totp.disable", targetId: "m1", actor: { kind: "cli" } },
+    { action: "link.create", targetId: "m1", details: { kind: "invitation" } },
+  ]);
 });
 
 async function readTrail(dataDir: string, accountId: string): Promise<AuditEntry[]> {

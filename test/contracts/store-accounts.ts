@@ -1,5 +1,6 @@
 /** What every storage engine must do with accounts. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -25,10 +26,11 @@ export function accountStoreContract(open: OpenStore): void {
       });
       expect(await store.accounts.findById(account.id)).toEqual(account);
       expect(await store.accounts.findByEmail("ada@shop.example")).toEqual(account);
-      expect(await store.accounts.findPasswordHash(account.id)).toBe("$argon2id$x");
+      const access = { account, member: null, passwordHash: "$argon2id$x" };
+      expect(await store.sessions.findAccess("ada@shop.example")).toEqual(access);
       expect(await store.accounts.findById(systemIds.uuid())).toBeNull();
       expect(await store.accounts.findByEmail("eve@shop.example")).toBeNull();
-      expect(await store.accounts.findPasswordHash(systemIds.uuid())).toBeNull();
+      expect(await store.sessions.findAccess("eve@shop.example")).toBeNull();
     });
 
     test("share no address: the second is refused on its field, and leaves nothing", async () => {
@@ -48,7 +50,7 @@ export function accountStoreContract(open: OpenStore): void {
       const { accounts } = world.store;
       const account = await world.createAccount();
       expect(await accounts.hasAnyPassword()).toBe(false);
-      await accounts.setPassword(account.id, "$argon2id$x", null, world.context());
+      await accounts.setPassword(ownIdentity(account.id), "$argon2id$x", null, world.context());
       expect(await accounts.hasAnyPassword()).toBe(true);
     });
 
@@ -70,22 +72,24 @@ export function accountStoreContract(open: OpenStore): void {
       const [account, other] = [await world.createAccount(), await world.createAccount()];
       const session = (accountId: string) => {
         const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
-        return { id: systemIds.uuid(), accountId, userAgent: null, ipPrefix: null, ...times };
+        return { id: systemIds.uuid(), accountId, memberId: null, userAgent: null, ipPrefix: null, ...times };
       };
       const [kept, ended, others] = [session(account.id), session(account.id), session(other.id)];
       for (const one of [kept, ended, others]) await sessions.create(one, one.id, world.context());
       for (const { id } of [account, other]) {
-        const link = { hash: `link of ${id}`, kind: "reset", accountId: id, expiresAt: 9e15 } as const;
+        const link = { hash: `link of ${id}`, kind: "reset", accountId: id, memberId: null, expiresAt: 9e15 } as const;
         await sessions.createLink(link, world.context());
       }
-      const changed = await accounts.setPassword(account.id, "$argon2id$secret", kept.id, world.context());
-      expect(changed).toEqual(account);
-      expect(await accounts.findPasswordHash(account.id)).toBe("$argon2id$secret");
-      expect(await sessions.list(account.id)).toEqual([kept]);
-      expect(await sessions.list(other.id)).toEqual([others]);
+      const changed = await accounts.setPassword(ownIdentity(account.id), "$argon2id$secret", kept.id, world.context());
+      expect(changed).toBe(true);
+      expect((await sessions.findAccess(account.email))?.passwordHash).toBe("$argon2id$secret");
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([kept]);
+      expect(await sessions.list(ownIdentity(other.id))).toEqual([others]);
       expect(await sessions.findLink(`link of ${account.id}`, 0)).toBeNull();
       expect(await sessions.findLink(`link of ${other.id}`, 0)).not.toBeNull();
-      expect(await accounts.setPassword(systemIds.uuid(), "$argon2id$x", null, world.context())).toBeNull();
+      expect(await accounts.setPassword(ownIdentity(systemIds.uuid()), "$argon2id$x", null, world.context())).toBe(
+        false,
+      );
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({
         action: "account.update",

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
-const most = { companions: 3, keys: 10, tokensPerCompanion: 10, bytes: 1_000_000 };
+const most = { companions: 3, keys: 10, tokensPerCompanion: 10, members: 10, bytes: 1_000_000 };
 const holdings = { free: most, paid: most };
 
 export function companionBatchContract(open: OpenStore): void {

@@ -1,15 +1,23 @@
 /** What every storage engine must do with conversations that people step into. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Arrivals } from "../../src/contracts/coordination.ts";
-import type { HandoffChange, HandoffDecision, RevisionRequest } from "../../src/contracts/store/store.ts";
+import type {
+  ConversationNote,
+  HandoffChange,
+  HandoffDecision,
+  RevisionRequest,
+} from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { type ConversationKey, type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
-import { type Person, stateConflict } from "../../src/domain/handoff.ts";
+import { type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
+import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { dayMs } from "../../src/lib/instant.ts";
 import { pause } from "../../src/lib/pause.ts";
-import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { eventually } from "../support/eventually.ts";
+import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 type NewMessage = NonNullable<HandoffChange["message"]>;
 
@@ -446,6 +454,182 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.find(own)).toMatchObject({ state: "person", person: ada, untilMs: 5, conversationId });
       expect((await handoffs.listDue(5, 1)).map((each) => each.key)).toEqual([own]);
       expect(await texts(conversationId, 2)).toEqual(["3 Hi"]);
+    });
+
+    test("arrive whole where a transcript came after what was written during the call", async () => {
+      const { handoffs, voice } = world.store;
+      const calledAt = world.clock.nowMs();
+      const conversationId = await talk();
+      const session = {
+        ...{ accountId: account.id, keyId: null, day, ticketId: null, reservationId: null, sealedVisitor: null },
+        ...{ companionId: companion.id, sessionId: key.sessionId, visitorId: key.visitorId, createdAt: calledAt },
+      };
+      await voice.startSession({ ...session, providerConversationId: "call-1" });
+      await revise(() => ({ message: said("Written") }));
+      const spoken = ["Spoken", "Answered"].map((text, at) => {
+        const role = at === 0 ? ("user" as const) : ("assistant" as const);
+        return { id: systemIds.uuid(), role, text, complete: true, createdAt: calledAt - 10 + at };
+      });
+      await voice.addTranscript("call-1", systemIds.uuid(), spoken, null);
+      expect(await texts(conversationId, 3)).toEqual(["4 Spoken", "5 Answered"]);
+      expect(await texts(conversationId, 1)).toEqual(["2 Hi there", "3 Written", "4 Spoken", "5 Answered"]);
+      expect((await handoffs.listLive(conversationId, 2, 1)).messages.map(({ seq }) => seq)).toEqual([3]);
+    });
+
+    test("come in fewer where they are long, and the first always does", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      for (const text of ["a", "b", "c"]) {
+        await revise(() => ({ message: written(text.repeat(messagePageBytes - 1), ada) }));
+      }
+      const read = async (after: number) =>
+        (await handoffs.listLive(conversationId, after, 10)).messages.map(({ seq }) => seq);
+      expect(await read(2)).toEqual([3, 4]);
+      expect(await read(4)).toEqual([5]);
+    });
+
+    test("are seen and read up to a place that never goes back, nor beyond what there is", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      expect(await handoffs.markSeen(key, 1)).toBeFalse();
+      await revise(() => ({ fields: { status: "open" }, message: said("Three") }));
+      expect(await handoffs.markSeen(key, 2)).toBeTrue();
+      expect(await handoffs.markSeen(key, 1)).toBeFalse();
+      expect((await handoffs.find(key))?.seenSeq).toBe(2);
+      expect(await handoffs.markSeen(key, 9_999)).toBeTrue();
+      expect((await handoffs.find(key))?.seenSeq).toBe(3);
+      expect(await handoffs.markSeen({ ...key, visitorId: null }, 1)).toBeFalse();
+
+      const unread = async (personId: string) =>
+        (await handoffs.countUnread([conversationId], personId)).get(conversationId);
+      expect(await unread("ada")).toBe(2);
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 2)).toBeTrue();
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 1)).toBeFalse();
+      expect(await unread("ada")).toBe(1);
+      expect(await handoffs.markRead(account.id, conversationId, "ada", 9_999)).toBeTrue();
+      expect(await unread("ada")).toBe(0);
+      await revise(() => ({ message: said("Four") }));
+      expect([await unread("ada"), await unread("berta")]).toEqual([1, 3]);
+      expect(await handoffs.markRead((await world.createAccount()).id, conversationId, "ada", 4)).toBeFalse();
+      await revise(() => ({ fields: { status: null } }));
+      expect(await unread("ada")).toBeUndefined();
+    });
+  });
+
+  describe("what is kept beside conversations of people", () => {
+    test("are notes of the team, oldest first, each deleted by itself, and both audited", async () => {
+      const { handoffs, audit } = world.store;
+      const conversationId = await talk();
+      const ada = person("Ada");
+      const notes = [1, 2].map((at) => ({
+        id: systemIds.uuid(),
+        author: ada,
+        sealedText: `sealed ${at}`,
+        createdAt: at,
+      }));
+      for (const note of notes) {
+        expect(await handoffs.addNote(account.id, conversationId, note, world.context())).toBeTrue();
+      }
+      expect(await handoffs.listNotes(conversationId)).toEqual(notes);
+      const other = await world.createAccount();
+      const [first] = notes;
+      const stray = { ...notes[0], id: systemIds.uuid() } as ConversationNote;
+      expect(await handoffs.addNote(other.id, conversationId, stray, world.context())).toBeFalse();
+      expect(await handoffs.deleteNote(other.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
+      expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeTrue();
+      expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
+      expect(await handoffs.listNotes(conversationId)).toEqual(notes.slice(1));
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+      const { items } = await audit.list(account.id, range, { limit: 10, afterId: null });
+      const own = items.filter(({ action }) => action === "conversation.note");
+      expect(own.map(({ targetId }) => targetId)).toEqual([conversationId, conversationId, conversationId]);
+      expect(JSON.stringify(own)).not.toContain("sealed");
+    });
+
+    test("is who is present: members while their dashboard is seen, a key until its time", async () => {
+      const { handoffs } = world.store;
+      const [ada, berta] = [person("Ada"), person("Berta")];
+      const server: Person = { ...person("Server"), id: "key-1:Server", keyId: "key-1" };
+      const nobody = { companionIds: null, seenAtMs: null, untilMs: null };
+      await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: true });
+      await handoffs.setPresence(account.id, { ...nobody, person: berta, isAvailable: false });
+      await handoffs.setPresence(account.id, { ...nobody, person: server, isAvailable: true, untilMs: 500_000 });
+      const names = async (nowMs: number) =>
+        (await handoffs.listPresent(account.id, nowMs)).map((each) => each.person.name).sort();
+      expect(await names(400_000)).toEqual(["Server"]);
+      await handoffs.recordSeen([ada.id, berta.id, systemIds.uuid()], 400_000);
+      expect(await names(400_000 + presentMs - 1)).toEqual(["Ada", "Server"]);
+      expect(await names(400_000 + presentMs)).toEqual(["Server"]);
+      expect(await names(500_000)).toEqual([]);
+      // Seen once, whatever the switch does.
+      await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: false });
+      expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false, seenAtMs: 400_000 });
+      expect(await names(400_000)).toEqual(["Server"]);
+      const other = await world.createAccount();
+      expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
+      expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
+    });
+
+    test("is known to have changed, message by message and decision by decision, or to be gone", async () => {
+      const { handoffs, conversations } = world.store;
+      const [quiet, busy, gone] = [{ ...key, sessionId: "q" }, key, { ...key, sessionId: "g" }];
+      const ids = [await talk(quiet), await talk(busy), await talk(gone)];
+      const known = ids.map((conversationId) => ({ conversationId, change: 0, newestSeq: 2 }));
+      expect(await handoffs.listChanged(known)).toEqual([]);
+      await conversations.delete(account.id, ids[2] ?? "", world.context());
+      await talk(busy);
+      const expected = [
+        { conversationId: ids[1] ?? "", isGone: false },
+        { conversationId: ids[2] ?? "", isGone: true },
+      ];
+      expect(await handoffs.listChanged(known)).toEqual(expected);
+      const decided = await revise(() => ({ fields: { status: "open" } }));
+      const now = { conversationId: ids[1] ?? "", change: decided?.handoff?.change ?? 0, newestSeq: 4 };
+      expect(await handoffs.listChanged([now])).toEqual([]);
+      expect(await handoffs.listChanged([{ ...now, change: 0 }])).toEqual(expected.slice(0, 1));
+    });
+
+    test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {
+      const { handoffs, conversations, companions, accounts } = world.store;
+      const ada = person("Ada");
+      const ends: ((id: string) => Promise<unknown>)[] = [
+        (id) => conversations.delete(account.id, id, world.context()),
+        () => conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? ""], world.context()),
+        async () => {
+          await companions.update(account.id, companion.id, { retentionDays: 1 }, world.context());
+          expect(await conversations.deleteExpired(world.clock.nowMs() + 3 * dayMs, 10)).toBe(1);
+        },
+        () => companions.delete(account.id, companion.id, world.context()),
+        () => accounts.delete(account.id, world.context()),
+      ];
+      for (const end of ends) {
+        key = { ...key, visitorId: systemIds.randomUuid() };
+        const conversationId = await talk();
+        const by = { type: "person", person: ada } as const;
+        await revise(() => ({
+          fields: { state: "person", person: ada, untilMs: 5, status: "open" },
+          events: [{ type: "taken", atMs: 1, by, sealedReason: null }],
+          message: written("Hi", ada),
+        }));
+        const note = { id: systemIds.uuid(), author: ada, sealedText: "sealed", createdAt: 1 };
+        await handoffs.addNote(account.id, conversationId, note, world.context());
+        await handoffs.markRead(account.id, conversationId, ada.id, 1);
+        await end(conversationId);
+
+        await eventually(async () => {
+          const { newestSeq } = await handoffs.listLive(conversationId, 0, 10);
+          return newestSeq === 0;
+        });
+        expect(await handoffs.find(key)).toBeNull();
+        expect(await handoffs.findOf(account.id, conversationId)).toBeNull();
+        expect(await handoffs.findNextDue()).toBeNull();
+        expect(await handoffs.listHeld({ personId: ada.id }, 10)).toEqual([]);
+        expect(await handoffs.listSince(account.id, 0, 10, null)).toEqual([]);
+        expect(await handoffs.listNotes(conversationId)).toEqual([]);
+        expect(await handoffs.listEvents(account.id, conversationId, { limit: 10, afterId: null })).toBeNull();
+        expect((await handoffs.countUnread([conversationId], ada.id)).size).toBe(0);
+      }
     });
   });
 }

@@ -14,7 +14,7 @@ import {
   type StoreWorld,
 } from "../support/store-world.ts";
 
-const roomy: Holdings = { companions: 1000, keys: 1000, tokensPerCompanion: 1000, bytes: 1e9 };
+const roomy: Holdings = { companions: 1000, keys: 1000, tokensPerCompanion: 1000, members: 10, bytes: 1e9 };
 const reached = { code: "limit_reached" };
 
 /** What `newCompanion` takes up beside its prompt: its name, two empty lists and empty metadata. */

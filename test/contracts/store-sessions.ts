@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NewAccount, OneTimeLink, Session } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -22,6 +23,7 @@ export function sessionStoreContract(open: OpenStore): void {
       const session = {
         id: systemIds.uuid(),
         accountId: account.id,
+        memberId: null,
         userAgent: "Firefox",
         ipPrefix: null,
         ...end,
@@ -33,20 +35,20 @@ export function sessionStoreContract(open: OpenStore): void {
 
     test("are found by the hash of their cookie, with the account", async () => {
       const session = await createSession("h1");
-      expect(await world.store.sessions.findByHash("h1")).toEqual({ session, account });
+      expect(await world.store.sessions.findByHash("h1")).toEqual({ session, account, member: null });
       expect(await world.store.sessions.findByHash("h2")).toBeNull();
     });
 
     test("are listed newest first, and revoked one by one", async () => {
       const { sessions } = world.store;
       const [first, second, third] = [await createSession("h1"), await createSession("h2"), await createSession("h3")];
-      expect(await sessions.list(account.id)).toEqual([third, second, first]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([third, second, first]);
       const other = await world.createAccount();
-      expect(await sessions.revoke(other.id, first.id, world.context())).toBe(false);
-      expect(await sessions.revoke(account.id, first.id, world.context())).toBe(true);
-      expect(await sessions.revoke(account.id, first.id, world.context())).toBe(false);
+      expect(await sessions.revoke(ownIdentity(other.id), first.id, world.context())).toBe(false);
+      expect(await sessions.revoke(ownIdentity(account.id), first.id, world.context())).toBe(true);
+      expect(await sessions.revoke(ownIdentity(account.id), first.id, world.context())).toBe(false);
       expect(await sessions.findByHash("h1")).toBeNull();
-      expect(await sessions.list(account.id)).toEqual([third, second]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([third, second]);
     });
 
     test("keep their last use, and are purged when past their end or idle", async () => {
@@ -60,34 +62,39 @@ export function sessionStoreContract(open: OpenStore): void {
       ]);
       await sessions.recordUses([{ sessionId: used.id, lastUsedAt: 500 }]);
       await sessions.purge(6000, 800);
-      expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 900 }]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([{ ...used, lastUsedAt: 900 }]);
     });
 
     test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
       const { sessions } = world.store;
       const used = await createSession("h1", { lastUsedAt: 2_000_000, expiresAt: 9_000_000 });
       await sessions.recordUses([{ sessionId: used.id, lastUsedAt: 1_000_000 }]);
-      expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
     });
 
     test("do not begin if password or second factor have changed since they were checked", async () => {
       const { accounts, secondFactors, sessions } = world.store;
-      await accounts.setPassword(account.id, "hash", null, world.context());
+      await accounts.setPassword(ownIdentity(account.id), "hash", null, world.context());
       const end = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
       const begin = (id: string, passwordHash: string, totpConfirmedAt: number | null) =>
-        sessions.create({ id, accountId: account.id, userAgent: null, ipPrefix: null, ...end }, id, world.context(), {
-          passwordHash,
-          totpConfirmedAt,
-        });
+        sessions.create(
+          { id, accountId: account.id, memberId: null, userAgent: null, ipPrefix: null, ...end },
+          id,
+          world.context(),
+          {
+            passwordHash,
+            totpConfirmedAt,
+          },
+        );
       expect(await begin("right", "hash", null)).toBe(true);
       expect(await begin("other password", "hash before", null)).toBe(false);
-      await secondFactors.begin(account.id, "sealed", world.context());
+      await secondFactors.begin(ownIdentity(account.id), "sealed", world.context());
       const confirmed = world.context();
       const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["code"], keptSessionId: "right" };
-      await secondFactors.confirm(account.id, confirmation, confirmed);
+      await secondFactors.confirm(ownIdentity(account.id), confirmation, confirmed);
       expect(await begin("without the factor", "hash", null)).toBe(false);
       expect(await begin("with the factor", "hash", confirmed.nowMs)).toBe(true);
-      const ids = (await sessions.list(account.id)).map(({ id }) => id);
+      const ids = (await sessions.list(ownIdentity(account.id))).map(({ id }) => id);
       expect(ids.toSorted()).toEqual(["right", "with the factor"]);
     });
 
@@ -105,7 +112,7 @@ export function sessionStoreContract(open: OpenStore): void {
     });
     afterEach(() => world.close());
 
-    const setup: OneTimeLink = { hash: "setup-1", kind: "setup", accountId: null, expiresAt: 1000 };
+    const setup: OneTimeLink = { hash: "setup-1", kind: "setup", accountId: null, memberId: null, expiresAt: 1000 };
 
     function operator(email = "op@shop.example"): NewAccount {
       return { id: systemIds.uuid(), email, plan: "free", role: "operator", passwordHash: "$argon2id$x" };
@@ -114,6 +121,7 @@ export function sessionStoreContract(open: OpenStore): void {
       hash,
       kind: "reset",
       accountId,
+      memberId: null,
       expiresAt: 1000,
     });
     const at = (nowMs: number) => world.context({ nowMs });
@@ -155,21 +163,28 @@ export function sessionStoreContract(open: OpenStore): void {
       const taken = sessions.spendSetUpLink("setup-1", operator("taken@shop.example"), at(0));
       await expect(taken).rejects.toMatchObject({ code: "invalid_request", errors: [{ param: "email" }] });
       expect(await sessions.findLink("setup-1", 0)).toEqual(setup);
-      await accounts.setPassword(owner.id, "$argon2id$x", null, world.context());
+      await accounts.setPassword(ownIdentity(owner.id), "$argon2id$x", null, world.context());
       expect(await sessions.spendSetUpLink("setup-1", operator(), at(0))).toBeNull();
       expect(await accounts.findByEmail("op@shop.example")).toBeNull();
     });
 
     test("that reset a password end all sessions and links of the account", async () => {
-      const { accounts, sessions } = world.store;
+      const { sessions } = world.store;
       const account = await world.createAccount();
       const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
-      const session = { id: systemIds.uuid(), accountId: account.id, userAgent: null, ipPrefix: null, ...times };
+      const session = {
+        id: systemIds.uuid(),
+        accountId: account.id,
+        memberId: null,
+        userAgent: null,
+        ipPrefix: null,
+        ...times,
+      };
       await sessions.create(session, "h1", world.context());
       await sessions.createLink(reset("r1", account.id), at(0));
       expect(await sessions.spendResetLink("r1", "$argon2id$new", at(0))).toEqual(account);
-      expect(await accounts.findPasswordHash(account.id)).toBe("$argon2id$new");
-      expect(await sessions.list(account.id)).toEqual([]);
+      expect((await sessions.findAccess(account.email))?.passwordHash).toBe("$argon2id$new");
+      expect(await sessions.list(ownIdentity(account.id))).toEqual([]);
       expect(await sessions.findLink("r1", 0)).toBeNull();
     });
 

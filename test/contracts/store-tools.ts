@@ -169,7 +169,7 @@ export function toolStoreContract(open: OpenStore): void {
       expect(await held()).toBe(before + bytes);
       await update(tool.id, { title: "Ż" });
       expect(await held()).toBe(before + bytes - "ółty".length - 2);
-      const limits = { companions: 9, keys: 9, tokensPerCompanion: 9, bytes: before + bytes };
+      const limits = { companions: 9, keys: 9, tokensPerCompanion: 9, members: 10, bytes: before + bytes };
       const context = () => world.context({ holdings: { free: limits, paid: limits } });
       const large = newTool(companion.id, world.clock.nowMs(), { title: "x".repeat(100) });
       const refused = { code: "limit_reached" };

@@ -18,6 +18,7 @@ import { sourceContract } from "./store-knowledge.ts";
 import { knowledgeIndexContract } from "./store-knowledge-index.ts";
 import { sourceQueueContract } from "./store-knowledge-queue.ts";
 import { mailStoreContract } from "./store-mails.ts";
+import { memberStoreContract } from "./store-members.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
@@ -51,6 +52,7 @@ export function storeContract(open: OpenStore): void {
   sourceContract(open);
   sourceQueueContract(open);
   knowledgeIndexContract(open);
+  memberStoreContract(open);
   mailStoreContract(open);
   metadataContract(open);
   secondFactorStoreContract(open);

@@ -12,7 +12,7 @@ import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
-import { openDashboard } from "../support/dashboard.ts";
+import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
 import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
@@ -87,6 +87,7 @@ const objectNames = `
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
   DecisionRequest KeyDecisionRequest
+  Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
@@ -177,6 +178,7 @@ test("gives examples of bodies that the server takes", async () => {
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const webhook = { url: "https://shop.example/events", events: ["*"], enabled: false };
     const webhookId = (await platform.call("POST", "/api/webhooks", webhook)).json.id;
+    const memberId = (await openMemberDashboard(server, operator)).member.id;
     const sources = `/api/companions/${companion.id}/sources`;
     const text = (await operator.call("POST", sources, { type: "text", title: "Returns", text: "" })).json.id;
     const file = (await operator.call("POST", sources, toForm({ file: "" }))).json.id;
@@ -188,7 +190,8 @@ test("gives examples of bodies that the server takes", async () => {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const id = path.startsWith("/api/budgets/") ? budgetId : path.startsWith("/api/webhooks/") ? webhookId : owner;
+      const byNoun: Record<string, string> = { budgets: budgetId, webhooks: webhookId, members: memberId };
+      const id = byNoun[path.split("/")[2] ?? ""] ?? owner;
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";

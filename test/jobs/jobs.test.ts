@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { replyDeadlines } from "../../src/contracts/llm/attempt.ts";
 import { AppError } from "../../src/domain/errors.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { maxRoundsMs } from "../../src/domain/tool.ts";
 import { type JobServices, runJobs, startJobs } from "../../src/server/jobs/jobs.ts";
@@ -86,10 +87,10 @@ test("deletes sessions that have ended, and keeps open ones", async () => {
   const fresh = await openDashboard(server, {}, idle.account);
   await runJobs(server.services);
   const { sessions } = server.services.store;
-  expect((await sessions.list(idle.account.id)).map(({ id }) => id)).toEqual([fresh.sessionId]);
+  expect((await sessions.list(ownIdentity(idle.account.id))).map(({ id }) => id)).toEqual([fresh.sessionId]);
   clock.advance(lifetimeMs);
   await runJobs(server.services);
-  expect(await sessions.list(idle.account.id)).toEqual([]);
+  expect(await sessions.list(ownIdentity(idle.account.id))).toEqual([]);
 });
 
 test("deletes mail a day after it failed, or after nobody sent it", async () => {

@@ -1,6 +1,7 @@
 /** Accounts, links and sessions while two servers change them on one PostgreSQL database. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { NewAccount, Session, Store } from "../../src/contracts/store/store.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { firstPage, newApiKey, type StoreWorld } from "../support/store-world.ts";
 import { openTwoServers, type TwoServers } from "../support/two-postgres-servers.ts";
@@ -16,8 +17,9 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const everything = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
-const reset = (hash: string, accountId: string) => ({ hash, kind: "reset", accountId, expiresAt: 9e15 }) as const;
-const setUp = (hash: string) => ({ hash, kind: "setup", accountId: null, expiresAt: 9e15 }) as const;
+const reset = (hash: string, accountId: string) =>
+  ({ hash, kind: "reset", accountId, memberId: null, expiresAt: 9e15 }) as const;
+const setUp = (hash: string) => ({ hash, kind: "setup", accountId: null, memberId: null, expiresAt: 9e15 }) as const;
 
 function newAccount(email: string): NewAccount {
   return { id: systemIds.uuid(), email, plan: "free", role: "operator", passwordHash: "$argon2id$x" };
@@ -25,7 +27,7 @@ function newAccount(email: string): NewAccount {
 
 function newSession(accountId: string): Session {
   const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
-  return { id: systemIds.uuid(), accountId, userAgent: null, ipPrefix: null, ...times };
+  return { id: systemIds.uuid(), accountId, memberId: null, userAgent: null, ipPrefix: null, ...times };
 }
 
 test("an address is given to one of many accounts, and nothing of the others stays", async () => {
@@ -70,19 +72,19 @@ test("a reset link, a code's step and a recovery code work once", async () => {
   );
   expect(spent.results.filter((one) => one !== null)).toEqual([account]);
 
-  await here.secondFactors.begin(account.id, "sealed", world.context());
+  await here.secondFactors.begin(ownIdentity(account.id), "sealed", world.context());
   const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["c1", "c2"], keptSessionId: "none" };
   const confirmed = await servers.race(6, (store) =>
-    store.secondFactors.confirm(account.id, confirmation, world.context()),
+    store.secondFactors.confirm(ownIdentity(account.id), confirmation, world.context()),
   );
   expect(confirmed.results.filter(Boolean)).toHaveLength(1);
-  const stepped = await servers.race(6, (store) => store.secondFactors.takeStep(account.id, 8));
+  const stepped = await servers.race(6, (store) => store.secondFactors.takeStep(ownIdentity(account.id), 8));
   expect(stepped.results.filter(Boolean)).toHaveLength(1);
   const taken = await servers.race(6, (store) =>
-    store.secondFactors.takeRecoveryCode(account.id, "c1", world.context()),
+    store.secondFactors.takeRecoveryCode(ownIdentity(account.id), "c1", world.context()),
   );
   expect(taken.results.filter(Boolean)).toHaveLength(1);
-  expect((await there.secondFactors.find(account.id))?.recoveryCodesLeft).toBe(1);
+  expect((await there.secondFactors.find(ownIdentity(account.id)))?.recoveryCodesLeft).toBe(1);
 });
 
 test("what one server revokes, the other refuses from its next lookup", async () => {
@@ -92,14 +94,14 @@ test("what one server revokes, the other refuses from its next lookup", async ()
   const session = newSession(account.id);
   await here.sessions.create(session, "h1", world.context());
   expect(await there.apiKeys.findByHash(key.hash)).toMatchObject({ keyId: key.id, suspendedAt: null });
-  expect(await there.sessions.findByHash("h1")).toEqual({ session, account });
+  expect(await there.sessions.findByHash("h1")).toEqual({ session, account, member: null });
 
   await here.accounts.update(account.id, { suspendedAt: 5 }, world.context());
   expect(await there.apiKeys.findByHash(key.hash)).toMatchObject({ suspendedAt: 5 });
   expect((await there.sessions.findByHash("h1"))?.account.suspendedAt).toBe(5);
   await here.apiKeys.revoke(account.id, key.id, world.context(), systemIds.uuid);
   expect(await there.apiKeys.findByHash(key.hash)).toBeNull();
-  await here.accounts.setPassword(account.id, "hash", null, world.context());
+  await here.accounts.setPassword(ownIdentity(account.id), "hash", null, world.context());
   expect(await there.sessions.findByHash("h1")).toBeNull();
 });
 
@@ -108,13 +110,13 @@ test("old credentials open no session beside the write that replaces them", asyn
   const answers: boolean[] = [];
   for (let round = 0; round < 15; round++) {
     const shown = { passwordHash: `hash ${round}`, totpConfirmedAt: null };
-    const changing = here.accounts.setPassword(account.id, `hash ${round + 1}`, null, world.context());
+    const changing = here.accounts.setPassword(ownIdentity(account.id), `hash ${round + 1}`, null, world.context());
     const opening = servers.race(4, (_, number) =>
       there.sessions.create(newSession(account.id), `${round} ${number}`, world.context(), shown),
     );
     await changing;
     answers.push(...(await opening).results);
-    expect(await here.sessions.list(account.id)).toEqual([]);
+    expect(await here.sessions.list(ownIdentity(account.id))).toEqual([]);
   }
   expect(answers).toHaveLength(60);
 });
@@ -148,7 +150,9 @@ test("sessions and links past their end go, whichever servers clear them away", 
   await here.sessions.createLink({ ...reset("r1", account.id), expiresAt: 3 }, world.context());
   const { reasons } = await servers.race(6, (store) => store.sessions.purge(4, 0));
   expect(reasons).toEqual([]);
-  expect((await there.sessions.list(account.id)).map(({ expiresAt }) => expiresAt).sort()).toEqual([5, 6, 7, 8, 9]);
+  expect((await there.sessions.list(ownIdentity(account.id))).map(({ expiresAt }) => expiresAt).sort()).toEqual([
+    5, 6, 7, 8, 9,
+  ]);
   expect(await there.sessions.findLink("r1", 0)).toBeNull();
 });
 

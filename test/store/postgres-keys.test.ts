@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Store, WriteContext } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { day, newApiKey, type StoreWorld } from "../support/store-world.ts";
@@ -30,7 +31,7 @@ test("lookups of one turn of the event loop are one query, and give each caller 
 
 test("keys made at both servers at once stay within the limit", async () => {
   const account = await world.createAccount();
-  const plan = { companions: 10, keys: 10, tokensPerCompanion: 10, bytes: 1e9 };
+  const plan = { companions: 10, keys: 10, tokensPerCompanion: 10, members: 10, bytes: 1e9 };
   const context = (): WriteContext => world.context({ holdings: { free: plan, paid: plan } });
   const { results, reasons } = await servers.race(50, (store) =>
     store.apiKeys.create(account.id, newApiKey(), context()),
@@ -87,11 +88,18 @@ test("uses that both servers write in any order, beside changes of the same rows
   for (const account of accounts) {
     for (let made = 0; made < 6; made++) {
       const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
-      const session = { id: systemIds.uuid(), accountId: account.id, userAgent: null, ipPrefix: null, ...times };
+      const session = {
+        id: systemIds.uuid(),
+        accountId: account.id,
+        memberId: null,
+        userAgent: null,
+        ipPrefix: null,
+        ...times,
+      };
       await here.sessions.create(session, session.id, world.context());
     }
   }
-  const open = (await Promise.all(accounts.map(({ id }) => here.sessions.list(id)))).flat();
+  const open = (await Promise.all(accounts.map(({ id }) => here.sessions.list(ownIdentity(id))))).flat();
   servers.statements.length = 0;
   const writes = servers.race(40, async (store, number) => {
     const usedAt = world.clock.nowMs() + number;

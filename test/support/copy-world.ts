@@ -61,6 +61,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "sessions.account_id": ["accounts", "id"],
   "one_time_links.account_id": ["accounts", "id"],
   "recovery_codes.account_id": ["accounts", "id"],
+  "members.account_id": ["accounts", "id"],
   "visitor_keys.account_id": ["accounts", "id"],
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],
@@ -71,6 +72,14 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "mails.account_id": ["accounts", "id"],
   "mails.companion_id": ["companions", "id"],
   "mails.conversation_id": ["conversations", "id"],
+  "mail_days.account_id": ["accounts", "id"],
+  ...Object.fromEntries(
+    ["handoffs", "handoff_events", "message_authors", "conversation_notes", "read_marks", "contacts", "ratings"].map(
+      (table) => [`${table}.conversation_number`, ["conversations", "number"] as [string, string]],
+    ),
+  ),
+  "handoff_changes.account_id": ["accounts", "id"],
+  "presence.account_id": ["accounts", "id"],
   "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */
@@ -86,7 +95,11 @@ export async function makeOddStore(dataDir: string, { rows = 60, seed = 1 } = {}
   const database = openDatabase(dataDir, false);
   const random = createRandom(seed);
   database.run("BEGIN");
-  for (const table of copiedTables) fill(database, table, rows + random.below(20), random);
+  for (const table of copiedTables) {
+    // Where the key refers to another table's row, each has one.
+    const isOne = table.key.length === 1 && `${table.name}.${table.columns[table.key[0] ?? 0]?.name}` in references;
+    fill(database, table, isOne ? rows : rows + random.below(20), random);
+  }
   database.run("UPDATE messages SET conversation_number = -conversation_number, text = '' WHERE number % 11 = 0");
   database.run("INSERT INTO erased_ranges VALUES (11, 11, 90)");
   database.run("UPDATE tool_call_texts SET call_number = -call_number, text = '' WHERE number % 11 = 0");
@@ -103,11 +116,12 @@ function fill(database: Database, table: CopiedTable, rows: number, random: Rand
   const places = table.columns.map(() => "?").join(", ");
   const insert = database.prepare(`INSERT INTO "${table.name}" (${names}) VALUES (${places})`);
   for (let index = 1; index <= rows; index++) {
-    const values = table.columns.map(({ name, kind }, place): SQLQueryBindings => {
+    const values = table.columns.map(({ name, kind }, at): SQLQueryBindings => {
       const reference = references[`${table.name}.${name}`];
-      if (reference !== undefined) return pickFrom(database, reference, random);
+      const place = table.key.length === 1 && table.key[0] === at ? index : random.below(rows);
+      if (reference !== undefined) return pickFrom(database, reference, place);
       if (name === "number") return index * 3;
-      if (!table.key.includes(place) && nullable.has(name) && random.below(3) === 0) return null;
+      if (!table.key.includes(at) && nullable.has(name) && random.below(3) === 0) return null;
       return makeValue(kind, name, index, random);
     });
     insert.run(...values);
@@ -115,9 +129,9 @@ function fill(database: Database, table: CopiedTable, rows: number, random: Rand
   insert.finalize();
 }
 
-function pickFrom(database: Database, [table, column]: [string, string], random: Random): SQLQueryBindings {
+function pickFrom(database: Database, [table, column]: [string, string], place: number): SQLQueryBindings {
   const rows = database.query(`SELECT "${column}" FROM "${table}" ORDER BY "${column}"`).values();
-  return rows[random.below(rows.length)]?.[0] as SQLQueryBindings;
+  return rows[place % rows.length]?.[0] as SQLQueryBindings;
 }
 
 function makeValue(kind: Kind, name: string, index: number, random: Random): SQLQueryBindings {

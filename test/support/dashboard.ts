@@ -1,6 +1,12 @@
 /** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
+
+import type { NewMember } from "../../src/contracts/store/store.ts";
 import type { SignInPace } from "../../src/core/sign-in/attempts.ts";
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
+import { ownIdentity } from "../../src/domain/member.ts";
+import { makeOneTimeLink } from "../../src/domain/one-time-link.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { systemIds } from "../../src/lib/ids.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type TestServer, testContext } from "./app.ts";
 import { storeSession } from "./stored-session.ts";
@@ -25,7 +31,7 @@ export async function createAccountWithPassword(
 ): Promise<Account> {
   const account = await createAccount(fields);
   testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
-  await services.store.accounts.setPassword(account.id, await testHash, null, testContext());
+  await services.store.accounts.setPassword(ownIdentity(account.id), await testHash, null, testContext());
   return account;
 }
 
@@ -45,6 +51,29 @@ export async function openDashboard(
   const owner = account ?? (await server.createAccount(fields));
   const { sessionId, cookie } = await storeSession(server.services.store, owner.id, server.services.clock.nowMs());
   return { account: owner, sessionId, cookie, ...withCookie(server.url, cookie) };
+}
+
+export interface MemberDashboard extends Dashboard {
+  member: NewMember;
+}
+
+/** A session of a new member who has joined the owner's account; by default a responder for all of its companions. */
+export async function openMemberDashboard(
+  server: TestServer,
+  { account }: Pick<Dashboard, "account">,
+  fields: Partial<NewMember> = {},
+): Promise<MemberDashboard> {
+  const { members, sessions } = server.services.store;
+  const id = systemIds.uuid();
+  const defaults = { email: `${id}@team.example`, name: "Grace", role: "responder", companionIds: null } as const;
+  const member: NewMember = { id, ...defaults, ...fields };
+  const { kept } = makeOneTimeLink({ kind: "invitation", accountId: account.id, memberId: id }, systemIds, systemClock);
+  testHash ??= Bun.password.hash(testPassword, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
+  await members.create(account.id, member, { ...kept, expiresAt: 9e15 }, testContext());
+  await sessions.spendInvitation(kept.hash, await testHash, testContext());
+  const { clock, store } = server.services;
+  const { sessionId, cookie } = await storeSession(store, account.id, clock.nowMs(), id);
+  return { account, member, sessionId, cookie, ...withCookie(server.url, cookie) };
 }
 
 /** A client that sends the cookie, but nothing else that a browser would send. */

@@ -11,11 +11,17 @@ export interface StoredSession {
   cookie: string;
 }
 
-export async function storeSession(store: Store, accountId: string, nowMs = Date.now()): Promise<StoredSession> {
+export async function storeSession(
+  store: Store,
+  accountId: string,
+  nowMs = Date.now(),
+  memberId: string | null = null,
+): Promise<StoredSession> {
   const token = systemIds.secret(43);
   const session = {
     id: systemIds.uuid(),
     accountId,
+    memberId,
     userAgent: "test",
     ipPrefix: null,
     createdAt: nowMs,

@@ -157,6 +157,33 @@ test("a reset link from the command line sets a new password", async () => {
   expect(new URL(page.url()).hash).toBe("");
 });
 
+test("an invited member joins with their link, and signs in with their own address", async () => {
+  const { api, email } = await world.openAs("owner", "/app/account");
+  const grace = { email: "grace@team.example", name: "Grace", role: "owner" };
+  const { url } = (await api.call("POST", "/api/members", grace)).json;
+  const { page, complaints } = await world.open();
+  await page.goto(String(url));
+  await atPage(page, "Welcome to the team");
+  await page.getByLabel("New password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Join" }).click();
+  await atPage(page, "Companions");
+  await page.getByText("grace@team.example").waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+
+  const later = await world.open();
+  await later.page.goto(String(url));
+  await later.page.getByLabel("New password", { exact: true }).fill(password);
+  await later.page.getByRole("button", { name: "Join" }).click();
+  await later.page.getByText("This link has been used").waitFor();
+  await later.page.goto(`${world.server.url}/app`);
+  await later.page.getByLabel("E-mail").fill("Grace@team.example");
+  await later.page.getByLabel("Password", { exact: true }).fill(password);
+  await later.page.getByRole("button", { name: "Sign in" }).click();
+  await atPage(later.page, "Companions");
+  expect((await api.call("GET", "/api/members")).json.data).toMatchObject([{ email }, { email: grace.email }]);
+  expect(complaints).toEqual([]);
+});
+
 test("an operator adds an account, changes it, suspends and deletes it", async () => {
   const { page, api, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "New account" }).click();

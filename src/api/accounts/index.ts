@@ -1,7 +1,6 @@
 /** `/api/accounts`: operators add, change, suspend and delete accounts. */
-import { AppError } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
-import { knownBaseUrlOf } from "../../http/base-url.ts";
+import { requireBaseUrl } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { textQuery } from "../../http/query.ts";
@@ -115,20 +114,10 @@ export const accountRoutes: readonly Route[] = [
       errors: ["conflict"],
     }),
     async handle({ services, request, params, writeContext }) {
-      const baseUrl = knownBaseUrlOf(services.settings, request);
-      if (baseUrl === null) throw ownAddressUnknown();
+      const baseUrl = requireBaseUrl(services.settings, request);
       const { path, expiresAt } = await makeResetLink(services, params.id, writeContext());
       return { url: baseUrl + path, expires_at: toRfc3339(expiresAt) };
     },
   }),
   ...voiceAgentRoutes,
 ];
-
-/** Whoever has the link can sign in with it: it must not lead to a host named by a client or a proxy. */
-function ownAddressUnknown(): AppError {
-  return new AppError(
-    "conflict",
-    "The server does not know its own address, which the link needs: set COMPANIOND_PUBLIC_URL and restart it, or make " +
-      "the link with companiond account reset-link on its machine.",
-  );
-}

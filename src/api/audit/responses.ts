@@ -14,6 +14,13 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
   actor: t.Object({
     kind: OneOf(["key", "session", "cli", "system", "visitor", "model", "clock"] as const),
     id: Nullable(t.String({ description: "The key's or session's id.", examples: [exampleId] })),
+    member_id: Nullable(
+      t.String({
+        description: "Of a session: the member whose it was; null: the account's own sign-in.",
+        examples: [exampleId],
+      }),
+    ),
+    name: Nullable(t.String({ description: "That member's name at the time.", examples: ["Grace"] })),
     ip: Nullable(t.String({ description: "The client's address, cut to /24 or /48.", examples: ["192.0.2.0/24"] })),
     request_id: Nullable(t.String({ description: "The `X-Request-Id` of the call.", examples: [exampleId] })),
   }),
@@ -21,6 +28,7 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
     description:
       "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
       "`key.create`, `.revoke`, `.replace`, and `.expire` for one that gets an end when its creator is replaced; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+      "`member.create`, `.join`, `.update`, `.delete`; " +
       "`voice_agent.grant`, `.revoke`; " +
       "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",
     examples: ["companion.update"],
@@ -35,10 +43,13 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
 export type AuditEntry = Static<typeof AuditEntryObject>;
 
 export function toWireAuditEntry(entry: StoredEntry): AuditEntry {
-  const { kind, id, ipPrefix, requestId } = entry.actor;
+  const { kind, id, ipPrefix, requestId, member } = entry.actor;
   return {
     id: entry.id,
-    actor: { kind, id, ip: ipPrefix, request_id: requestId },
+    actor: {
+      ...{ kind, id, member_id: member?.id ?? null, name: member?.name ?? null },
+      ...{ ip: ipPrefix, request_id: requestId },
+    },
     action: entry.action,
     target_id: entry.targetId,
     details: toWireDetails(entry.details),

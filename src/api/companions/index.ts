@@ -20,7 +20,7 @@ import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody, testChatBody, toHistory, toWireTrace } from "./model.ts";
-import { CompanionObject, toWireCompanion } from "./responses.ts";
+import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 
 export const companionRoutes: readonly Route[] = [
@@ -78,7 +78,7 @@ export const companionRoutes: readonly Route[] = [
       const { updatedSinceMs } = page;
       const filters = { metadata, q: q === "" ? null : q, isEnabled, updatedSinceMs };
       const read = (part: PageRequest) => services.store.companions.list(principal.account.id, filters, part);
-      return collectList(page, read, toListedCompanion(fields));
+      return collectList(page, read, toListedCompanion(fields, principal));
     },
   }),
   route({
@@ -89,14 +89,17 @@ export const companionRoutes: readonly Route[] = [
     summary: "Read a companion",
     access: "companions:read",
     document: () => ({
+      description: "Members who are responders read it without `system_prompt` and `embed_token`, in lists as well.",
       headers: ["If-None-Match"],
       responses: {
         200: jsonResponse("The companion.", CompanionObject, "ETag"),
         304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag"] },
       },
     }),
-    handle: async ({ services, request, set, principal, params }) =>
-      respondVersioned(request, set, toWireCompanion(await getCompanion(services, principal, params.id))),
+    async handle({ services, request, set, principal, params }) {
+      const companion = await getCompanion(services, principal, params.id);
+      return respondVersioned(request, set, toShownCompanion(principal)(companion));
+    },
   }),
   route({
     id: "updateCompanion",

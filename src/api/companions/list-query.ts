@@ -1,10 +1,11 @@
 /** What the list of companions can be asked for beyond pages: which ones, and which of their fields. */
 import { Type as t } from "@sinclair/typebox";
+import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { updatedPageQuery } from "../../http/paging.ts";
 import { metadataFilters, type QueryPart, textQuery, valueQuery } from "../../http/query.ts";
 import { Text } from "../../http/schemas/schema.ts";
-import { CompanionObject, toWireCompanion, type Companion as WireCompanion } from "./responses.ts";
+import { CompanionObject, toShownCompanion, type Companion as WireCompanion } from "./responses.ts";
 
 /** Names in the order in which they appear, or null for all. */
 const fieldsQuery: QueryPart<ReadonlySet<string> | null> = {
@@ -44,11 +45,12 @@ export const companionListQuery = {
   metadata: metadataFilters,
 };
 
-/** As `toWireCompanion`, with only the fields asked for. */
+/** As the principal sees it, with only the fields asked for. */
 export function toListedCompanion(
   fields: ReadonlySet<string> | null,
+  principal: Principal,
 ): (companion: Companion) => Partial<WireCompanion> {
-  if (fields === null) return toWireCompanion;
-  return (companion) =>
-    Object.fromEntries(Object.entries(toWireCompanion(companion)).filter(([name]) => fields.has(name)));
+  const toWire = toShownCompanion(principal);
+  if (fields === null) return toWire;
+  return (companion) => Object.fromEntries(Object.entries(toWire(companion)).filter(([name]) => fields.has(name)));
 }

@@ -1,6 +1,7 @@
 /** Responses of the companion routes: their schemas, created on first use, and the conversion into them. */
 
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import type { Principal } from "../../domain/account.ts";
 import {
   newCompanionSettings,
   type Companion as StoredCompanion,
@@ -79,6 +80,15 @@ export function toWireCompanion(companion: StoredCompanion): Companion {
     created_by_key_id: companion.createdByKeyId,
     created_at: toRfc3339(companion.createdAt),
     updated_at: toRfc3339(companion.updatedAt),
+  };
+}
+
+/** Responders see neither prompts nor embed tokens, which the store keeps from them as well. */
+export function toShownCompanion(principal: Principal): (companion: StoredCompanion) => Partial<Companion> {
+  if (principal.keyId !== null || principal.member?.role !== "responder") return toWireCompanion;
+  return (companion) => {
+    const { system_prompt, embed_token, ...shown } = toWireCompanion(companion);
+    return shown;
   };
 }
 

@@ -7,7 +7,7 @@ const cookie = (name: string, where: string): JsonSchema => ({
   type: "apiKey",
   in: "cookie",
   name,
-  description: `The dashboard's session ${where}: from \`POST /api/session\`. It has every scope.`,
+  description: `The dashboard's session ${where}: from \`POST /api/session\`. It has every scope, but for members with fewer rights.`,
 });
 
 export const securitySchemes: Record<string, JsonSchema> = {
@@ -47,6 +47,7 @@ export function accessSentence(access: Access): string {
     visitor: "For verified visitors who have the embed token.",
     principal: "For every API key, whatever its scopes, and for the dashboard.",
     session: "For the dashboard alone.",
+    owner: "For the dashboard of the account's owners alone.",
     operator: "For the dashboard of operators alone.",
   }[access as Exclude<Access, Scope>];
 }

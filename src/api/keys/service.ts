@@ -38,7 +38,7 @@ export function prepareKey(
   if (errors.length > 0) throw invalidFields(errors);
   const sent = newKeyBody.check(settable);
   const lacking = sent.scopes.filter((scope) => !principal.scopes.includes(scope));
-  if (lacking.length > 0) throw insufficientScope([...new Set(lacking)]);
+  if (lacking.length > 0) throw insufficientScope([...new Set(lacking)], principal);
   const key = makeApiKey(ids.secret);
   const newKey = {
     id: ids.uuid(),

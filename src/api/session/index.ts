@@ -1,4 +1,5 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
+import { identityOf } from "../../domain/member.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
@@ -25,8 +26,8 @@ export const sessionRoutes: readonly Route[] = [
     access: "session",
     maySetUp: true,
     document: () => ({ responses: { 200: jsonResponse("Account, scopes and session.", SignedIn) } }),
-    handle: ({ services, request, principal: { account, session } }) =>
-      readWireSignedIn(services, account, session, baseUrlOf(services.settings, request)),
+    handle: ({ services, request, principal }) =>
+      readWireSignedIn(services, principal, principal.session, baseUrlOf(services.settings, request)),
   }),
   route({
     id: "signOut",
@@ -37,8 +38,8 @@ export const sessionRoutes: readonly Route[] = [
     access: "session",
     maySetUp: true,
     document: () => ({ responses: { 204: { description: "Signed out.", headers: ["Set-Cookie"] } } }),
-    async handle({ services, request, set, principal: { account, sessionId }, writeContext }) {
-      await services.store.sessions.revoke(account.id, sessionId, writeContext());
+    async handle({ services, request, set, principal, writeContext }) {
+      await services.store.sessions.revoke(identityOf(principal), principal.sessionId, writeContext());
       const name = cookieNameOf(services.settings, request);
       if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
     },
@@ -52,13 +53,13 @@ export const sessionRoutes: readonly Route[] = [
     access: "session",
     body: jsonBody(passwordChangeBody),
     document: () => ({
-      description: "All other sessions and all reset links of the account end.",
+      description: "All other sessions and all links of the person end.",
       responses: { 204: { description: "Changed.", headers: ["Set-Cookie"] } },
     }),
     async handle({ services, request, set, principal, readBody }) {
       const signedIn = await limitSignedIn(services, request, principal);
       await changePassword(services, signedIn, await readBody());
-      await renewDevice(services, request, set, principal.account.id);
+      await renewDevice(services, request, set, principal.account);
     },
   }),
   route({
@@ -66,17 +67,18 @@ export const sessionRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/sessions",
     tag: "Session",
-    summary: "List the account's sessions",
+    summary: "List the signed-in person's sessions",
     access: "session",
     query: { page: pageQuery },
     document: () => ({
       responses: { 200: jsonResponse("A page of sessions.", listOf(SessionObject, "SessionList")) },
     }),
-    async handle({ services, principal: { account, sessionId }, query }) {
+    async handle({ services, principal, query }) {
       const nowMs = services.clock.nowMs();
-      const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
+      const own = await services.store.sessions.list(identityOf(principal));
+      const alive = own.filter((session) => isAlive(session, nowMs));
       const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-      return toWireList(cutPage(newestFirst, query.page), (session) => toWireSession(session, sessionId));
+      return toWireList(cutPage(newestFirst, query.page), (session) => toWireSession(session, principal.sessionId));
     },
   }),
   route({
@@ -91,7 +93,7 @@ export const sessionRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, params, writeContext }) {
       const id = readId(params.id, "session");
-      if (!(await services.store.sessions.revoke(principal.account.id, id, writeContext()))) throw missing("session");
+      if (!(await services.store.sessions.revoke(identityOf(principal), id, writeContext()))) throw missing("session");
     },
   }),
   ...secondFactorRoutes,

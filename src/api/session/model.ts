@@ -1,14 +1,15 @@
 /** Sign-in, one-time links and sessions on the wire. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Session } from "../../contracts/store/store.ts";
+import type { Session, SignInAccess } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { type Account, scopes } from "../../domain/account.ts";
+import { type Account, scopesOf } from "../../domain/account.ts";
+import { identityOf } from "../../domain/member.ts";
 import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { findDemoToken } from "../../http/first-steps.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../http/schemas/account.ts";
 import { compileBody, Text } from "../../http/schemas/schema.ts";
-import { type SignedIn, toWireSession } from "./responses.ts";
+import { type SignedIn, toWirePerson, toWireSession } from "./responses.ts";
 
 type FactServices = Pick<Services, "settings" | "llm" | "voice">;
 
@@ -46,11 +47,13 @@ export const setUpBody = compileBody("SetUp", () => ({
 }));
 export type SetUp = Static<typeof setUpBody.schema>;
 
-export const passwordResetBody = compileBody("PasswordReset", () => ({
+const chosenPassword = () => ({
   secret: linkSecret(),
   password: newPasswordText(),
   totp: t.Optional(givenCode()),
-}));
+});
+export const passwordResetBody = compileBody("PasswordReset", chosenPassword);
+export const invitationBody = compileBody("Invitation", chosenPassword);
 export type PasswordReset = Static<typeof passwordResetBody.schema>;
 
 export const passwordChangeBody = compileBody("PasswordChange", () => ({
@@ -105,9 +108,10 @@ async function readWireSpending({ store, clock }: Pick<Services, "store" | "cloc
   };
 }
 
-/** Does not query the store for accounts without a second factor. */
-async function describeTotp({ settings, store }: Pick<Services, "settings" | "store">, account: Account) {
-  const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(account.id);
+/** Does not query the store for people without a second factor. */
+async function describeTotp({ settings, store }: Pick<Services, "settings" | "store">, access: SignInAccess) {
+  const { account } = access;
+  const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(identityOf(access));
   return {
     is_on: account.totpConfirmedAt !== null,
     is_required: mustHaveTotp(settings.requireTotp, account),
@@ -118,17 +122,19 @@ async function describeTotp({ settings, store }: Pick<Services, "settings" | "st
 /** Who is signed in, what they may do, and how much is left of it. */
 export async function readWireSignedIn(
   services: Services,
-  account: Account,
+  access: SignInAccess,
   session: Session,
   baseUrl: string,
 ): Promise<SignedIn> {
+  const { account, member } = access;
   // It belongs to an account that nobody signs in to: who runs the server would look for it in vain.
   const demoToken = account.role === "operator" ? await findDemoToken(services) : null;
   return {
     account: toWireAccount(account),
-    scopes: [...scopes],
+    member: member && toWirePerson(member),
+    scopes: [...scopesOf(member)],
     session: toWireSession(session, session.id),
-    totp: await describeTotp(services, account),
+    totp: await describeTotp(services, access),
     server: toWireServer(services, account, baseUrl, demoToken),
     holdings: await readWireHoldings(services, account),
     spending: await readWireSpending(services, account),

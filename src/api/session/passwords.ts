@@ -1,8 +1,9 @@
-/** Sets new passwords, for signed-in owners or with a one-time link. */
-import type { OneTimeLink } from "../../contracts/store/store.ts";
-import type { Account } from "../../domain/account.ts";
+/** Sets new passwords, for people who are signed in or with a one-time link. */
+import type { OneTimeLink, SignInAccess } from "../../contracts/store/store.ts";
+import { asMember } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError } from "../../domain/errors.ts";
+import { identityOf } from "../../domain/member.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
@@ -24,11 +25,11 @@ export async function changePassword(
   sent: PasswordChange,
 ): Promise<void> {
   await requirePassword(services, signedIn, { param: "current_password", password: sent.current_password });
-  const { visitor, account, sessionId } = signedIn;
+  const { visitor, sessionId } = signedIn;
   const passwordHash = await whileQuiet(() => hashPassword(sent.new_password));
-  const context = contextOf(services, visitor, sessionId);
-  const changed = await services.store.accounts.setPassword(account.id, passwordHash, sessionId, context);
-  if (changed === null) throw missing("account");
+  const context = contextOf(services, visitor, signedIn);
+  const { setPassword } = services.store.accounts;
+  if (!(await setPassword(identityOf(signedIn), passwordHash, sessionId, context))) throw missing("account");
 }
 
 /** Creates the operator of a new installation. */
@@ -42,10 +43,10 @@ export async function setUp(services: SessionServices, visitor: Visitor, sent: S
   const account = await services.store.sessions.spendSetUpLink(link.hash, operator, context);
   // Somebody else was first, with the same link or with a password set on the command line.
   if (account === null) throw (await services.store.accounts.hasAnyPassword()) ? isSetUpAlready() : linkGone();
-  return openSession(services, visitor, account, passwordHash);
+  return openSession(services, visitor, { account, member: null }, passwordHash);
 }
 
-/** Sets the password of the link's account and ends all its sessions except the new one. */
+/** Sets the password of the account's own sign-in, and ends all its sessions except the new one. */
 export async function resetPassword(
   services: SessionServices,
   visitor: Visitor,
@@ -54,26 +55,49 @@ export async function resetPassword(
   const link = await getLink(services, sent.secret, "reset");
   const found = link.accountId === null ? null : await services.store.accounts.findById(link.accountId);
   if (found === null) throw linkGone();
-  if (found.totpConfirmedAt !== null) await requireSecondFactor(services, { visitor, link, account: found }, sent);
+  const own = { account: found, member: null };
+  await requireSecondFactor(services, { visitor, link, ...own }, sent);
   const passwordHash = await whileQuiet(() => hashPassword(sent.password));
   const context = contextOf(services, visitor, null);
   const account = await services.store.sessions.spendResetLink(link.hash, passwordHash, context);
   if (account === null) throw linkGone();
   if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
   // The account as it was when its second factor was checked.
+  return openSession(services, visitor, own, passwordHash);
+}
+
+/** Joins the member, or lets one who has joined choose another password; ends their sessions except the new one. */
+export async function acceptInvitation(
+  services: SessionServices,
+  visitor: Visitor,
+  sent: PasswordReset,
+): Promise<NewSession> {
+  const link = await getLink(services, sent.secret, "invitation");
+  const { members, sessions, accounts } = services.store;
+  const { accountId, memberId } = link;
+  if (accountId === null || memberId === null) throw linkGone();
+  const [account, member] = await Promise.all([accounts.findById(accountId), members.find(accountId, memberId)]);
+  if (account === null || member === null) throw linkGone();
+  const found = { account: asMember(account, member), member };
+  await requireSecondFactor(services, { visitor, link, ...found }, sent);
+  const passwordHash = await whileQuiet(() => hashPassword(sent.password));
+  const joined = await sessions.spendInvitation(link.hash, passwordHash, contextOf(services, visitor, null));
+  if (joined === null) throw linkGone();
+  if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
   return openSession(services, visitor, found, passwordHash);
 }
 
 /** A link replaces only the password. */
 async function requireSecondFactor(
   services: SessionServices,
-  { visitor, link, account }: { visitor: Visitor; link: OneTimeLink; account: Account },
+  { visitor, link, ...access }: SignInAccess & { visitor: Visitor; link: OneTimeLink },
   sent: PasswordReset,
 ): Promise<void> {
+  if (access.account.totpConfirmedAt === null) return;
   const client = { subject: `link ${link.hash}`, isFamiliar: true };
-  const refusal = await services.signInAttempts.run(client, account.email, async (attempt) => {
+  const refusal = await services.signInAttempts.run(client, access.account.email, async (attempt) => {
     const context = contextOf(services, visitor, null);
-    const refused = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
+    const refused = await refuseWithoutSecondFactor(services, attempt, identityOf(access), sent.totp, context);
     return refused ?? { verdict: "right", value: null };
   });
   if (refusal !== null) throw refusal;
@@ -96,5 +120,5 @@ function isSetUpAlready(): AppError {
 }
 
 function linkGone(): AppError {
-  return new AppError("not_found", "This link has already been used, or is older than 30 minutes. Ask for a new one.");
+  return new AppError("not_found", "This link has been used, has been replaced, or is too old. Ask for a new one.");
 }

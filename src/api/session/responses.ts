@@ -3,6 +3,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Session as StoredSession } from "../../contracts/store/store.ts";
 import { scopes } from "../../domain/account.ts";
+import { type Member, memberRoles } from "../../domain/member.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
 import { AccountObject } from "../../http/schemas/account.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
@@ -100,8 +101,26 @@ export const RecoveryCodes = namedObject("RecoveryCodes", () => ({
 }));
 export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
+const PersonObject = namedObject(
+  "SignedInMember",
+  () => ({
+    id: t.String({ format: "uuid" }),
+    name: t.String({ examples: ["Grace"] }),
+    role: OneOf(memberRoles),
+    companion_ids: Nullable(
+      t.Array(t.String({ format: "uuid" }), { description: "The only companions that they see; null: all." }),
+    ),
+  }),
+  { description: "The member who is signed in; null: the account's own sign-in." },
+);
+
+export function toWirePerson({ id, name, role, companionIds }: Member): Static<typeof PersonObject> {
+  return { id, name: name ?? "", role, companion_ids: companionIds && [...companionIds] };
+}
+
 export const SignedIn = namedObject("SignedIn", () => ({
   account: AccountObject,
+  member: Nullable(PersonObject),
   scopes: t.Array(OneOf(scopes), { description: "What it may do." }),
   session: SessionObject,
   totp: TotpFacts,

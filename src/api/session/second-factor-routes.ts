@@ -1,4 +1,4 @@
-/** `/api/session/totp`: the signed-in account's second factor. */
+/** `/api/session/totp`: the signed-in person's second factor. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -40,7 +40,7 @@ export const secondFactorRoutes: readonly Route[] = [
     status: 201,
     body: jsonBody(totpConfirmBody),
     document: () => ({
-      description: "All other sessions of the account end.",
+      description: "All other sessions of the person end.",
       responses: { 201: jsonResponse("Recovery codes, shown this once.", RecoveryCodes, "Set-Cookie") },
       errors: ["conflict"],
     }),
@@ -48,7 +48,7 @@ export const secondFactorRoutes: readonly Route[] = [
       const signedIn = await limitSignedIn(services, request, principal);
       const { code } = await readBody();
       const codes = await confirmSecondFactor(services, signedIn, code);
-      await renewDevice(services, request, set, principal.account.id);
+      await renewDevice(services, request, set, principal.account);
       return { recovery_codes: codes };
     },
   }),
@@ -68,7 +68,7 @@ export const secondFactorRoutes: readonly Route[] = [
       const signedIn = await limitSignedIn(services, request, principal);
       const { password } = await readBody();
       await turnOffSecondFactor(services, signedIn, password);
-      await renewDevice(services, request, set, principal.account.id);
+      await renewDevice(services, request, set, principal.account);
     },
   }),
 ];

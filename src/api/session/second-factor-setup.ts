@@ -1,5 +1,6 @@
-/** Sets up the second factor of the signed-in account, and removes it. */
+/** Sets up the second factor of the signed-in person, and removes it. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import { identityOf, personIdOf } from "../../domain/member.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
 import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
@@ -10,13 +11,14 @@ import { contextOf, type SessionServices } from "./visitor.ts";
 /** `host` tells several servers apart in the authenticator app. */
 export async function beginSecondFactor(
   services: SessionServices,
-  { visitor, account, sessionId }: SignedInVisitor,
+  { visitor, account, member, sessionId }: SignedInVisitor,
   host: string,
 ): Promise<{ secret: string; otpauth_url: string }> {
+  const person = identityOf({ account, member });
   const secret = services.ids.bytes(totpSecretBytes);
-  const sealed = await sealSecret(services, account.id, secret);
-  const context = contextOf(services, visitor, sessionId);
-  if (!(await services.store.secondFactors.begin(account.id, sealed, context))) throw isOnAlready();
+  const sealed = await sealSecret(services, person, secret);
+  const context = contextOf(services, visitor, { sessionId, member });
+  if (!(await services.store.secondFactors.begin(person, sealed, context))) throw isOnAlready();
   // A colon would end the issuer, and IPv6 addresses contain colons.
   const issuer = `companiond ${host.replaceAll(/[[\]:]+/g, " ").trim()}`;
   return { secret: toBase32(secret), otpauth_url: otpauthUrl(secret, { issuer, account: account.email }) };
@@ -25,23 +27,24 @@ export async function beginSecondFactor(
 /** Returns the recovery codes, of which only hashes are stored. */
 export async function confirmSecondFactor(
   services: SessionServices,
-  { visitor, account, sessionId }: SignedInVisitor,
+  signedIn: SignedInVisitor,
   code: string,
 ): Promise<string[]> {
   const { secondFactors } = services.store;
-  const factor = await secondFactors.find(account.id);
+  const person = identityOf(signedIn);
+  const factor = await secondFactors.find(person);
   if (factor === null)
     throw new AppError("conflict", "There is no secret to confirm. Start with POST /api/session/totp.");
   if (factor.confirmedAt !== null) throw isOnAlready();
   const { sealedSecret } = factor;
-  const secret = await openSecret(services, account.id, sealedSecret);
+  const secret = await openSecret(services, person, sealedSecret);
   const step = findTotpStep(secret, readCode(code) ?? "", { nowMs: services.clock.nowMs(), lastStep: null });
   if (step === null) throw wrongCode();
   const codes = makeRecoveryCodes(services.ids);
-  const recoveryHashes = codes.map((one) => hashRecoveryCode(account.id, one) ?? "");
-  const confirmation = { sealedSecret, step, recoveryHashes, keptSessionId: sessionId };
-  const context = contextOf(services, visitor, sessionId);
-  if (!(await secondFactors.confirm(account.id, confirmation, context))) {
+  const recoveryHashes = codes.map((one) => hashRecoveryCode(personIdOf(person), one) ?? "");
+  const confirmation = { sealedSecret, step, recoveryHashes, keptSessionId: signedIn.sessionId };
+  const context = contextOf(services, signedIn.visitor, signedIn);
+  if (!(await secondFactors.confirm(person, confirmation, context))) {
     throw new AppError("conflict", "Another set-up was started in the meantime. Use the secret that was shown last.");
   }
   return codes;
@@ -52,10 +55,9 @@ export async function turnOffSecondFactor(
   signedIn: SignedInVisitor,
   password: string,
 ): Promise<void> {
-  const { visitor, account, sessionId } = signedIn;
   await requirePassword(services, signedIn, { param: "password", password });
-  const context = contextOf(services, visitor, sessionId);
-  if (!(await services.store.secondFactors.remove(account.id, context))) throw missing("second factor");
+  const context = contextOf(services, signedIn.visitor, signedIn);
+  if (!(await services.store.secondFactors.remove(identityOf(signedIn), context))) throw missing("second factor");
 }
 
 function isOnAlready(): AppError {

@@ -1,8 +1,8 @@
-/** Checks the second factor of accounts that have one: the current code or a recovery code. */
+/** Checks the second factor of people who have one: the current code or a recovery code. */
 import type { SecondFactor, WriteContext } from "../../contracts/store/store.ts";
 import type { Attempt, Verdict } from "../../core/sign-in/attempts.ts";
-import type { Account } from "../../domain/account.ts";
 import type { AppError } from "../../domain/errors.ts";
+import { type Identity, personIdOf } from "../../domain/member.ts";
 import { hashRecoveryCode, totpSecretName } from "../../domain/second-factor.ts";
 import { totpRequired } from "../../http/principal-guard.ts";
 import { findTotpStep } from "../../lib/totp.ts";
@@ -12,17 +12,17 @@ import type { SessionServices } from "./visitor.ts";
 export async function refuseWithoutSecondFactor(
   services: SessionServices,
   attempt: Attempt,
-  account: Account,
+  person: Identity,
   sent: string | undefined,
   context: WriteContext,
 ): Promise<{ verdict: Verdict; value: AppError } | null> {
-  const factor = await services.store.secondFactors.find(account.id);
+  const factor = await services.store.secondFactors.find(person);
   if (factor === null || factor.confirmedAt === null) return null;
   if (sent === undefined) {
     const value = totpRequired("Send the code of your authenticator app, or a recovery code, as well.");
     return { verdict: "uncounted", value };
   }
-  if (await attempt.guessCode(() => takeCode(services, account.id, factor, sent, context))) return null;
+  if (await attempt.guessCode(() => takeCode(services, person, factor, sent, context))) return null;
   const value = totpRequired("This code is wrong or has already been used. Send the one that is shown now.");
   return { verdict: "wrong", value };
 }
@@ -30,7 +30,7 @@ export async function refuseWithoutSecondFactor(
 /** Uses up the code; true only once per code. */
 async function takeCode(
   services: SessionServices,
-  accountId: string,
+  person: Identity,
   factor: SecondFactor,
   sent: string,
   context: WriteContext,
@@ -38,12 +38,12 @@ async function takeCode(
   const { secondFactors } = services.store;
   const digits = readCode(sent);
   if (digits === null) {
-    const hash = hashRecoveryCode(accountId, sent);
-    return hash !== null && (await secondFactors.takeRecoveryCode(accountId, hash, context));
+    const hash = hashRecoveryCode(personIdOf(person), sent);
+    return hash !== null && (await secondFactors.takeRecoveryCode(person, hash, context));
   }
-  const secret = await openSecret(services, accountId, factor.sealedSecret);
+  const secret = await openSecret(services, person, factor.sealedSecret);
   const step = findTotpStep(secret, digits, { nowMs: services.clock.nowMs(), lastStep: factor.lastStep });
-  return step !== null && (await secondFactors.takeStep(accountId, step));
+  return step !== null && (await secondFactors.takeStep(person, step));
 }
 
 /** The six digits, however the app groups them; null if the text is not such a code. */
@@ -54,16 +54,16 @@ export function readCode(sent: string): string | null {
 
 export async function sealSecret(
   { sealing }: Pick<SessionServices, "sealing">,
-  accountId: string,
+  person: Identity,
   secret: Uint8Array,
 ): Promise<string> {
-  return await sealing.seal(totpSecretName(accountId), secret.toHex());
+  return await sealing.seal(totpSecretName(personIdOf(person)), secret.toHex());
 }
 
 export async function openSecret(
   { sealing }: Pick<SessionServices, "sealing">,
-  accountId: string,
+  person: Identity,
   sealed: string,
 ): Promise<Uint8Array> {
-  return Uint8Array.fromHex(await sealing.open(totpSecretName(accountId), sealed));
+  return Uint8Array.fromHex(await sealing.open(totpSecretName(personIdOf(person)), sealed));
 }

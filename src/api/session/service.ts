@@ -1,10 +1,10 @@
 /** Signing in with a password, and the session that starts with it. */
-import type { Session } from "../../contracts/store/store.ts";
+import type { Session, SignInAccess } from "../../contracts/store/store.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
-import type { Account } from "../../domain/account.ts";
 import { type DeviceClaim, isDeviceOf } from "../../domain/device.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import { identityOf, personIdOf } from "../../domain/member.ts";
 import { lifetimeMs, sessionTokenLength } from "../../domain/session.ts";
 import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
@@ -13,8 +13,7 @@ import type { SignIn } from "./model.ts";
 import { refuseWithoutSecondFactor } from "./second-factor.ts";
 import { actorOf, contextOf, type SessionServices, type Visitor } from "./visitor.ts";
 
-export interface NewSession {
-  account: Account;
+export interface NewSession extends SignInAccess {
   session: Session;
   /** For the cookie; only its hash is stored. */
   token: string;
@@ -23,16 +22,16 @@ export interface NewSession {
 }
 
 /** A visitor with an open session. */
-export interface SignedInVisitor {
+export interface SignedInVisitor extends SignInAccess {
   visitor: Visitor;
-  account: Account;
   sessionId: string;
 }
 
-/** Whether the browser has signed in to this account before. */
+/** Whether the browser has signed in with this address before. */
 export async function isFamiliar(services: SessionServices, device: DeviceClaim, typedEmail: string): Promise<boolean> {
-  const { account, passwordHash } = await findAccess(services, normalizeEmail(typedEmail) ?? "");
-  if (account === null || passwordHash === null) return false;
+  const access = await services.store.sessions.findAccess(normalizeEmail(typedEmail) ?? "");
+  if (access === null || access.passwordHash === null) return false;
+  const { account, passwordHash } = access;
   return isDeviceOf(device, { ...account, passwordHash }, services.clock.nowMs());
 }
 
@@ -44,26 +43,27 @@ export async function signIn(
   sent: SignIn,
 ): Promise<NewSession> {
   const email = normalizeEmail(sent.email) ?? "";
-  type Entry = { account: Account; passwordHash: string };
+  type Entry = SignInAccess & { passwordHash: string };
   const entry = await services.signInAttempts.run<Entry | AppError>(client, email, async (attempt) => {
     // Read now: the password may have changed while this attempt waited.
-    const { account, passwordHash } = await findAccess(services, email);
+    const access = await services.store.sessions.findAccess(email);
+    const passwordHash = access?.passwordHash ?? null;
     const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
-    if (account === null || passwordHash === null || !isRight || account.suspendedAt !== null) {
-      if (account !== null) noteRefusal(services, visitor, account, attempt.accountFailures);
+    if (access === null || passwordHash === null || !isRight || access.account.suspendedAt !== null) {
+      if (access !== null) noteRefusal(services, visitor, access, attempt.accountFailures);
       return { verdict: "wrong", value: unauthorized("E-mail address or password is wrong.") };
     }
     const context = contextOf(services, visitor, null);
-    const refusal = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
-    if (refusal === null) return { verdict: "right", value: { account, passwordHash } };
-    if (refusal.verdict === "wrong") noteRefusal(services, visitor, account, attempt.accountFailures);
+    const refusal = await refuseWithoutSecondFactor(services, attempt, identityOf(access), sent.totp, context);
+    if (refusal === null) return { verdict: "right", value: { ...access, passwordHash } };
+    if (refusal.verdict === "wrong") noteRefusal(services, visitor, access, attempt.accountFailures);
     return refusal;
   });
   if (entry instanceof AppError) throw entry;
-  return openSession(services, visitor, entry.account, entry.passwordHash);
+  return openSession(services, visitor, entry, entry.passwordHash);
 }
 
-/** Throws `invalid_request` for `param` if this is not the password of the signed-in account. */
+/** Throws `invalid_request` for `param` if this is not the password of the signed-in person. */
 export async function requirePassword(
   services: SessionServices,
   { account, sessionId }: SignedInVisitor,
@@ -71,46 +71,40 @@ export async function requirePassword(
 ): Promise<void> {
   const client = { subject: `session ${sessionId}`, isFamiliar: true };
   const isRight = await services.signInAttempts.run(client, account.email, async () => {
-    const hash = await services.store.accounts.findPasswordHash(account.id);
-    const isRight = await comparePassword(password, hash, "familiar");
+    const access = await services.store.sessions.findAccess(account.email);
+    const isRight = await comparePassword(password, access?.passwordHash ?? null, "familiar");
     return { verdict: isRight ? "right" : "wrong", value: isRight };
   });
   if (!isRight) throw invalidFields([{ param, detail: "This is not the account's password." }]);
 }
 
 /**
- * Every sign-in gets a new token: an existing cookie is never reused. Throws `unauthorized` if the account's password
+ * Every sign-in gets a new token: an existing cookie is never reused. Throws `unauthorized` if the person's password
  * or second factor has changed since it was checked.
  */
 export async function openSession(
   services: SessionServices,
   visitor: Visitor,
-  account: Account,
+  { account, member }: SignInAccess,
   passwordHash: string,
 ): Promise<NewSession> {
   const nowMs = services.clock.nowMs();
   const token = services.ids.secret(sessionTokenLength);
   const session: Session = {
     id: services.ids.uuid(),
-    accountId: account.id,
+    ...identityOf({ account, member }),
     userAgent: visitor.userAgent,
     ipPrefix: visitor.ipPrefix,
     createdAt: nowMs,
     lastUsedAt: nowMs,
     expiresAt: nowMs + lifetimeMs,
   };
-  const context = contextOf(services, visitor, session.id);
+  const context = contextOf(services, visitor, { sessionId: session.id, member });
   const shown = { passwordHash, totpConfirmedAt: account.totpConfirmedAt };
   if (!(await services.store.sessions.create(session, sha256Hex(token), context, shown))) {
     throw unauthorized("The password or second factor has just been changed. Sign in again.");
   }
-  return { account, session, token, passwordHash };
-}
-
-async function findAccess({ store }: SessionServices, email: string) {
-  const account = await store.accounts.findByEmail(email);
-  const passwordHash = account === null ? null : await store.accounts.findPasswordHash(account.id);
-  return { account, passwordHash };
+  return { account, member, session, token, passwordHash };
 }
 
 function comparePassword(password: string, hash: string | null, lane: PasswordLane): Promise<boolean> {
@@ -118,16 +112,16 @@ function comparePassword(password: string, hash: string | null, lane: PasswordLa
 }
 
 /** Not awaited: the response to a wrong password must not take longer if the account exists. */
-function noteRefusal(services: SessionServices, visitor: Visitor, account: Account, failures: number): void {
+function noteRefusal(services: SessionServices, visitor: Visitor, access: SignInAccess, failures: number): void {
   // A guesser must not fill the disk.
   if (failures > 20 && failures % 100 !== 0) return;
   services.store.audit
     .record({
       id: services.ids.uuid(),
-      accountId: account.id,
+      accountId: access.account.id,
       actor: actorOf(visitor, null),
       action: "session.refuse",
-      targetId: account.id,
+      targetId: personIdOf(identityOf(access)),
       details: { failures },
       createdAt: services.clock.nowMs(),
     })

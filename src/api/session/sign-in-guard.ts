@@ -4,6 +4,7 @@ import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";
 import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
 import { AppError } from "../../domain/errors.ts";
+import { identityOf } from "../../domain/member.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
@@ -59,10 +60,10 @@ export async function limitSignIn(
 export async function limitSignedIn(
   services: Services,
   request: Request,
-  { account, sessionId }: OpenedSession,
+  { account, member, sessionId }: OpenedSession,
 ): Promise<SignedInVisitor> {
   await limitSignIn(services, { limitSubject: `session ${sessionId}`, networks: null });
-  return { visitor: visitorOf(services, request), account, sessionId };
+  return { visitor: visitorOf(services, request), account, member, sessionId };
 }
 
 /**
@@ -104,21 +105,20 @@ export async function respondSignedIn(
     renderCookie(cookieName, token, lifetimeMs / 1000),
     deviceCookieOf(services, cookieName, account, made.passwordHash),
   ];
-  return readWireSignedIn(services, account, session, baseUrlOf(services.settings, request));
+  return readWireSignedIn(services, made, session, baseUrlOf(services.settings, request));
 }
 
-/** For the browser that has just changed what its cookie was derived from: the account's password or second factor. */
+/** For the browser that has just changed what its cookie was derived from: the person's password or second factor. */
 export async function renewDevice(
   services: Services,
   request: Request,
   set: ResponseHead,
-  accountId: string,
+  { email }: Pick<Account, "email">,
 ): Promise<void> {
-  const { accounts } = services.store;
-  const [account, passwordHash] = [await accounts.findById(accountId), await accounts.findPasswordHash(accountId)];
+  const access = await services.store.sessions.findAccess(email);
   const name = cookieNameOf(services.settings, request);
-  if (name === null || account === null || passwordHash === null) return;
-  set.headers["set-cookie"] = deviceCookieOf(services, name, account, passwordHash);
+  if (name === null || access === null || access.passwordHash === null) return;
+  set.headers["set-cookie"] = deviceCookieOf(services, name, access.account, access.passwordHash);
 }
 
 function deviceCookieOf(services: Services, cookieName: string, account: Account, passwordHash: string): string {
@@ -131,7 +131,7 @@ async function endSessionBefore(services: Services, request: Request): Promise<v
   const before: OpenedSession | null = await findSessionPrincipal(services, request);
   if (before === null) return;
   const context = writeContext(services, request, before);
-  await services.store.sessions.revoke(before.account.id, before.sessionId, context);
+  await services.store.sessions.revoke(identityOf(before), before.sessionId, context);
 }
 
 function tlsRequired(services: Services, request: Request): AppError {

@@ -3,8 +3,8 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { jsonBody, signInBodyLimitBytes } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { passwordResetBody, setUpBody, signInBody } from "./model.ts";
-import { resetPassword, setUp } from "./passwords.ts";
+import { invitationBody, passwordResetBody, setUpBody, signInBody } from "./model.ts";
+import { acceptInvitation, resetPassword, setUp } from "./passwords.ts";
 import { SignedIn } from "./responses.ts";
 import { signIn } from "./service.ts";
 import { admitSignIn, limitSignIn, openSignIn, respondSignedIn } from "./sign-in-guard.ts";
@@ -68,7 +68,7 @@ export const signInRoutes: readonly Route[] = [
     body: jsonBody(passwordResetBody),
     document: () => ({
       description:
-        "All other sessions and links of the account end. If it has a second factor, the response is 401 `totp_required`, " +
+        "All other sessions and links of the account's own sign-in end. If it has a second factor, the response is 401 `totp_required`, " +
         "and the link stays valid, until `totp` is right too.",
       responses: makeResponses(),
       errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "rate_limited"],
@@ -77,6 +77,29 @@ export const signInRoutes: readonly Route[] = [
       const { visitor, cookieName } = openSignIn(services, request, set);
       await limitSignIn(services, clientOf(services, request));
       const made = await resetPassword(services, visitor, await readBody());
+      return respondSignedIn(services, request, set, cookieName, made);
+    },
+  }),
+  route({
+    id: "acceptInvitation",
+    method: "POST",
+    path: "/api/session/invitation",
+    tag: "Session",
+    summary: "Use a member's link: choose a password and sign in",
+    access: "public",
+    status: 201,
+    body: jsonBody(invitationBody),
+    document: () => ({
+      description:
+        "Who had not joined the account, has joined it. All other sessions and links of the member end. A second factor is asked " +
+        "for as with reset links. 409 if the address signs in already, to another account or as another member.",
+      responses: makeResponses(),
+      errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "conflict", "rate_limited"],
+    }),
+    async handle({ services, request, set, readBody }) {
+      const { visitor, cookieName } = openSignIn(services, request, set);
+      await limitSignIn(services, clientOf(services, request));
+      const made = await acceptInvitation(services, visitor, await readBody());
       return respondSignedIn(services, request, set, cookieName, made);
     },
   }),

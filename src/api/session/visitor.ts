@@ -1,6 +1,8 @@
 /** The client of the sign-in routes, before there is a principal and beside it. */
 import type { AuditActor, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
+import type { SessionPrincipal } from "../../domain/account.ts";
+import { actingMember } from "../../domain/member.ts";
 
 export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing" | "signInAttempts">;
 
@@ -12,14 +14,16 @@ export interface Visitor {
   requestId: string;
 }
 
+type SignedIn = Pick<SessionPrincipal, "sessionId" | "member">;
+
 export function contextOf(
   { clock, ids }: Pick<SessionServices, "clock" | "ids">,
   visitor: Visitor,
-  sessionId: string | null,
+  signedIn: SignedIn | null,
 ): WriteContext {
-  return { actor: actorOf(visitor, sessionId), nowMs: clock.nowMs(), auditId: ids.uuid() };
+  return { actor: actorOf(visitor, signedIn), nowMs: clock.nowMs(), auditId: ids.uuid() };
 }
 
-export function actorOf(visitor: Visitor, sessionId: string | null): AuditActor {
-  return { kind: "session", id: sessionId, ipPrefix: visitor.ipPrefix, requestId: visitor.requestId };
+export function actorOf({ ipPrefix, requestId }: Visitor, signedIn: SignedIn | null): AuditActor {
+  return { kind: "session", id: signedIn?.sessionId ?? null, ipPrefix, requestId, ...actingMember(signedIn) };
 }

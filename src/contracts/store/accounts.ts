@@ -1,5 +1,6 @@
 /** Accounts, which own companions and may sign in. */
 import type { Account, Plan, Role } from "../../domain/account.ts";
+import type { Identity } from "../../domain/member.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewAccount {
@@ -28,12 +29,10 @@ export interface Held {
 }
 
 export interface AccountStore {
-  /** Rejects with `invalid_request` on `email` if the address is taken. Audit: `account.create`. */
+  /** Rejects with `invalid_request` on `email` if the address signs in already, a joined member among them. Audit: `account.create`. */
   create(account: NewAccount, context: WriteContext): Promise<Account>;
   findById(id: string): Promise<Account | null>;
   findByEmail(email: string): Promise<Account | null>;
-  /** The stored password hash, or null if the account is unknown or has none. */
-  findPasswordHash(accountId: string): Promise<string | null>;
   /** Null if there is no such account. Never counts companions one by one. */
   findHeld(accountId: string): Promise<Held | null>;
   /** All accounts, oldest first, without paging: operators create them by hand. */
@@ -43,15 +42,15 @@ export interface AccountStore {
   /** Null if there is no such account. Audit: `account.update`, naming the changed fields. */
   update(id: string, patch: AccountPatch, context: WriteContext): Promise<Account | null>;
   /**
-   * Ends the account's reset links and all its sessions except `keptSessionId` in the same write. Null if there is no
-   * such account. Audit: `account.update`, never with the hash.
+   * Ends the person's links and all their sessions except `keptSessionId` in the same write. False if there is no such
+   * person. Audit: `account.update` or `member.update`, never with the hash.
    */
   setPassword(
-    id: string,
+    person: Identity,
     passwordHash: string,
     keptSessionId: string | null,
     context: WriteContext,
-  ): Promise<Account | null>;
+  ): Promise<boolean>;
   /** Deletes the account and everything it owns; usage is kept. False if absent. Audit: `account.delete`. */
   delete(id: string, context: WriteContext): Promise<boolean>;
 }

@@ -9,6 +9,8 @@ export interface AuditActor {
   /** The client's address cut to /24 or /48; null for all others. */
   ipPrefix: string | null;
   requestId: string | null;
+  /** Who it was, if not the account's own sign-in: kept by name, since the entry outlives the member. */
+  member?: { id: string; name: string } | null;
 }
 
 export interface AuditEntry {

@@ -33,7 +33,10 @@ export interface SchemaFacts {
 export interface StoredFacts {
   /** What the key of sealed secrets must open; null if nothing was sealed yet. */
   readonly proof: string | null;
-  /** Whether any account has a second factor or a tool, or has or had a visitor key, which only that key opens. */
+  /**
+   * Whether any account has a second factor, a tool, or what people and visitors left for each other, or has or had a
+   * visitor key, which only that key opens.
+   */
   readonly hasSealed: boolean;
   /** Whether any account has a budget that stops calls. */
   readonly hasStopBudgets: boolean;

@@ -1,4 +1,5 @@
-/** Second factors of accounts, and the sealed values of the server itself. */
+/** Second factors of people, and the sealed values of the server itself. */
+import type { Identity } from "../../domain/member.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface SecondFactor {
@@ -16,27 +17,27 @@ export interface SecondFactorConfirmation {
   step: number;
   /** SHA-256 of each code. */
   recoveryHashes: readonly string[];
-  /** The only session to keep: all others of the account were opened without the second factor. */
+  /** The only session to keep: all others of the person were opened without the second factor. */
   keptSessionId: string;
 }
 
 export interface SecondFactorStore {
-  find(accountId: string): Promise<SecondFactor | null>;
-  /** Addresses of accounts that have a secret, confirmed or not, oldest first, at most `limit`. */
+  find(person: Identity): Promise<SecondFactor | null>;
+  /** Addresses of people who have a secret, confirmed or not, oldest first, at most `limit`. */
   listHolders(limit: number): Promise<string[]>;
   /**
    * Stores a new secret, replacing an unconfirmed one; false, changing nothing, if one is confirmed. Audit:
    * `totp.begin`.
    */
-  begin(accountId: string, sealedSecret: string, context: WriteContext): Promise<boolean>;
+  begin(person: Identity, sealedSecret: string, context: WriteContext): Promise<boolean>;
   /** False, changing nothing, if that secret is no longer waiting for confirmation. Audit: `totp.enable`. */
-  confirm(accountId: string, confirmation: SecondFactorConfirmation, context: WriteContext): Promise<boolean>;
+  confirm(person: Identity, confirmation: SecondFactorConfirmation, context: WriteContext): Promise<boolean>;
   /** Uses up a code: true once per step, and never for a step before an accepted one. */
-  takeStep(accountId: string, step: number): Promise<boolean>;
+  takeStep(person: Identity, step: number): Promise<boolean>;
   /** Uses up a recovery code, by its SHA-256: true once. Audit: `totp.recover`, with the number left. */
-  takeRecoveryCode(accountId: string, hash: string, context: WriteContext): Promise<boolean>;
+  takeRecoveryCode(person: Identity, hash: string, context: WriteContext): Promise<boolean>;
   /** Removes the secret, confirmed or not, and the recovery codes. False if there is none. Audit: `totp.disable`. */
-  remove(accountId: string, context: WriteContext): Promise<boolean>;
+  remove(person: Identity, context: WriteContext): Promise<boolean>;
 }
 
 export interface ServerSecretStore {

@@ -14,7 +14,7 @@ const [reads, writes] = [listAs("read"), listAs("write")];
 /** A missing member does not compile, and a test finds an unknown one. */
 export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof Nouns[Noun], StoreCall>> } = {
   accounts: {
-    ...reads("findById", "findByEmail", "findPasswordHash", "list", "findHeld", "hasAnyPassword"),
+    ...reads("findById", "findByEmail", "list", "findHeld", "hasAnyPassword"),
     ...writes("create", "update", "setPassword", "delete"),
   },
   apiKeys: { ...reads("findByHash", "checkCaller", "list"), ...writes("create", "replace", "revoke", "recordUses") },
@@ -43,6 +43,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("create", "replace", "refresh", "delete", "claim", "renew", "release", "openEdition", "append"),
     ...writes("publish", "confirm", "fail", "purge", "replaceVectors"),
   },
+  members: { ...reads("list", "find"), ...writes("create", "update", "remove") },
   mails: {
     // `takeDue` finds nothing to take most of the time.
     ...reads("onAdded", "findNextDue", "takeDue"),
@@ -54,8 +55,9 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   serverSecrets: { ...reads("find"), ...writes("keep", "replace") },
   sessions: {
-    ...reads("findByHash", "list", "findLink"),
+    ...reads("findByHash", "findAccess", "list", "findLink"),
     ...writes("create", "revoke", "recordUses", "purge", "createLink", "spendSetUpLink", "spendResetLink"),
+    ...writes("spendInvitation"),
   },
   spending: {
     ...reads("listBudgets", "findBudget", "sumSpent", "listMatching", "listCountedKeys", "listChoices"),

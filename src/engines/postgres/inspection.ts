@@ -75,7 +75,8 @@ async function readStored(queries: Queries): Promise<StoredFacts> {
   const row = await queries.get<StoredFacts>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
        EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT FROM visitor_keys)
-         OR EXISTS (SELECT FROM tools) AS "hasSealed",
+         OR EXISTS (SELECT FROM tools) OR EXISTS (SELECT FROM handoffs) OR EXISTS (SELECT FROM conversation_notes)
+         OR EXISTS (SELECT FROM ratings) AS "hasSealed",
        EXISTS (SELECT FROM budgets WHERE action = 'stop') AS "hasStopBudgets"`,
   );
   return row ?? { proof: null, hasSealed: false, hasStopBudgets: false };

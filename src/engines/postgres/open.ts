@@ -12,6 +12,7 @@ import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
 import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
+import { createMemberStore } from "../store-shared/scripts/members.ts";
 import { createHandoffStore } from "../store-shared/scripts/people.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
@@ -193,6 +194,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       tell: (...of) => part((transaction: Transaction) => events.tell(transaction, ...of)),
     }),
     idempotency: createIdempotencyStore(scripts),
+    members: createMemberStore(scripts),
     mails: createMailStore(scripts, mailBell),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),

@@ -3,11 +3,11 @@
  * share a query.
  */
 import type { CallerRight, FoundKey } from "../../contracts/store/api-keys.ts";
-import type { Session, SessionStore } from "../../contracts/store/sessions.ts";
+import type { Session } from "../../contracts/store/sessions.ts";
 import type { Plan, Role } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
-import type { RecordLastUses } from "../store-shared/scripts/sessions.ts";
+import type { RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { hasWebhooks } from "./events.ts";
 import type { Queries } from "./queries.ts";
@@ -138,7 +138,7 @@ const selectSessions = `SELECT s.hash AS "lookupKey", ${mapColumns(tables.sessio
   FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = ANY($1::text[])`;
 
 /** Finds dashboard sessions in PostgreSQL: requests of one turn of the event loop share a query. */
-export function createSessionLookup(engine: PostgresEngine): SessionStore["findByHash"] {
+export function createSessionLookup(engine: PostgresEngine): SessionLookup {
   const lookup = engine.lookup<FoundSession>(selectSessions);
   return async (hash) => {
     const row = await lookup(hash);

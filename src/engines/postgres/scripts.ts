@@ -66,10 +66,10 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
 
 /** Those that scripts insert many rows into. */
 const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
-const { toolCalls, toolCallTexts, handoffs, handoffEvents } = tables;
+const { toolCalls, toolCallTexts, handoffs, handoffEvents, presence } = tables;
 const many = [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts];
 const typesOf = new Map<string, ReadonlyMap<string, string>>(
-  [...many, handoffs, handoffEvents].map((table) => [
+  [...many, handoffs, handoffEvents, presence].map((table) => [
     getTableName(table as unknown as PgTable),
     new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
   ]),

@@ -2,10 +2,10 @@
  * Finds API keys and dashboard sessions in SQLite, without a cache, on every management call; and notes their last
  * use.
  */
-import type { Session, SessionStore } from "../../contracts/store/sessions.ts";
+import type { Session } from "../../contracts/store/sessions.ts";
 import type { Plan, Role } from "../../domain/account.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
-import type { RecordLastUses } from "../store-shared/scripts/sessions.ts";
+import type { RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { hasWebhooks } from "./events.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -110,7 +110,7 @@ interface FoundSession extends Session {
 }
 
 /** Finds dashboard sessions in SQLite. */
-export function createSessionLookup(engine: SqliteEngine): SessionStore["findByHash"] {
+export function createSessionLookup(engine: SqliteEngine): SessionLookup {
   const select = engine.query<FoundSession, [string]>(
     () => `SELECT ${mapColumns(tables.sessions, ["hash"]).select("s")}, a.email, a.plan, a.role, a.suspended_at AS suspendedAt,
        a.totp_confirmed_at AS totpConfirmedAt, a.created_at AS accountCreatedAt

@@ -34,7 +34,8 @@ export function inspectStored(dataDir: string): StoredFacts | null {
       const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
       const hasSealed = readFirst(
         database,
-        "SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT 1 FROM visitor_keys) OR EXISTS (SELECT 1 FROM tools)",
+        `SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL)
+           OR ${["visitor_keys", "tools", "handoffs", "conversation_notes", "ratings"].map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ")}`,
       );
       const stopBudgets = readFirst(database, "SELECT EXISTS (SELECT 1 FROM budgets WHERE action = 'stop')");
       return {

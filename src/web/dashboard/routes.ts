@@ -19,6 +19,7 @@ export const routes: readonly Route[] = [
   { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
+  { pattern: "/app/invitation", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx") },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx") },

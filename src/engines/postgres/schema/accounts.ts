@@ -9,6 +9,7 @@ export const {
   mailDays,
   mails,
   idempotency,
+  members,
   oneTimeLinks,
   recoveryCodes,
   serverSecrets,

@@ -4,6 +4,7 @@ import { tables } from "../tables.ts";
 export const {
   accounts,
   audit,
+  members,
   mailDays,
   mails,
   oneTimeLinks,

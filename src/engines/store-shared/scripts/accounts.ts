@@ -5,11 +5,12 @@ import type { Account } from "../../../domain/account.ts";
 import { invalidFields } from "../../../domain/errors.ts";
 import { changes } from "./changes.ts";
 import { holdings } from "./holdings.ts";
+import { isAddressTaken, replacePassword } from "./members.ts";
 import { addRemoval } from "./removals.ts";
 import { all, columns, get, insert, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
 /** An account as the domain knows it, without the password hash. */
-const accountColumns = columns<Account>("accounts", [
+export const accountColumns = columns<Account>("accounts", [
   "id",
   "email",
   "plan",
@@ -32,32 +33,16 @@ export function* hasAnyPassword(): Script<boolean> {
 export function* insertAccount(account: NewAccount, context: WriteContext): Script<Account> {
   const { id, email, plan, role, passwordHash } = account;
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt: context.nowMs };
-  const inserted = yield* insert("accounts", { ...made, passwordHash }, "ON CONFLICT (email) DO NOTHING");
-  if (inserted === 0) {
+  if (yield* isAddressTaken(email)) {
     throw invalidFields([{ param: "email", detail: "There is already an account with this address." }]);
   }
+  yield* insert("accounts", { ...made, passwordHash });
   yield* changes.record(context, { accountId: id, action: "account.create", targetId: id, details: { plan, role } });
   return made;
 }
 
-/** Also ends sessions and links: whoever knew the old password, or held a link, is signed out. */
-export function* replacePassword(
-  { id, passwordHash, keptSessionId }: { id: string; passwordHash: string; keptSessionId: string | null },
-  context: WriteContext,
-): Script<void> {
-  yield* run("UPDATE accounts SET password_hash = $2 WHERE id = $1", id, passwordHash);
-  yield* run("DELETE FROM one_time_links WHERE account_id = $1", id);
-  const details = { changed: ["password"], sessions_ended: yield* endSessions(id, keptSessionId) };
-  yield* changes.record(context, { accountId: id, action: "account.update", targetId: id, details });
-}
-
-/** Returns how many there were. */
-export const endSessions = (accountId: string, keptId: string | null): Script<number> =>
-  run("DELETE FROM sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2", accountId, keptId);
-
 const selectByEmail = `SELECT ${accountColumns} FROM accounts WHERE email = $1`;
 const selectAll = `SELECT ${accountColumns} FROM accounts ORDER BY number`;
-const selectPasswordHash = `SELECT password_hash AS "passwordHash" FROM accounts WHERE id = $1`;
 const selectWebhooks = "SELECT id FROM webhooks WHERE account_id = $1";
 const updatePatched = `UPDATE accounts SET plan = coalesce($2, plan), role = coalesce($3, role),
     suspended_at = CASE WHEN $4 THEN $5 ELSE suspended_at END
@@ -70,12 +55,6 @@ export function createAccountStore(scripts: ScriptRunner, removals: { start(): v
     findById: (id) => scripts.read(() => findAccount(id)),
 
     findByEmail: (email) => scripts.read(() => get<Account>(selectByEmail, email)),
-
-    findPasswordHash: (accountId) =>
-      scripts.read(function* () {
-        const row = yield* get<{ passwordHash: string | null }>(selectPasswordHash, accountId);
-        return row?.passwordHash ?? null;
-      }),
 
     findHeld: (accountId) => scripts.read(() => holdings.read(accountId)),
 
@@ -94,12 +73,8 @@ export function createAccountStore(scripts: ScriptRunner, removals: { start(): v
         return account;
       }),
 
-    setPassword: (id, passwordHash, keptSessionId, context) =>
-      scripts.change(id, function* () {
-        const account = yield* findAccount(id);
-        if (account !== null) yield* replacePassword({ id, passwordHash, keptSessionId }, context);
-        return account;
-      }),
+    setPassword: (person, passwordHash, keptSessionId, context) =>
+      scripts.change(person.accountId, () => replacePassword(person, { passwordHash, keptSessionId }, context)),
 
     async delete(id, context) {
       const isDeleted = await scripts.change(id, function* () {

@@ -106,6 +106,7 @@ const letters: Record<Scope, string> = {
   "companions:write": "C",
   "conversations:read": "v",
   "conversations:write": "V",
+  "conversations:reply": "r",
   "usage:read": "u",
   "keys:read": "k",
   "keys:write": "K",

@@ -21,8 +21,9 @@ interface Change {
 
 /** The entry as a row: its actor in columns of their own, its details as JSON. */
 function toAuditRow({ actor, details, ...entry }: AuditEntry) {
-  const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
-  return { ...entry, details: JSON.stringify(details), actorKind, actorId, ipPrefix, requestId };
+  const { kind: actorKind, id: actorId, ipPrefix, requestId, member = null } = actor;
+  const who = { actorKind, actorId, ipPrefix, requestId, actorMemberId: member?.id ?? null };
+  return { ...entry, ...who, actorName: member?.name ?? null, details: JSON.stringify(details) };
 }
 
 // Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
@@ -103,12 +104,14 @@ interface Row extends Omit<AuditEntry, "actor" | "details"> {
   actorId: string | null;
   ipPrefix: string | null;
   requestId: string | null;
+  actorMemberId: string | null;
+  actorName: string | null;
   details: string;
 }
 
 const shown = columns<Row>("e", [
   ...(["id", "accountId", "actorKind", "actorId", "ipPrefix", "requestId"] as const),
-  ...(["action", "targetId", "details", "createdAt"] as const),
+  ...(["actorMemberId", "actorName", "action", "targetId", "details", "createdAt"] as const),
 ]);
 
 function select(order: ListOrder, isFollowing = ""): string {
@@ -127,8 +130,10 @@ const selectFollowing = {
   asc: select("asc", `AND (e.created_at, e.number) > ${cursor}`),
 };
 
-function toEntry({ actorKind: kind, actorId: id, ipPrefix, requestId, details, ...entry }: Row): AuditEntry {
-  return { ...entry, actor: { kind, id, ipPrefix, requestId }, details: JSON.parse(details) };
+function toEntry({ actorKind: kind, actorId: id, ipPrefix, requestId, details, ...row }: Row): AuditEntry {
+  const { actorMemberId, actorName, ...entry } = row;
+  const who = actorMemberId === null ? {} : { member: { id: actorMemberId, name: actorName ?? "" } };
+  return { ...entry, actor: { kind, id, ipPrefix, requestId, ...who }, details: JSON.parse(details) };
 }
 
 /** The audit log; changes write their entries through `changes.ts`. */

@@ -46,7 +46,8 @@ const isOfKey = "v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3
 const isOfAccount = "v.id = $1 AND v.account_id = $2";
 const locked = (condition: string) => `SELECT ${placed}, v.number, v.account_id AS "accountId",
     v.message_count AS "messageCount", v.updated_at AS "updatedAt", v.sealed_visitor AS "sealedVisitor"
-  FROM conversations v WHERE ${condition} AND ${hasCompanion} FOR UPDATE OF v`;
+  FROM conversations v JOIN accounts a ON a.id = v.account_id
+  WHERE ${condition} AND ${hasCompanion} FOR UPDATE OF v FOR KEY SHARE OF a`;
 const joined = `FROM handoffs h JOIN conversations v ON v.number = h.conversation_number`;
 const held = (condition: string) => `SELECT ${placed} ${joined} WHERE h.state <> 'companion' AND ${condition} LIMIT $2`;
 

@@ -23,6 +23,7 @@ export const holdingsQueries = {
   // Counts only up to the limit: commands can create far more.
   keys: `SELECT count(*) AS count FROM
     (SELECT 1 FROM api_keys WHERE account_number = $1 AND revoked_at IS NULL LIMIT $2) AS held`,
+  members: "SELECT count(*) AS count FROM (SELECT 1 FROM members WHERE account_id = $1 LIMIT $2) AS held",
   tokens: "SELECT count(*) AS count FROM (SELECT 1 FROM embed_tokens WHERE companion_id = $1 LIMIT $2) AS held",
 };
 
@@ -96,6 +97,13 @@ export const holdings = {
     if (found === null) return;
     const { keys } = found.limits;
     if ((yield* count(holdingsQueries.keys, found.held.number, keys + 1)) > keys) throw limitReached.keys(keys);
+  },
+
+  *checkNewMember(accountId: string, context: WriteContext): Script<void> {
+    const found = yield* find(accountId, context);
+    if (found === null) return;
+    const { members } = found.limits;
+    if ((yield* count(holdingsQueries.members, accountId, members + 1)) > members) throw limitReached.members(members);
   },
 
   *checkNewToken(accountId: string, companionId: string, context: WriteContext): Script<void> {

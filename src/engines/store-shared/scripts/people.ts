@@ -8,7 +8,18 @@ import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from ".
 import { changes } from "./changes.ts";
 import { createRevisions, type RevisionParts } from "./handoffs.ts";
 import { createFollowing } from "./live-messages.ts";
-import { all, columns, get, getEach, insert, run, runAll, type Script, type ScriptRunner } from "./script.ts";
+import {
+  all,
+  columns,
+  get,
+  getEach,
+  insert,
+  insertAll,
+  run,
+  runAll,
+  type Script,
+  type ScriptRunner,
+} from "./script.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -171,7 +182,10 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
 
     async setPresence(accountId, { person, isAvailable, seenAtMs, untilMs }) {
       const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };
-      await scripts.append(() => insert("presence", row, replacePresence));
+      await scripts.change(accountId, function* () {
+        yield* changes.requireAccount(accountId);
+        yield* insertAll("presence", [row], replacePresence);
+      });
     },
 
     async recordSeen(personIds, atMs) {

@@ -1,72 +1,108 @@
 /** Second factors, their recovery codes, and the server's sealed values. */
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../../../contracts/store/second-factors.ts";
-import { endSessions } from "./accounts.ts";
+import type { WriteContext } from "../../../contracts/store/write-context.ts";
+import type { Identity } from "../../../domain/member.ts";
 import { changes } from "./changes.ts";
+import { endSessions, recoveryCodesOf, signInOf } from "./members.ts";
 import { all, get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
 
-const countCodes = "SELECT count(*) AS count FROM recovery_codes WHERE account_id = $1";
-const selectFactor = `SELECT totp_secret AS "sealedSecret", totp_confirmed_at AS "confirmedAt",
-    totp_last_step AS "lastStep", (${countCodes}) AS "recoveryCodesLeft"
-  FROM accounts WHERE id = $1 AND totp_secret IS NOT NULL`;
-const selectHolders = "SELECT email FROM accounts WHERE totp_secret IS NOT NULL ORDER BY number LIMIT $1";
-const beginFactor = `UPDATE accounts SET totp_secret = $2, totp_last_step = NULL
-  WHERE id = $1 AND totp_confirmed_at IS NULL`;
-const confirmFactor = `UPDATE accounts SET totp_confirmed_at = $3, totp_last_step = $4
-  WHERE id = $1 AND totp_secret = $2 AND totp_confirmed_at IS NULL`;
-const takeNewerStep = `UPDATE accounts SET totp_last_step = $2
-  WHERE id = $1 AND totp_confirmed_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2)`;
-const removeFactor = `UPDATE accounts SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL
-  WHERE id = $1 AND totp_secret IS NOT NULL`;
-const deleteCodes = "DELETE FROM recovery_codes WHERE account_id = $1";
-const deleteCode = "DELETE FROM recovery_codes WHERE account_id = $1 AND hash = $2";
+const countCodes = `SELECT count(*) AS count FROM ${recoveryCodesOf}`;
+const selectHolders = `SELECT email FROM (SELECT email, created_at FROM accounts WHERE totp_secret IS NOT NULL
+    UNION ALL SELECT email, created_at FROM members WHERE totp_secret IS NOT NULL) AS holders
+  ORDER BY created_at, email LIMIT $1`;
+const deleteCodes = `DELETE FROM ${recoveryCodesOf}`;
+
+/** What is read and changed of a person, whose id is always the first parameter. */
+function sentencesOf(table: string) {
+  const update = (set: string, condition: string) => `UPDATE ${table} SET ${set} WHERE id = $1 AND ${condition}`;
+  const isNewer = "totp_confirmed_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2)";
+  const isWaiting = "totp_secret = $2 AND totp_confirmed_at IS NULL";
+  const nothing = "totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL";
+  return {
+    select: `SELECT totp_secret AS "sealedSecret", totp_confirmed_at AS "confirmedAt", totp_last_step AS "lastStep"
+      FROM ${table} WHERE id = $1 AND totp_secret IS NOT NULL`,
+    begin: update("totp_secret = $2, totp_last_step = NULL", "totp_confirmed_at IS NULL"),
+    confirm: update("totp_confirmed_at = $3, totp_last_step = $4", isWaiting),
+    takeNewerStep: update("totp_last_step = $2", isNewer),
+    remove: update(nothing, "totp_secret IS NOT NULL"),
+  };
+}
+const sentences = { accounts: sentencesOf("accounts"), members: sentencesOf("members") };
+
+function of(person: Identity) {
+  const { table, id } = signInOf(person);
+  return { ...sentences[table], id };
+}
+
+function* countCodesOf({ accountId, memberId }: Identity): Script<number> {
+  return (yield* get<{ count: number }>(countCodes, accountId, memberId))?.count ?? 0;
+}
+
+function* record(
+  { accountId, memberId }: Identity,
+  context: WriteContext,
+  action: string,
+  details: Record<string, number> = {},
+): Script<void> {
+  yield* changes.record(context, { accountId, action, targetId: memberId ?? accountId, details });
+}
 
 export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStore {
   return {
-    find: (accountId) => scripts.read(() => get<SecondFactor>(selectFactor, accountId)),
+    find: (person) =>
+      scripts.read(function* () {
+        const { select, id } = of(person);
+        const factor = yield* get<Omit<SecondFactor, "recoveryCodesLeft">>(select, id);
+        return factor && { ...factor, recoveryCodesLeft: yield* countCodesOf(person) };
+      }),
 
     async listHolders(limit) {
       const rows = await scripts.read(() => all<{ email: string }>(selectHolders, limit));
       return rows.map(({ email }) => email);
     },
 
-    begin: (accountId, sealedSecret, context) =>
-      scripts.change(accountId, function* () {
-        if ((yield* run(beginFactor, accountId, sealedSecret)) === 0) return false;
-        yield* changes.record(context, { accountId, action: "totp.begin", targetId: accountId, details: {} });
+    begin: (person, sealedSecret, context) =>
+      scripts.change(person.accountId, function* () {
+        const { begin, id } = of(person);
+        if ((yield* run(begin, id, sealedSecret)) === 0) return false;
+        yield* record(person, context, "totp.begin");
         return true;
       }),
 
-    confirm: (accountId, { sealedSecret, step, recoveryHashes, keptSessionId }, context) =>
-      scripts.change(accountId, function* () {
-        if ((yield* run(confirmFactor, accountId, sealedSecret, context.nowMs, step)) === 0) return false;
-        yield* run(deleteCodes, accountId);
+    confirm: (person, { sealedSecret, step, recoveryHashes, keptSessionId }, context) =>
+      scripts.change(person.accountId, function* () {
+        const { accountId, memberId } = person;
+        const { confirm, id } = of(person);
+        if ((yield* run(confirm, id, sealedSecret, context.nowMs, step)) === 0) return false;
+        yield* run(deleteCodes, accountId, memberId);
         yield* insertAll(
           "recovery_codes",
-          recoveryHashes.map((hash) => ({ accountId, hash })),
+          recoveryHashes.map((hash) => ({ accountId, memberId, hash })),
         );
-        const details = { sessions_ended: yield* endSessions(accountId, keptSessionId) };
-        yield* changes.record(context, { accountId, action: "totp.enable", targetId: accountId, details });
+        yield* record(person, context, "totp.enable", { sessions_ended: yield* endSessions(person, keptSessionId) });
         return true;
       }),
 
-    takeStep: (accountId, step) =>
+    takeStep: (person, step) =>
       scripts.write(function* () {
-        return (yield* run(takeNewerStep, accountId, step)) > 0;
+        const { takeNewerStep, id } = of(person);
+        return (yield* run(takeNewerStep, id, step)) > 0;
       }),
 
-    takeRecoveryCode: (accountId, hash, context) =>
-      scripts.change(accountId, function* () {
-        if ((yield* run(deleteCode, accountId, hash)) === 0) return false;
-        const left = (yield* get<{ count: number }>(countCodes, accountId))?.count ?? 0;
-        yield* changes.record(context, { accountId, action: "totp.recover", targetId: accountId, details: { left } });
+    takeRecoveryCode: (person, hash, context) =>
+      scripts.change(person.accountId, function* () {
+        const { accountId, memberId } = person;
+        if ((yield* run(`${deleteCodes} AND hash = $3`, accountId, memberId, hash)) === 0) return false;
+        yield* record(person, context, "totp.recover", { left: yield* countCodesOf(person) });
         return true;
       }),
 
-    remove: (accountId, context) =>
-      scripts.change(accountId, function* () {
-        if ((yield* run(removeFactor, accountId)) === 0) return false;
-        yield* run(deleteCodes, accountId);
-        yield* changes.record(context, { accountId, action: "totp.disable", targetId: accountId, details: {} });
+    remove: (person, context) =>
+      scripts.change(person.accountId, function* () {
+        const { remove, id } = of(person);
+        if ((yield* run(remove, id)) === 0) return false;
+        yield* run(deleteCodes, person.accountId, person.memberId);
+        yield* record(person, context, "totp.disable");
         return true;
       }),
   };

@@ -1,8 +1,11 @@
 /** Dashboard sessions and one-time links. */
 import type { OneTimeLink, Session, SessionStore, ShownAccess } from "../../../contracts/store/sessions.ts";
-import type { Account } from "../../../domain/account.ts";
-import { findAccount, hasAnyPassword, insertAccount, replacePassword } from "./accounts.ts";
+import { type Account, asMember } from "../../../domain/account.ts";
+import { AppError } from "../../../domain/errors.ts";
+import type { Identity } from "../../../domain/member.ts";
+import { accountColumns, findAccount, hasAnyPassword, insertAccount } from "./accounts.ts";
 import { changes } from "./changes.ts";
+import { endLinks, findJoined, findMember, join, replacePassword, signInOf } from "./members.ts";
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
 
 /**
@@ -14,20 +17,23 @@ export type RecordLastUses = (
   uses: readonly { id: string; lastUsedAt: number }[],
 ) => Promise<void>;
 
+/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. The account is as it is. */
+export type SessionLookup = (hash: string) => Promise<{ session: Session; account: Account } | null>;
+
 const shown = columns<Session>("s", [
   "id",
   "accountId",
+  "memberId",
   "userAgent",
   "ipPrefix",
   "createdAt",
   "lastUsedAt",
   "expiresAt",
 ]);
-const selectOfAccount = `SELECT ${shown} FROM sessions s WHERE s.account_id = $1
-  ORDER BY s.created_at DESC, s.id DESC`;
-const selectAccess = `SELECT password_hash AS "passwordHash", totp_confirmed_at AS "totpConfirmedAt"
-  FROM accounts WHERE id = $1`;
-const selectLink = `SELECT ${columns<OneTimeLink>("l", ["hash", "kind", "accountId", "expiresAt"])}
+const selectOfPerson = `SELECT ${shown} FROM sessions s
+  WHERE s.account_id = $1 AND s.member_id IS NOT DISTINCT FROM $2 ORDER BY s.created_at DESC, s.id DESC`;
+const selectWithPassword = `SELECT ${accountColumns}, password_hash AS "passwordHash" FROM accounts WHERE email = $1`;
+const selectLink = `SELECT ${columns<OneTimeLink>("l", ["hash", "kind", "accountId", "memberId", "expiresAt"])}
   FROM one_time_links l WHERE l.hash = $1 AND l.expires_at > $2`;
 // What another server deletes or uses at this moment is left to it, or to the next time.
 const purgeSessions = `DELETE FROM sessions WHERE id IN
@@ -48,35 +54,65 @@ function* takeLink(hash: string, kind: OneTimeLink["kind"], nowMs: number): Scri
   return (yield* run(text, hash, kind, nowMs)) > 0;
 }
 
-function* isStill(accountId: string, shown: ShownAccess): Script<boolean> {
-  const row = yield* get<ShownAccess>(selectAccess, accountId);
+function* findShown(person: Identity): Script<ShownAccess | null> {
+  const { table, id } = signInOf(person);
+  const text = `SELECT password_hash AS "passwordHash", totp_confirmed_at AS "totpConfirmedAt" FROM ${table} WHERE id = $1`;
+  return yield* get<ShownAccess>(text, id);
+}
+
+function* isStill(person: Identity, shown: ShownAccess): Script<boolean> {
+  const row = yield* findShown(person);
   return row?.passwordHash === shown.passwordHash && row.totpConfirmedAt === shown.totpConfirmedAt;
 }
 
 export function createSessionStore(
   scripts: ScriptRunner,
   recordLastUses: RecordLastUses,
-  findByHash: SessionStore["findByHash"],
+  lookup: SessionLookup,
 ): SessionStore {
   return {
     create: (session, hash, context, shown) =>
       scripts.change(session.accountId, function* () {
         const { id, accountId } = session;
         yield* changes.requireAccount(accountId);
-        if (shown !== undefined && !(yield* isStill(accountId, shown))) return false;
+        if (shown !== undefined && !(yield* isStill(session, shown))) return false;
         yield* insert("sessions", { ...session, hash });
         yield* changes.record(context, { accountId, action: "session.create", targetId: id, details: {} });
         return true;
       }),
 
-    findByHash,
+    async findByHash(hash) {
+      const found = await lookup(hash);
+      if (found === null) return null;
+      const { session, account } = found;
+      const { accountId, memberId } = session;
+      if (memberId === null) return { session, account, member: null };
+      const member = await scripts.read(() => findMember(accountId, memberId));
+      return member && { session, account: asMember(account, member), member };
+    },
 
-    list: (accountId) => scripts.read(() => all<Session>(selectOfAccount, accountId)),
+    findAccess: (email) =>
+      scripts.read(function* () {
+        const own = yield* get<Account & { passwordHash: string | null }>(selectWithPassword, email);
+        if (own !== null) {
+          const { passwordHash, ...account } = own;
+          return { account, member: null, passwordHash };
+        }
+        const member = yield* findJoined(email);
+        const account = member && (yield* findAccount(member.accountId));
+        if (member === null || account === null) return null;
+        const { accountId, id: memberId } = member;
+        const passwordHash = (yield* findShown({ accountId, memberId }))?.passwordHash ?? null;
+        return { account: asMember(account, member), member, passwordHash };
+      }),
 
-    revoke: (accountId, sessionId, context) =>
+    list: ({ accountId, memberId }) => scripts.read(() => all<Session>(selectOfPerson, accountId, memberId)),
+
+    revoke: ({ accountId, memberId }, sessionId, context) =>
       scripts.change(accountId, function* () {
-        const deleteOwn = "DELETE FROM sessions WHERE id = $1 AND account_id = $2";
-        if ((yield* run(deleteOwn, sessionId, accountId)) === 0) return false;
+        const deleteOwn = `DELETE FROM sessions
+          WHERE id = $1 AND account_id = $2 AND member_id IS NOT DISTINCT FROM $3`;
+        if ((yield* run(deleteOwn, sessionId, accountId, memberId)) === 0) return false;
         yield* changes.record(context, { accountId, action: "session.revoke", targetId: sessionId, details: {} });
         return true;
       }),
@@ -94,20 +130,23 @@ export function createSessionStore(
       }),
 
     createLink(link, context) {
-      const { kind } = link;
+      const { kind, memberId } = link;
       const accountId = link.accountId ?? nobody;
       function* create(): Script<void> {
-        if (kind === "reset") {
-          yield* run("DELETE FROM one_time_links WHERE kind = $1 AND account_id = $2", kind, accountId);
-        } else {
+        if (kind === "setup") {
           yield* lock(setUpLock);
           yield* run("DELETE FROM one_time_links WHERE kind = $1", kind);
+        } else {
+          if (memberId !== null && (yield* findMember(accountId, memberId)) === null) {
+            throw new AppError("not_found", "There is no such member.");
+          }
+          yield* endLinks({ accountId, memberId });
         }
         yield* insert("one_time_links", { ...link });
-        const change = { accountId, action: "link.create", targetId: link.accountId, details: { kind } };
+        const change = { accountId, action: "link.create", targetId: memberId ?? link.accountId, details: { kind } };
         yield* changes.record(context, change);
       }
-      return kind === "reset" ? scripts.change(accountId, create) : scripts.write(create);
+      return kind === "setup" ? scripts.write(create) : scripts.change(accountId, create);
     },
 
     findLink: (hash, nowMs) => scripts.read(() => findLink(hash, nowMs)),
@@ -128,8 +167,26 @@ export function createSessionStore(
       return await scripts.change(id, function* () {
         if (!(yield* takeLink(hash, "reset", context.nowMs))) return null;
         const account = yield* findAccount(id);
-        if (account !== null) yield* replacePassword({ id, passwordHash, keptSessionId: null }, context);
+        const person = { accountId: id, memberId: null };
+        if (account !== null) yield* replacePassword(person, { passwordHash, keptSessionId: null }, context);
         return account;
+      });
+    },
+
+    async spendInvitation(hash, passwordHash, context) {
+      const link = await scripts.read(() => findLink(hash, context.nowMs));
+      if (link === null || link.accountId === null || link.memberId === null) return null;
+      const { accountId, memberId } = link;
+      return await scripts.change(accountId, function* () {
+        if (!(yield* takeLink(hash, "invitation", context.nowMs))) return null;
+        const account = yield* findAccount(accountId);
+        const found = yield* findMember(accountId, memberId);
+        if (account === null || found === null) return null;
+        const isJoining = found.joinedAt === null;
+        if (isJoining) yield* join(found, context);
+        yield* replacePassword({ accountId, memberId }, { passwordHash, keptSessionId: null, isJoining }, context);
+        const member = { ...found, joinedAt: found.joinedAt ?? context.nowMs };
+        return { account: asMember(account, member), member };
       });
     },
   };

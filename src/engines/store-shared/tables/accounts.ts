@@ -7,7 +7,7 @@ import type { VisitorKeyAlgorithm, VisitorKeyFilter } from "../../../domain/visi
 import type { Dialect } from "./dialect.ts";
 
 export function accountTables(dialect: Dialect) {
-  const { table, number, lastingNumber, text, whole, small, json, primaryKey, index, inPostgres } = dialect;
+  const { table, number, lastingNumber, text, whole, small, boolean, json, primaryKey, index, inPostgres } = dialect;
 
   const accounts = table("accounts", () => ({
     /** Replaces the id where every row of an index would repeat it. Never reused. */
@@ -25,10 +25,17 @@ export function accountTables(dialect: Dialect) {
     totpConfirmedAt: whole("totp_confirmed_at"),
     /** The newest time step whose code was accepted: no code works twice. */
     totpLastStep: whole("totp_last_step"),
+    /** Of the person who owns it, as `members` has it of the others: shown to visitors. */
+    name: text("name"),
+    notifyMail: boolean("notify_mail").notNull().default(true),
+    notifyWords: boolean("notify_words").notNull().default(false),
   }));
 
   /** For what goes with its account. */
   const accountId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
+
+  /** Null: the account's own sign-in. Goes with the member in the scripts, which lock the account. */
+  const memberId = () => text("member_id");
 
   /** What an account holds, kept by triggers: no way of writing can pass it by. */
   const accountHoldings = table("account_holdings", () => ({
@@ -43,7 +50,9 @@ export function accountTables(dialect: Dialect) {
     "recovery_codes",
     () => ({
       accountId: accountId().notNull(),
+      /** Part of what is hashed, too: no two people have the same. */
       hash: text("hash").notNull(),
+      memberId: memberId(),
     }),
     (row) => [primaryKey({ columns: [row.accountId, row.hash] })],
   );
@@ -95,6 +104,7 @@ export function accountTables(dialect: Dialect) {
     () => ({
       id: text("id").primaryKey(),
       accountId: accountId().notNull(),
+      memberId: memberId(),
       hash: text("hash").notNull().unique(),
       userAgent: text("user_agent"),
       ipPrefix: text("ip_prefix"),
@@ -109,6 +119,7 @@ export function accountTables(dialect: Dialect) {
     hash: text("hash").primaryKey(),
     kind: text<OneTimeLink["kind"]>("kind").notNull(),
     accountId: accountId(),
+    memberId: memberId(),
     expiresAt: whole("expires_at").notNull(),
   }));
 
@@ -123,6 +134,8 @@ export function accountTables(dialect: Dialect) {
       actorId: text("actor_id"),
       ipPrefix: text("ip_prefix"),
       requestId: text("request_id"),
+      actorMemberId: text("actor_member_id"),
+      actorName: text("actor_name"),
       action: text("action").notNull(),
       targetId: text("target_id"),
       details: json<AuditEntry["details"]>("details").notNull(),

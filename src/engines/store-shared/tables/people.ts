@@ -8,13 +8,19 @@ import type {
   Person,
   StateReason,
 } from "../../../domain/handoff.ts";
+import type { AccountTables } from "./accounts.ts";
+import type { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 
-export function peopleTables(dialect: Dialect) {
+type Owners = Pick<AccountTables, "accounts"> & Pick<ReturnType<typeof conversationTables>, "conversations">;
+
+export function peopleTables(dialect: Dialect, { accounts, conversations }: Owners) {
   const { table, number, text, whole, small, boolean, json, primaryKey, index, uniqueIndex, inPostgres } = dialect;
 
-  // No foreign keys, as in conversations: the rows of a deleted one go in its chunk.
-  const conversationNumber = () => whole("conversation_number");
+  // Foreign keys, unlike messages: few rows, which no way of deleting may leave behind.
+  const conversationNumber = () =>
+    whole("conversation_number").references(() => conversations.number, { onDelete: "cascade" });
+  const ownerId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
 
   /** One for each conversation that has left plain talk. */
   const handoffs = table(
@@ -73,7 +79,7 @@ export function peopleTables(dialect: Dialect) {
 
   /** The last `change` of an account's records: taken under its lock, so that they are in the order of commits. */
   const handoffChanges = table("handoff_changes", () => ({
-    accountId: text("account_id").primaryKey(),
+    accountId: ownerId().primaryKey(),
     change: whole("change").notNull(),
   }));
 
@@ -139,7 +145,7 @@ export function peopleTables(dialect: Dialect) {
     "presence",
     () => ({
       personId: text("person_id").primaryKey(),
-      accountId: text("account_id").notNull(),
+      accountId: ownerId().notNull(),
       person: json<Person>("person").notNull(),
       isAvailable: boolean("is_available").notNull(),
       seenAtMs: whole("seen_at_ms"),

@@ -5,6 +5,7 @@ import { conversationTables } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 import { knowledgeTables } from "./knowledge.ts";
 import { mailTables } from "./mails.ts";
+import { memberTables } from "./members.ts";
 import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
@@ -17,6 +18,7 @@ export function tablesOf(dialect: Dialect) {
   const conversations = conversationTables(dialect);
   return {
     ...accounts,
+    ...memberTables(dialect, accounts),
     ...companions,
     ...conversations,
     ...knowledgeTables(dialect),
@@ -24,7 +26,7 @@ export function tablesOf(dialect: Dialect) {
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
     ...webhookTables(dialect, accounts),
-    ...peopleTables(dialect),
+    ...peopleTables(dialect, { ...accounts, ...conversations }),
     ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
   };
 }

@@ -97,6 +97,7 @@ const scopes: readonly ScopeWords[] = [
   { name: "companions:write", label: "Create, change and delete companions" },
   { name: "conversations:read", label: "Read what visitors said" },
   { name: "conversations:write", label: "Delete conversations, erase visitors" },
+  { name: "conversations:reply", label: "Take conversations and answer visitors as a person" },
   { name: "usage:read", label: "Read usage and budgets" },
   { name: "keys:read", label: "See API keys" },
   { name: "keys:write", label: "Create and revoke API keys" },

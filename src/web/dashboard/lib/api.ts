@@ -39,7 +39,7 @@ export function tagOf(received: object): string | undefined {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Here a 401 means a wrong password, not a session that has ended. */
-const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
+const waysIn = /^\/api\/session(\/set-up|\/password-reset|\/invitation)?$/;
 
 let whenRefused: (isTotpRequired: boolean) => void = () => {};
 

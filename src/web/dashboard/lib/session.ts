@@ -10,7 +10,7 @@ export const sessionFailure = new State<unknown>(null);
 
 /**
  * Why the page cannot continue, although it stays open with everything typed: the session has ended, or the browser is
- * signed in with another account, which must not get what was typed for this one.
+ * signed in as someone else, who must not get what was typed here.
  */
 export const interruption = new State<{ kind: "ended" } | { kind: "replaced"; email: string } | null>(null);
 
@@ -85,7 +85,8 @@ export function mustSetUpTotp({ totp }: SignedIn): boolean {
 }
 
 function takeOver(made: SignedIn): void {
-  if (session.value && session.value.account.id !== made.account.id) {
+  // Several people have one account, each with an address of their own.
+  if (session.value && session.value.account.email !== made.account.email) {
     interruption.value = { kind: "replaced", email: made.account.email };
     return;
   }

@@ -26,6 +26,10 @@ const actions: Record<string, string> = {
   "account.create": "Added an account",
   "account.update": "Changed an account",
   "account.delete": "Deleted an account",
+  "member.create": "Invited a member",
+  "member.join": "Joined with an invitation",
+  "member.update": "Changed a member",
+  "member.delete": "Removed a member",
   "source.create": "Added a source of knowledge",
   "source.update": "Replaced a source of knowledge",
   "source.refresh": "Had a source read again",
@@ -85,7 +89,8 @@ export default function AuditPage() {
   );
 }
 
-function actorName({ kind, id }: AuditEntry["actor"], keys: Record<string, string>): string {
+function actorName({ kind, id, name }: AuditEntry["actor"], keys: Record<string, string>): string {
+  if (name !== null) return name;
   if (kind === "key") return `Key ${keys[id ?? ""] ?? `…${shortId(id ?? "")}`}`;
   const names = { visitor: "The visitor", model: "The model", clock: "The clock" };
   return { ...names, session: "Dashboard", cli: "Command line", system: "The server" }[kind];

@@ -1,4 +1,4 @@
-/** `/app/reset#secret`: a one-time link lets an account's owner choose a password. */
+/** `/app/reset#secret` and `/app/invitation#secret`: a one-time link lets an account's owner, or a member, choose a password. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { homePath, navigate } from "../lib/router.ts";
@@ -9,18 +9,32 @@ import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/field.tsx";
 import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 
+const invitation = {
+  path: "/api/session/invitation",
+  title: "Welcome to the team",
+  lead: "Choose a password: you are signed in with it, and sign in with your e-mail address from then on.",
+  action: "Join",
+};
+const reset = {
+  path: "/api/session/password-reset",
+  title: "Choose a password",
+  lead: "You are signed in with it at once. Everywhere else you are signed out.",
+  action: "Save and sign in",
+};
+
 export default function ResetPage() {
+  const [{ path, title, lead, action }] = useState(location.pathname === "/app/invitation" ? invitation : reset);
   const [secret] = useState(readLinkSecret);
   const [password, setPassword] = useState("");
   const { code, setCode, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
-    const made = await call<SignedIn>("POST", "/api/session/password-reset", { body: { secret, password, ...totp } });
+    const made = await call<SignedIn>("POST", path, { body: { secret, password, ...totp } });
     navigate(homePath, { replace: true });
     enter(made);
   });
   if (secret === "") return <LinkIncomplete />;
   return (
-    <Door title="Choose a password" lead="You are signed in with it at once. Everywhere else you are signed out.">
-      <DoorForm action="Save and sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+    <Door title={title} lead={lead}>
+      <DoorForm action={action} isBusy={isBusy} error={error} onSubmit={() => void run()}>
         <PasswordField
           label="New password"
           isNew
