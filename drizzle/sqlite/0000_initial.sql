@@ -443,7 +443,8 @@ CREATE TABLE `contacts` (
 	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`);--> statement-breakpoint
+CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`,`conversation_number`,`companion_id`);--> statement-breakpoint
+CREATE INDEX `contacts_companion` ON `contacts` (`companion_id`,`consented_at`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `conversation_notes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_number` integer NOT NULL,
@@ -475,7 +476,7 @@ CREATE TABLE `handoff_events` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
 CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
-CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`);--> statement-breakpoint
+CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`,`type`,`companion_id`);--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`conversation_number` integer PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -500,6 +501,14 @@ CREATE TABLE `handoffs` (
 	`seen_seq` integer DEFAULT 0 NOT NULL,
 	`missed_at_ms` integer,
 	`is_resolved` integer,
+	`resolved_seq` integer,
+	`resolved_at_ms` integer,
+	`has_contact` integer DEFAULT false NOT NULL,
+	`notice_since_ms` integer,
+	`notice_at_ms` integer,
+	`noticed_at_ms` integer,
+	`answer_mail_at_ms` integer,
+	`mail_at_ms` integer,
 	`day` text DEFAULT '' NOT NULL,
 	`day_messages` integer DEFAULT 0 NOT NULL,
 	`change` integer NOT NULL,
@@ -508,13 +517,17 @@ CREATE TABLE `handoffs` (
 --> statement-breakpoint
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
 CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_mail` ON `handoffs` (`mail_at_ms`) WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_resolved` ON `handoffs` (`account_id`,`resolved_at_ms`,`companion_id`) WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint
 CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_authors` (
 	`conversation_number` integer NOT NULL,
 	`seq` integer NOT NULL,
+	`message_id` text NOT NULL,
 	`author` text NOT NULL,
 	`client_id` text NOT NULL,
 	PRIMARY KEY(`conversation_number`, `seq`),
@@ -546,7 +559,8 @@ CREATE TABLE `ratings` (
 	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`,`rating`,`companion_id`);--> statement-breakpoint
+CREATE INDEX `ratings_rating` ON `ratings` (`account_id`,`rating`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `read_marks` (
 	`conversation_number` integer NOT NULL,
 	`person_id` text NOT NULL,

@@ -49,7 +49,11 @@ export interface FeedbackStore {
   /** Null if the visitor has left none. */
   findContact(conversationId: string): Promise<StoredContact | null>;
   /** By consent, newest first unless the page says otherwise; an item's `id` is the conversation's. */
-  listContacts(accountId: string, query: ContactQuery, page: PageRequest): Promise<Page<StoredContact & { id: string }>>;
+  listContacts(
+    accountId: string,
+    query: ContactQuery,
+    page: PageRequest,
+  ): Promise<Page<StoredContact & { id: string }>>;
   /** False if there is none. Mail to it that waits goes as well. Audit: `lead.delete`. */
   deleteContact(accountId: string, conversationId: string, context: WriteContext): Promise<boolean>;
 

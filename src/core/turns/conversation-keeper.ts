@@ -77,7 +77,10 @@ export class ConversationKeeper implements TurnKeeper {
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     const { named } = this.message;
-    return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
+    const withAuthors = this.companion.hadPeople;
+    return named === null
+      ? store.turns.listHistory(this.key, maxBytes, { withAuthors })
+      : this.#beginNamed(named, maxBytes, withAuthors);
   }
 
   settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
@@ -150,11 +153,15 @@ export class ConversationKeeper implements TurnKeeper {
   }
 
   /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
-  async #beginNamed({ messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">, maxBytes: number) {
+  async #beginNamed(
+    { messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">,
+    maxBytes: number,
+    withAuthors: boolean,
+  ) {
     const { turns } = this.services.store;
     const [stored, earlier] = await Promise.all([
       turns.findExchange(this.key, messageId),
-      repeats === null ? turns.listHistory(this.key, maxBytes) : turns.listHistory(this.key, maxBytes, messageId),
+      turns.listHistory(this.key, maxBytes, { withAuthors, ...(repeats !== null && { exceptMessageId: messageId }) }),
     ]);
     const isAsBefore = stored === null ? repeats === null : runsAgain(stored) && stored.repeats === repeats;
     if (!isAsBefore) throw new RunsElsewhere();

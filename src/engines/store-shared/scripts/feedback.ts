@@ -8,7 +8,7 @@ import type { Handoff } from "../../../domain/handoff.ts";
 import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
 import { mailScripts } from "./mails.ts";
-import { all, columns, get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
+import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 
 const contactFields = ["companionId", "consentText", "consentedAt", "mails", "mailedAt", "mailedSeq"] as const;
 const shownContact = `v.id AS "conversationId", k.sealed_contact AS "sealed",
@@ -105,8 +105,7 @@ export function createFeedbackStore(
         const end = order === "desc" ? Number.MAX_SAFE_INTEGER : -1;
         const start = { consentedAt: end, number: end };
         // The contact that the cursor names may be gone: then the list ends, as a cursor of another account's.
-        const after =
-          afterId === null ? start : yield* get<typeof start>(feedbackQueries.position, afterId, accountId);
+        const after = afterId === null ? start : yield* get<typeof start>(feedbackQueries.position, afterId, accountId);
         if (after === null) return { items: [], nextAfterId: null };
         const { ofAccount, ofCompanion } = feedbackQueries;
         const text = (companionId === null ? ofAccount : ofCompanion)[order];

@@ -143,8 +143,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const seq = row.messageCount + 1;
     if (author === null) return seq;
     const { number: conversationNumber } = row;
-    const authored = { conversationNumber, seq, author: JSON.stringify(author), clientId: clientId ?? message.id };
-    yield* insert("message_authors", authored);
+    const authored = { author: JSON.stringify(author), clientId: clientId ?? message.id };
+    yield* insert("message_authors", { conversationNumber, seq, messageId: message.id, ...authored });
     return seq;
   }
 
@@ -222,11 +222,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
       const revised = await (context.idempotent !== undefined
         ? scripts.change(context.idempotent.slot.accountId, script)
         : scripts.writeInOrder("key" in place ? place.key.companionId : place.accountId, script));
-      if (revised === null) return null;
-      const { mails, ...rest } = revised;
-      const accountId = rest.handoff?.accountId;
-      if (accountId !== undefined) parts.mailBell.ring(accountId, mails);
-      return rest;
+      if (revised !== null && revised.handoff !== null) parts.mailBell.ring(revised.handoff.accountId, revised.mails);
+      return revised;
     },
 
     async listDue(nowMs, limit) {

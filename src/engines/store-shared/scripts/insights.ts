@@ -136,7 +136,8 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
 
   async function sumConversations(accountId: string, query: InsightsQuery): Promise<Map<number | string, number>> {
     const { companionIds } = query;
-    if (companionIds === null || companionIds.size > mostNarrow) return await sum(sources.conversations, accountId, query);
+    if (companionIds === null || companionIds.size > mostNarrow)
+      return await sum(sources.conversations, accountId, query);
     const sums = new Map<number | string, number>();
     for (const companionId of companionIds) {
       const found = listCounts(ofCompanion, companionId, { ...query, companionIds: null });

@@ -49,8 +49,8 @@ export const peopleQueries = {
   },
   notes: `SELECT n.id, n.author, n.sealed_text AS "sealedText", n.created_at AS "createdAt" FROM conversation_notes n
     WHERE n.conversation_number = (SELECT number FROM conversations WHERE id = $1) ORDER BY n.created_at, n.id`,
-  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", r.seq FROM conversations v
-    JOIN handoffs h ON h.conversation_number = v.number AND h.status IS NOT NULL
+  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", h.status, r.seq FROM conversations v
+    LEFT JOIN handoffs h ON h.conversation_number = v.number
     LEFT JOIN read_marks r ON r.conversation_number = v.number AND r.person_id = $2
     WHERE v.id = ANY ($1::text[])`,
   unread: `SELECT count(*) AS count FROM
@@ -72,6 +72,22 @@ const perRead = 500;
 
 function toPresence(row: PresenceRow): Presence {
   return { ...row, person: JSON.parse(row.person), companionIds: null, isAvailable: Boolean(row.isAvailable) };
+}
+
+/** Visitors' messages beyond what the person has read; only of conversations with a status. */
+export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
+  type Mark = { id: string; number: number; newestSeq: number; status: string | null; seq: number | null };
+  const marks = (yield* all<Mark>(peopleQueries.marks, conversationIds, personId)).filter(
+    ({ status }) => status !== null,
+  );
+  const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
+  const counts = yield* getEach<{ count: number }>(
+    peopleQueries.unread,
+    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
+  );
+  const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
+  for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
+  return unreadOf;
 }
 
 export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts): HandoffStore {
@@ -166,19 +182,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       return rows.map((row) => ({ ...row, author: JSON.parse(row.author) }));
     },
 
-    countUnread: (conversationIds, personId) =>
-      scripts.read(function* () {
-        type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
-        const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
-        const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
-        const counts = yield* getEach<{ count: number }>(
-          peopleQueries.unread,
-          behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
-        );
-        const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
-        for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
-        return unreadOf;
-      }),
+    countUnread: (conversationIds, personId) => scripts.read(() => countUnread(conversationIds, personId)),
 
     async setPresence(accountId, { person, isAvailable, seenAtMs, untilMs }) {
       const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };
