@@ -477,6 +477,19 @@ CREATE TABLE `handoff_events` (
 CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
 CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
 CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`,`type`,`companion_id`);--> statement-breakpoint
+CREATE TABLE `handoff_spans` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`at_ms` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `handoff_spans_conversation` ON `handoff_spans` (`conversation_number`);--> statement-breakpoint
+CREATE INDEX `handoff_spans_account` ON `handoff_spans` (`account_id`,`kind`,`at_ms`,`companion_id`,`duration_ms`);--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`conversation_number` integer PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
