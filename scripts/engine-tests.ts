@@ -28,6 +28,11 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/instances.test.ts": { reason: "only instances on one PostgreSQL reach one another" },
   "test/api/key-lines.test.ts": { contracts: ["api-keys", "key-lines"] },
   "test/api/knowledge.test.ts": { contracts: ["knowledge", "unanswered"] },
+  "test/turns/people-turns.test.ts": {
+    contracts: ["handoffs"],
+    reason: "takes beside turns, which each engine orders by other locks",
+  },
+  "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },
   "test/api/second-factor.test.ts": { contracts: ["second-factors"] },
@@ -46,6 +51,10 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/webhooks.test.ts": { contracts: ["webhooks"] },
   "test/ops/log-canary.test.ts": { reason: "what its driver's errors would tell the log" },
   "test/ops/metrics.test.ts": { reason: "each engine counts its own statements" },
+  "test/people/deadlines.test.ts": { reason: "any server on one PostgreSQL keeps them" },
+  "test/people/people.test.ts": {
+    reason: "races about who has a conversation, which each engine decides by other locks",
+  },
   "test/turns/random-replies.test.ts": { reason: "turns at random, whose order each engine keeps by other locks" },
   "test/voice/webhooks.test.ts": { contracts: ["voice"] },
 };

@@ -61,7 +61,7 @@ test("has the documented defaults where nothing is set", () => {
     knowledge: { privateSources: [] },
     privateTargets: [],
     rates: {
-      ...{ ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600 },
+      ...{ ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600, asksPerIp: 20 },
       ...{ configRatePerToken: null, configRatePerIp: null },
     },
     streamsPerIp: 20,
@@ -203,7 +203,7 @@ test("takes every variable", () => {
     },
     privateTargets: [{ kind: "host", host: "crm.internal", port: null }],
     rates: {
-      ...{ ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
+      ...{ ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5, asksPerIp: 20 },
       ...{ configRatePerToken: 20, configRatePerIp: 21 },
     },
     streamsPerIp: 7,

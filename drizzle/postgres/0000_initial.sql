@@ -896,6 +896,7 @@ CREATE INDEX "handoffs_change" ON "handoffs" USING btree ("account_id","change")
 CREATE INDEX "handoffs_until" ON "handoffs" USING btree ("until_ms") WHERE until_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_mail" ON "handoffs" USING btree ("mail_at_ms") WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_resolved" ON "handoffs" USING btree ("account_id","resolved_at_ms","companion_id") WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "handoffs_owed" ON "handoffs" USING btree ("owed_since_ms") WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_held" ON "handoffs" USING btree ("companion_id") WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX "handoffs_person" ON "handoffs" USING btree ("person_id") WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_account" ON "handoffs" USING btree ("account_id","conversation_number");--> statement-breakpoint

@@ -532,6 +532,7 @@ CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> stateme
 CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_mail` ON `handoffs` (`mail_at_ms`) WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_resolved` ON `handoffs` (`account_id`,`resolved_at_ms`,`companion_id`) WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint

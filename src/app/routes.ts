@@ -5,6 +5,7 @@ import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
+import { personRoutes } from "../api/chat/person-routes.ts";
 import { companionRoutes } from "../api/companions/index.ts";
 import { conversationRoutes } from "../api/conversations/index.ts";
 import { dashboardRoutes } from "../api/dashboard/index.ts";
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...personRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,

@@ -9,6 +9,7 @@ import { noMail } from "../core/mail/mail.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createPeople } from "../core/people/create-people.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -153,6 +154,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     return openToolEngines(outgoing, { clock, log });
   });
   const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
+  const people = createPeople({ ...base, coordination, sealing, visitors });
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
@@ -174,7 +176,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
-    await Promise.all([events.close(), mail?.close()]);
+    await Promise.all([people.close(), events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
     await toolbox.close();
@@ -197,6 +199,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
+    people,
     uses,
     sealing,
     visitors,

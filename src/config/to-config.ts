@@ -64,6 +64,7 @@ export function toConfig(
     configRatePerIp: values.configRatePerIp,
     ratePerKey: values.ratePerKey,
     chatRatePerKey: values.chatRatePerKey,
+    asksPerIp: values.asksPerIp,
   };
   const holdings: HoldingsByPlan = {
     free: {

@@ -4,6 +4,7 @@ import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { failureKinds } from "../domain/reply-failure.ts";
 import { later } from "../lib/later.ts";
+import { ChatState } from "./named-events.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
 import { namedObject } from "./schemas/named-object.ts";
 import { OneOf } from "./schemas/schema.ts";
@@ -137,6 +138,7 @@ const ChatEvent = later(() =>
             "the reply cites; with `citations: none`, all that the model was given.",
         },
       ),
+      ChatState,
       t.String({
         $id: "ChatEnd",
         examples: ["[DONE]"],
@@ -150,10 +152,11 @@ const ChatEvent = later(() =>
 export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. With `events: true`, one ' +
-    "`event: sources` may come before the end. Lines that do not " +
+    "`event: sources` may come before the end, for a companion with `handoff` also `event: offer` with an empty object, where " +
+    "nothing was found and the visitor may ask for a person, and `event: state`. Lines that do not " +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
     "its last comment has the reason: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
-    "(no one read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
+    "(no one read it for two minutes), `taken` (a person has the conversation now), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
   get content() {
     return { "text/event-stream": ChatEvent };

@@ -117,6 +117,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const jobs = startJobs(services);
   services.indexing.wake();
   services.events.wake();
+  services.people.start();
   services.modelDates.start();
   const idleMemory = startIdleMemory();
 

@@ -1,4 +1,5 @@
 /** The API document: valid, whole, and true to the sitemap and the models. */
+
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describeRoute } from "../../src/api/docs/described-route.ts";
@@ -13,6 +14,7 @@ import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
+import { handoffSettings } from "../support/people-world.ts";
 import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
@@ -86,10 +88,12 @@ const objectNames = `
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
-  DecisionRequest KeyDecisionRequest
+  DecisionRequest KeyDecisionRequest ChatState PersonRequest KeyPersonRequest PersonAsked
   Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
+  HandoffRequestedEvent HandoffTakenEvent HandoffReleasedEvent HandoffMissedEvent MessageVisitorEvent MessagePersonEvent
+  ConversationUpdatedEvent ContactGivenEvent RatingGivenEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
 `;
 
@@ -168,7 +172,10 @@ test("gives examples of bodies that the server takes", async () => {
   const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-6-luna" } });
   try {
     const operator = await openDashboard(server, { role: "operator" });
-    const companion = await server.createCompanion({ visitorAuth: "optional" }, operator.account);
+    const companion = await server.createCompanion(
+      { visitorAuth: "optional", handoff: handoffSettings },
+      operator.account,
+    );
     const apiKey = (await server.createKey(operator.account)).key;
     const platform = apiClient(server.url, apiKey);
     const visitorKey = await createWebsiteKey(server.url, apiKey);

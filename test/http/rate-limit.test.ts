@@ -42,6 +42,7 @@ describe("the rate-limit headers", () => {
       configRatePerIp: null,
       ratePerKey: 3,
       chatRatePerKey: 5,
+      asksPerIp: 20,
     });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};
@@ -69,7 +70,7 @@ test("the rules carry what the operator set, and the interface's numbers by defa
   const { token } = rules;
   expect([rules.ip.limit, token.free.limit, token.paid.limit, rules.key.limit]).toEqual([10, 30, 30, 600]);
   const set = createRateRules({
-    ...{ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
+    ...{ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5, asksPerIp: 20 },
     ...{ configRatePerToken: 6, configRatePerIp: null },
   });
   expect([set.token.free.limit, set.token.paid.limit, set.ip.limit, set.key.limit]).toEqual([1, 4, 2, 3]);

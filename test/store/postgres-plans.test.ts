@@ -28,6 +28,7 @@ import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-eve
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
@@ -127,6 +128,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
   ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
+  ["visitors of people who went away", watchedQueries.absent, "handoffs_owed"],
+  ["conversations of a state", watchedQueries.countState, "Scan using handoffs_"],
   ["mail that is due", mailQueries.due, "Index Scan using mails_due"],
   ["when the next mail is due", mailQueries.nextDue, "Index Only Scan using mails_due"],
   ["a conversation's contact", feedbackQueries.contact, "contacts_pkey"],

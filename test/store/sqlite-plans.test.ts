@@ -29,6 +29,7 @@ import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-eve
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -376,6 +377,24 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "what labels say",
     labelQueries.metadata,
     ["SCAN n VIRTUAL TABLE INDEX 1:", "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)"],
+  ],
+  [
+    "visitors of people who went away",
+    watchedQueries.absent,
+    [
+      "SEARCH h USING INDEX handoffs_owed (owed_since_ms>? AND owed_since_ms<?)",
+      "CORRELATED SCALAR SUBQUERY 2",
+      "SEARCH p USING INDEX sqlite_autoindex_presence_1 (person_id=?)",
+      "CORRELATED SCALAR SUBQUERY 3",
+      "SEARCH p USING INDEX sqlite_autoindex_presence_1 (person_id=?)",
+      "SEARCH v USING INTEGER PRIMARY KEY (rowid=?)",
+      "SEARCH c EXISTS USING COVERING INDEX companions_id_unique (id=?)",
+    ],
+  ],
+  [
+    "conversations of a state, of those alone that people have",
+    watchedQueries.countState,
+    ["SCAN handoffs USING COVERING INDEX handoffs_state"],
   ],
   [
     "names of companions",

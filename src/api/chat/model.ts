@@ -106,6 +106,27 @@ function attributesObject() {
   });
 }
 
+/** Asks for a person. */
+const describeAsk = () => ({
+  session_id: Text({
+    pattern: uuidPattern,
+    problem: "Must be a UUID.",
+    description: "The conversation's id: of one that is to begin, too.",
+  }),
+  visitor_id: nullishUuid("The visitor's id, as sent with messages. Ignored for verified visitors."),
+  reason: Nullish(Text({ maxLength: 500, description: "Why, for the team." })),
+});
+
+export const personRequest = compileChecker(() => t.Object(describeAsk(), { $id: "PersonRequest" }));
+export type PersonRequest = Static<typeof personRequest.schema>;
+
+export const keyPersonRequest = compileChecker(() =>
+  t.Object(
+    { ...describeAsk(), ...describeVisitor() },
+    { $id: "KeyPersonRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
+  ),
+);
+
 /** Null if it names nobody. */
 export function toClaims({ visitor }: Pick<KeyChatRequest, "visitor">): VisitorClaims | null {
   if (visitor == null) return null;
@@ -122,6 +143,11 @@ export function checkKeyMessage(sent: unknown): KeyChatRequest {
 /** Throws `invalid_request` with all that is at fault. */
 export function checkKeyDecision(sent: unknown): Static<typeof keyDecisionRequest.schema> {
   return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+export function checkKeyPerson(sent: unknown): Static<typeof keyPersonRequest.schema> {
+  return checkWith(keyPersonRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
 }
 
 /** The same with faults that the schema does not show, in place of what it says of these fields. */

@@ -1,17 +1,20 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
 import { type ChatReply, decideOnCall, type Reply, readOnce, startChat } from "../chat.ts";
 import type {
+  BackToCompanionRelayedQuery,
   Companion,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
   KeyChatRequest,
   KeyDecisionRequest,
+  KeyPersonRequest,
   LineProblem,
   ListCompanionsQuery,
   ListEmbedTokensQuery,
   NewCompanion,
   NewEmbedToken,
+  PersonAsked,
   Quota,
   TestChat,
 } from "../generated/wire.ts";
@@ -125,6 +128,14 @@ export function companionCalls(transport: Transport) {
      */
     confirm: (id: string, callId: string, decision: KeyDecisionRequest, options: CallOptions = {}): Reply =>
       decideOnCall(transport, id, { callId, body: decision }, options),
+
+    /** Asks for a person of the team, for a visitor. Once the state is not `companion`, messages are kept for people. */
+    askForPerson: (id: string, ask: KeyPersonRequest, options: CallOptions = {}) =>
+      transport.json<PersonAsked>({ method: "POST", path: at(id, "person"), body: ask }, options),
+
+    /** The companion answers the visitor again. */
+    backToCompanion: (id: string, query: BackToCompanionRelayedQuery, options: CallOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(id, "person"), query }, options),
 
     /** Tries the companion as its owner: no conversation is stored. */
     testChat: (id: string, message: TestChat, options: CallOptions = {}): AsyncGenerator<string, void, undefined> =>

@@ -14,6 +14,7 @@ export const ruleNames = [
   "key",
   "chat",
   "visitor",
+  "person",
   "session",
   "sign_in",
   "solution",

@@ -24,6 +24,8 @@ export interface RateRules extends EmbedWindows {
   readonly chat: RateRule;
   /** Of these, the messages of one visitor of a companion: as many as an address may send on a website. */
   readonly visitor: RateRule;
+  /** Asks for a person by client address, beside the windows of all embed requests. */
+  readonly person: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -49,6 +51,8 @@ export interface RateSettings {
   readonly configRatePerIp: number | null;
   readonly ratePerKey: number;
   readonly chatRatePerKey: number;
+  /** An hour. */
+  readonly asksPerIp: number;
 }
 
 const defaultRates: RateSettings = {
@@ -58,6 +62,7 @@ const defaultRates: RateSettings = {
   configRatePerIp: null,
   ratePerKey: 600,
   chatRatePerKey: 600,
+  asksPerIp: 20,
 };
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
@@ -79,6 +84,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
+    person: { name: "person", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },

@@ -129,6 +129,18 @@ export interface HandoffStore {
   listDue(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** The next deadline of all; null for none. */
   findNextDue(): Promise<number | null>;
+  /**
+   * In `person`, where the visitor waits for an answer, and whoever has it was present since they took it and is so no
+   * longer; who waits longest comes first.
+   */
+  listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /**
+   * Outside `companion` although their companion has no `handoff` any more, or whoever has them is gone: a key that has
+   * ended, a member who was removed. Reads all that are outside.
+   */
+  listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /** Of all accounts, for metrics. */
+  countState(state: "waiting" | "person"): Promise<number>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },

@@ -31,6 +31,9 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("deleteContact", "rate"),
   },
   handoffs: {
+    countState: "read",
+    listAbsent: "read",
+    listStray: "read",
     ...reads("find", "findOf", "listDue", "findNextDue", "listHeld", "listLive", "listChanged", "listSince"),
     ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),

@@ -91,8 +91,9 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
-export function mayUseTools({ companion, caller, decision }: TurnStart): boolean {
-  return decision !== undefined || (caller !== undefined && companion.toolCount > 0);
+export function mayUseTools({ companion, caller, decision, keeper }: TurnStart): boolean {
+  const hasTools = companion.toolCount > 0 || keeper.people?.mayModelAsk === true;
+  return decision !== undefined || (caller !== undefined && hasTools);
 }
 
 /**
@@ -146,6 +147,11 @@ export class AskedReply implements CallGate, ReplySource {
       await this.release();
       throw error;
     }
+  }
+
+  /** Of a call that was stopped before a word, and is no message of the day: what it costs, with what is held for it. */
+  async countUnsaid({ answeredBy, ...call }: TurnOutcome): Promise<void> {
+    if (answeredBy !== null) await this.#openCalls().count({ ...call, answeredBy });
   }
 
   reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {

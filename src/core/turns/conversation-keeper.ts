@@ -43,9 +43,14 @@ export function countsAgain({ repeats }: Pick<NamedStart, "repeats">): boolean {
   return repeats === null || repeats >= freeRepeats;
 }
 
-/** Whether the same message runs anew: nothing of a reply was stored, and nobody cancelled it. */
+/** Whether the same message runs anew: nothing of a reply was stored, nobody cancelled it, and no person has it. */
 export function runsAgain({ reply, endCode }: StoredExchange): boolean {
-  return reply === null && endCode !== "cancelled";
+  return reply === null && endCode !== "cancelled" && endCode !== "taken";
+}
+
+/** Whether the message was kept for people: it has no reply of its own. */
+export function isKeptForPeople({ reply, endCode }: StoredExchange): boolean {
+  return reply === null && endCode === "taken";
 }
 
 export class ConversationKeeper implements TurnKeeper {

@@ -96,6 +96,7 @@ export const schemaPrints: Readonly<Record<string, string>> = {
   "handoffs handoffs_change": "6bab95f87643",
   "handoffs handoffs_held": "be26a04779c0",
   "handoffs handoffs_mail": "df33234a1b64",
+  "handoffs handoffs_owed": "a9b9cf9a87bc",
   "handoffs handoffs_person": "fb34aaf44b8f",
   "handoffs handoffs_pkey": "0f51ceae46e7",
   "handoffs handoffs_resolved": "e9d52dd58874",

@@ -20,6 +20,7 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
+import { createWatched, hasLostKey } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -39,8 +40,6 @@ const shownPresence = `${columns<PresenceRow>("p", ["person", "isAvailable", "se
     (SELECT m.name FROM members m WHERE m.id = p.person_id) AS "memberName",
     (SELECT m.companion_ids FROM members m WHERE m.id = p.person_id) AS "companionIds",
     (SELECT a.name FROM accounts a WHERE a.id = p.person_id) AS "ownName"`;
-const hasKey = `(p.person_id NOT LIKE '%:%' OR (SELECT count(*) FROM api_keys k WHERE k.id = substr(p.person_id, 1, 36)
-      AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $3)) > 0)`;
 
 /** Far more than anybody counts. */
 const mostUnread = 1_000;
@@ -66,7 +65,7 @@ export const peopleQueries = {
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
   present: `SELECT ${shownPresence} FROM presence p
-    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) AND ${hasKey}
+    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) AND NOT ${hasLostKey("p.person_id", "$3")}
     ORDER BY p.person_id`,
   presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
 };
@@ -122,6 +121,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
   return {
     ...createRevisions(scripts, parts),
     ...createFollowing(scripts),
+    ...createWatched(scripts),
 
     async listChanged(known) {
       type State = { id: string; newestSeq: number; change: number | null };

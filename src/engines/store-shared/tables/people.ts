@@ -70,6 +70,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
       index("handoffs_resolved")
         .on(row.accountId, row.resolvedAtMs, row.companionId)
         .where(sql`resolved_at_ms IS NOT NULL`),
+      index("handoffs_owed").on(row.owedSinceMs).where(sql`state = 'person' AND owed_since_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
       index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
       index("handoffs_account").on(row.accountId, ...inPostgres(row.conversationNumber)),
