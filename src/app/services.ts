@@ -154,10 +154,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     return openToolEngines(outgoing, { clock, log });
   });
   const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
-  const people = createPeople({ ...base, coordination, sealing, visitors });
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
+  const people = createPeople({ ...base, coordination, sealing, visitors, mail: mail ?? noMail });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({

@@ -17,3 +17,7 @@ export interface Rating {
 }
 
 export const maxComment = 1_000;
+
+/** What seals them: the key of a companion's contacts, or comments. */
+export const sealedContactName = (companionId: string) => `contact ${companionId}`;
+export const sealedCommentName = (companionId: string) => `rating comment ${companionId}`;

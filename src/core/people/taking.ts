@@ -10,6 +10,7 @@ import {
   idleUntil,
   leaveFields,
   lineOf,
+  noNotice,
   releasedEvent,
   toEventPerson,
 } from "./change.ts";
@@ -80,7 +81,7 @@ function hand(on: DecidedOn, by: Deciding, { person, isPresent }: Take): Handoff
   return {
     fields: {
       ...leaveFields(on, "person", by),
-      ...{ reason: "taken", person, reserved: null, untilMs, wasPresent: isPresent },
+      ...{ reason: "taken", person, reserved: null, untilMs, wasPresent: isPresent, ...noNotice },
     },
     events: [lineOf(by, "taken")],
     audit: auditOf(by, "take", before === null ? {} : { fromId: before.id }),
