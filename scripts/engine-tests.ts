@@ -32,6 +32,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
     contracts: ["handoffs"],
     reason: "takes beside turns, which each engine orders by other locks",
   },
+  "test/api/people.test.ts": { reason: "lists of conversations by what people have made of them" },
   "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },

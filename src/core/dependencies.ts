@@ -97,9 +97,9 @@ export interface Services {
   /** Which models are about to be shut down. */
   readonly modelDates: ModelDates;
   readonly voice: Voice;
-  readonly announcements?: Announcements;
+  readonly announcements: Announcements;
   readonly people: PeopleService;
-  readonly live?: LiveHub;
+  readonly live: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */

@@ -37,8 +37,8 @@ export const ChatState = later(() => {
     {
       $id: "ChatState",
       description:
-        "Of `event: state`, for who sent `events: true`: before the end of a stream, where the companion does not answer the " +
-        "conversation any more. A message that was kept for a person has nothing else.",
+        "Of `event: state`. A reply's stream has it before its end, for who sent `events: true`, where the companion does not " +
+        "answer the conversation any more; a message that was kept for a person has nothing else.",
     },
   );
 });

@@ -107,6 +107,9 @@ export function handoffStoreContract(open: OpenStore): void {
       const conversationId = await talk();
       expect(await handoffs.find(key)).toBeNull();
       expect(await handoffs.findOf(account.id, conversationId)).toEqual({ key, handoff: null });
+      const plain = { accountId: account.id, conversationId, newestSeq: 2, handoff: null };
+      expect(await handoffs.findLive(key)).toEqual(plain);
+      expect(await handoffs.findLive({ ...key, visitorId: null })).toBeNull();
       expect(await revise(() => null)).toMatchObject({ handoff: null, before: null, hasChanged: false });
       expect(await handoffs.find(key)).toBeNull();
 
@@ -127,6 +130,7 @@ export function handoffStoreContract(open: OpenStore): void {
         return { fields };
       });
       const record = { conversationId, accountId: account.id, companionId: companion.id, ...fields };
+      expect(await handoffs.findLive(key)).toEqual({ ...plain, handoff: await handoffs.find(key) });
       expect(decided).toMatchObject({
         key,
         conversationId,
@@ -775,6 +779,39 @@ export function handoffStoreContract(open: OpenStore): void {
       const now = { conversationId: ids[1] ?? "", change: decided?.handoff?.change ?? 0, newestSeq: 4 };
       expect(await handoffs.listChanged([now])).toEqual([]);
       expect(await handoffs.listChanged([{ ...now, change: 0 }])).toEqual(expected.slice(0, 1));
+    });
+
+    test("stands any order of turns, decisions, removals, merges and erasures at the same instant", async () => {
+      const { handoffs, turns, conversations, members } = world.store;
+      const id = toVerifiedId(systemIds.secret(16));
+      const keys = Array.from({ length: 4 }, () => ({ ...key, sessionId: systemIds.randomUuid() }));
+      const own = keys.map((each) => ({ ...each, visitorId: id }));
+      const ada = await inviteMember("Ada");
+      const decide: HandoffDecision = () => ({
+        ...{ fields: { state: "person", person: ada, assigneeId: ada.id }, message: written("Hi", ada) },
+        ...{ events: [{ type: "taken", atMs: 1, by: { type: "person", person: ada }, sealedReason: null }] },
+      });
+      const work = [...keys, ...own].flatMap((each, at) => [
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+        () => revise(decide, { place: { key: each }, arrivalMark: arrivals.mark() }),
+        () => handoffs.markSeen(each, 1),
+        () => conversations.merge(keys[at % 4] ?? key, { id, sealed: "sealed" }),
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => conversations.eraseVisitors(account.id, companion.id, [each.visitorId ?? ""], world.context()),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+      ]);
+      const some = Array.from({ length: work.length }, (_, at) => work[(at * 13) % work.length]);
+      await Promise.all([...some.map((each) => each?.()), members.remove(account.id, ada.id, world.context())]);
+
+      for (const each of [...keys, ...own]) {
+        const handoff = await handoffs.find(each);
+        if (handoff === null) continue;
+        const { messages, newestSeq } = await handoffs.listLive(handoff.conversationId, 0, 1_000);
+        expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: newestSeq }, (_, at) => at + 1));
+      }
+      await conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? "", id], world.context());
+      expect(await handoffs.listSince(account.id, 0, 100, null)).toEqual([]);
     });
 
     test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {

@@ -297,6 +297,7 @@ describe("work on a conversation", () => {
     expect(change?.fields).toMatchObject({ state: "companion", reason: "closed", status: "closed", person: null });
     expect(toldTypes(change)).toEqual(["handoff.released", "conversation.updated"]);
     expect(lineTypes(change)).toEqual(["closed"]);
+    expect(change?.audit).toMatchObject({ action: "conversation.close", details: { changed: "status" } });
   });
 
   test("tags and assignee are told, and what is so already changes nothing", () => {
@@ -304,6 +305,7 @@ describe("work on a conversation", () => {
     expect(change?.fields).toEqual({ tags: ["vip"], assigneeId: "bob" });
     expect(lineTypes(change)).toEqual(["assigned", "tagged"]);
     expect(change?.told?.[0]?.data).toEqual({ status: null, assignee: "bob", tags: ["vip"] });
+    expect(change?.audit).toMatchObject({ action: "conversation.update", details: { changed: "assignee, tags" } });
     const after = { ...plain, tags: ["vip"], assigneeId: "bob" };
     expect(decideUpdate(on(after), asPerson(ada), { tags: ["vip"], assigneeId: "bob" })).toBeNull();
   });

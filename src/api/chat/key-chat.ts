@@ -76,7 +76,7 @@ export const conversationQuery = {
 };
 
 /** Of the conversation in the query. Throws `not_found` for a visitor for whom nobody ever vouched. */
-async function findVisitor(
+export async function findVisitor(
   { visitors }: Services,
   { accountId }: Companion,
   sub: string | null,

@@ -66,6 +66,35 @@ export const keyDecisionRequest = compileChecker(() =>
   ),
 );
 
+/** What a visitor who follows a conversation reports of it. */
+const describeLiveReport = () => ({
+  session_id: Text({
+    pattern: uuidPattern,
+    description: "The conversation's id, as sent with its messages.",
+    examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
+  }),
+  visitor_id: nullishUuid("The visitor's id, if one was sent with the messages. Ignored for verified visitors."),
+  typing: t.Optional(
+    t.Boolean({ description: "Whether the visitor is typing. It lapses after 6 s; what is typed is never sent." }),
+  ),
+  seen: t.Optional(
+    t.Integer({
+      minimum: 0,
+      description: "The `seq` up to which the visitor has seen everything; it never goes back.",
+    }),
+  ),
+});
+
+export const liveReport = compileChecker(() => t.Object(describeLiveReport(), { $id: "LiveReport" }));
+export type LiveReport = Static<typeof liveReport.schema>;
+
+export const keyLiveReport = compileChecker(() =>
+  t.Object(
+    { ...describeLiveReport(), ...describeVisitor() },
+    { $id: "KeyLiveReport", description: "As on the public route, with the visitor for whom the platform vouches." },
+  ),
+);
+
 const describeVisitor = () => ({
   visitor: Nullish(
     t.Object(
@@ -138,6 +167,11 @@ export function toClaims({ visitor }: Pick<KeyChatRequest, "visitor">): VisitorC
 export function checkKeyMessage(sent: unknown): KeyChatRequest {
   const body = sent as Partial<KeyChatRequest> | null;
   return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(body)]);
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+export function checkKeyLiveReport(sent: unknown): Static<typeof keyLiveReport.schema> {
+  return checkWith(keyLiveReport, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
 }
 
 /** Throws `invalid_request` with all that is at fault. */

@@ -11,6 +11,7 @@ export const ruleNames = [
   "config_ip",
   "config_token",
   "read",
+  "live",
   "key",
   "chat",
   "visitor",

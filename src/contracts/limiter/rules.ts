@@ -18,6 +18,8 @@ export interface RateRules extends EmbedWindows {
   readonly config: EmbedWindows;
   /** By embed token, as many again: requests that read, while the companion asks for work. */
   readonly read: Readonly<Record<Plan, RateRule>>;
+  /** By client address: what listens, and ratings, in place of the windows of address and token. */
+  readonly live: RateRule;
   /** Management requests by API key. */
   readonly key: RateRule;
   /** Chats by API key, beside its management requests. */
@@ -49,6 +51,7 @@ export interface RateSettings {
   /** Of page views; with both null they count with the others. */
   readonly configRatePerToken: number | null;
   readonly configRatePerIp: number | null;
+  readonly liveRatePerIp: number;
   readonly ratePerKey: number;
   readonly chatRatePerKey: number;
   /** An hour. */
@@ -60,6 +63,7 @@ const defaultRates: RateSettings = {
   ratePerIp: 10,
   configRatePerToken: null,
   configRatePerIp: null,
+  liveRatePerIp: 60,
   ratePerKey: 600,
   chatRatePerKey: 600,
   asksPerIp: 20,
@@ -81,6 +85,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     token,
     config: hasOwn ? own : { ip, token },
     read: byPlan("read", ratePerToken),
+    live: { name: "live", limit: rates.liveRatePerIp, windowMs: minuteMs },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },

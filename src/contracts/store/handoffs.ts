@@ -85,6 +85,16 @@ export interface Revised {
   readonly hasChanged: boolean;
 }
 
+/** A conversation as listeners find it. */
+export interface LiveConversation {
+  readonly accountId: string;
+  readonly conversationId: string;
+  /** 0 without a message. */
+  readonly newestSeq: number;
+  /** Null if it has no record. */
+  readonly handoff: Handoff | null;
+}
+
 /** A message as people read it live. */
 export interface LiveMessage {
   /** Its place in the conversation, in the order of commits: the first is 1. */
@@ -147,6 +157,8 @@ export interface HandoffStore {
     limit: number,
   ): Promise<ConversationKey[]>;
 
+  /** What a listener begins with, as of one moment. Null: no such conversation. */
+  findLive(key: ConversationKey): Promise<LiveConversation | null>;
   /** Messages beyond `afterSeq`, oldest first; at most `limit`, or fewer where they are long. */
   listLive(
     conversationId: string,

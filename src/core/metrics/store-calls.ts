@@ -31,10 +31,8 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("deleteContact", "rate"),
   },
   handoffs: {
-    countState: "read",
-    listAbsent: "read",
-    listStray: "read",
-    ...reads("find", "findOf", "listDue", "findNextDue", "listHeld", "listLive", "listChanged", "listSince"),
+    ...reads("find", "findLive", "findOf", "findNextDue", "countState"),
+    ...reads("listDue", "listHeld", "listLive", "listChanged", "listSince", "listAbsent", "listStray"),
     ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },

@@ -143,7 +143,7 @@ export function comeBack(
   return {
     fields: { ...returnFields(reason, by.nowMs), ...noNotice },
     events: [lineOf(by, reason === "closed" ? "closed" : "released")],
-    audit: auditOf(by, reason === "closed" ? "close" : "release", { reason }),
+    audit: auditOf(by, "release", { reason }),
     told: [releasedEvent(on, by, reason)],
   };
 }

@@ -89,7 +89,7 @@ export class Revisions {
 
   #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
     const { live, announcements, mail, measurements } = this.#services;
-    live?.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
     const { untilMs = null, noticeAtMs = null, answerMailAtMs = null } = handoff ?? {};
     for (const atMs of mail.isOn ? [untilMs, noticeAtMs, answerMailAtMs] : [untilMs]) {
       if (atMs !== null) this.onDeadline(atMs);

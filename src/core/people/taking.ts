@@ -151,7 +151,7 @@ export function decideUpdate(on: DecidedOn, by: Deciding, update: Update): Hando
   const change: HandoffChange = {
     fields,
     events: [...(isAssigned ? [lineOf(by, "assigned")] : []), ...(isTagged ? [lineOf(by, "tagged")] : [])],
-    audit: auditOf(by, "update", { changed: changed.join(", ") }),
+    audit: auditOf(by, isClosing || isOver ? "close" : "update", { changed: changed.join(", ") }),
     told: [updatedEvent(on, by, fields)],
   };
   return isClosing || isOver ? closing(on, by, change) : change;

@@ -96,16 +96,17 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     },
 
     async noteTurn({ companion, key }) {
-      const handoff = await store.handoffs.find(key);
-      if (handoff === null) return null;
-      if (handoff.reserved !== null) {
+      const found = await store.handoffs.findLive(key);
+      const handoff = found?.handoff ?? null;
+      // In plain talk there are listeners only where a person may take it at any time.
+      if (found === null || (handoff === null && companion.handoff?.mode !== "any")) return handoff;
+      if (handoff !== null && handoff.reserved !== null) {
         const isPresent = await isPersonPresent(services, companion.accountId, handoff.reserved);
         const finish: Revision = { place: { key }, companion, actor: { type: "server" } };
         const revised = await revisions.run(finish, (on, by) => decideFinish(on, by, isPresent));
         if (revised?.hasChanged) return revised.handoff;
       }
-      const { accountId, id: companionId } = companion;
-      services.live?.noteChanged({ accountId, companionId, conversationId: handoff.conversationId, key });
+      services.live.noteChanged({ ...found, key });
       return handoff;
     },
   };

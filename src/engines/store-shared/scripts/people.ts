@@ -35,7 +35,7 @@ interface PresenceRow extends Omit<Presence, "person" | "companionIds" | "isAvai
   ownName: string | null;
 }
 
-// What a member may see and is called is asked each time; an id of a key's person begins with the key's, a UUID.
+// What a member may see and is called is asked each time.
 const shownPresence = `${columns<PresenceRow>("p", ["person", "isAvailable", "seenAtMs", "untilMs"])},
     (SELECT m.name FROM members m WHERE m.id = p.person_id) AS "memberName",
     (SELECT m.companion_ids FROM members m WHERE m.id = p.person_id) AS "companionIds",
