@@ -3,6 +3,7 @@ import { accountRoutes } from "../api/accounts/index.ts";
 import { assetRoutes } from "../api/assets/index.ts";
 import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
+import { feedbackRoutes } from "../api/chat/feedback-routes.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
 import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...keyChatRoutes,
   ...keyLiveRoutes,
   ...personRoutes,
+  ...feedbackRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,

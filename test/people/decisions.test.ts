@@ -35,8 +35,21 @@ const plain: Handoff = {
   ...{ conversationId: "c", accountId: "a", companionId: "k", state: "companion", reason: null, person: null },
   ...{ reserved: null, sinceMs: null, untilMs: null, owedSinceMs: null, wasPresent: false, isAsked: false },
   ...{ isOffered: false, status: null, assigneeId: null, tags: [], reachSeq: 0, returnedAtMs: null, plainSeq: 0 },
-  ...{ seenSeq: 0, missedAtMs: null, isResolved: null, resolvedSeq: null, resolvedAtMs: null, hasContact: false, noticeSinceMs: null,
-  noticeAtMs: null, noticedAtMs: null, answerMailAtMs: null, day: "", dayMessages: 0, change: 7 },
+  ...{
+    seenSeq: 0,
+    missedAtMs: null,
+    isResolved: null,
+    resolvedSeq: null,
+    resolvedAtMs: null,
+    hasContact: false,
+    noticeSinceMs: null,
+    noticeAtMs: null,
+    noticedAtMs: null,
+    answerMailAtMs: null,
+    day: "",
+    dayMessages: 0,
+    change: 7,
+  },
 };
 const waiting: Handoff = {
   ...{ ...plain, state: "waiting", reason: "asked", sinceMs: nowMs - 9_000, untilMs: nowMs + 111_000 },

@@ -49,7 +49,10 @@ export type NoticeCause = "waiting" | "missed" | "contact" | "message";
 
 const causes: Readonly<Record<NoticeCause, readonly [subject: string, about: (companion: string) => string]>> = {
   waiting: ["Someone is waiting", (companion) => `A visitor of ${companion} is waiting for a person.`],
-  missed: ["Someone asked for a person", (companion) => `A visitor of ${companion} asked for a person, and no one came.`],
+  missed: [
+    "Someone asked for a person",
+    (companion) => `A visitor of ${companion} asked for a person, and no one came.`,
+  ],
   contact: ["Someone left a contact", (companion) => `A visitor of ${companion} left a contact for you.`],
   message: ["A new message", (companion) => `The visitor of ${companion} whose conversation you have wrote again.`],
 };

@@ -73,7 +73,7 @@ export function lineOf(by: Deciding, type: HandoffEventType, sealedReason: strin
 
 /** An event of the conversation, for webhooks. */
 export function eventOf(
-  { key, sealedVisitor }: DecidedOn,
+  { key, sealedVisitor }: Pick<DecidedOn, "key" | "sealedVisitor">,
   { companion, nowMs, id }: Deciding,
   type: EventType,
   data: JsonObject,

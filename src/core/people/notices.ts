@@ -4,7 +4,6 @@
  */
 import type { HandoffChange, NewMail, StoredContact } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { reaches } from "../../domain/member.ts";
 import {
   answerMailEveryMs,
   type Handoff,
@@ -12,6 +11,7 @@ import {
   maxAnswerMails,
   noticeAfterMs,
 } from "../../domain/handoff.ts";
+import { reaches } from "../../domain/member.ts";
 import { sealedMailName } from "../mail/keep-mail.ts";
 import { listUnseen } from "../mail/notice-letters.ts";
 import { noNotice } from "./change.ts";

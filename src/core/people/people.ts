@@ -8,6 +8,7 @@ import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { ConversationState, ConversationStatus, Handoff, Person } from "../../domain/handoff.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
+import type { VisitorFeedback } from "./feedback.ts";
 
 /** A visitor's conversation with a companion that has `handoff`. */
 export interface VisitorPlace {
@@ -107,7 +108,7 @@ export interface People {
   onTaken(key: ConversationKey, listener: () => void): () => void;
 }
 
-export interface PeopleService extends People {
+export interface PeopleService extends People, VisitorFeedback {
   /** Keeps deadlines from now on. */
   start(): void;
   close(): Promise<void>;

@@ -177,5 +177,5 @@ function closing(on: DecidedOn, by: Deciding, change: HandoffChange): HandoffCha
 function updatedEvent({ handoff, ...on }: DecidedOn, by: Deciding, fields: Fields) {
   const { status, assigneeId, tags } = { status: null, assigneeId: null, tags: [], ...handoff, ...fields };
   const data = { status: status ?? null, assignee: assigneeId ?? null, tags: [...(tags ?? [])] };
-  return eventOf({ handoff, ...on }, by, "conversation.updated", data);
+  return eventOf(on, by, "conversation.updated", data);
 }
