@@ -15,8 +15,10 @@ import { makeDocsRoutes } from "../api/docs/index.ts";
 import { embedRoutes } from "../api/embed/index.ts";
 import { healthRoutes } from "../api/health/index.ts";
 import { inboxRoutes } from "../api/inbox/index.ts";
+import { insightRoutes } from "../api/insights/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
+import { leadRoutes } from "../api/leads/index.ts";
 import { meRoutes } from "../api/me/index.ts";
 import { memberRoutes } from "../api/members/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
@@ -49,8 +51,10 @@ export const routes: readonly Route[] = [
   ...toolRoutes,
   ...conversationRoutes,
   ...inboxRoutes,
+  ...leadRoutes,
   ...presenceRoutes,
   ...usageRoutes,
+  ...insightRoutes,
   ...budgetRoutes,
   ...keyRoutes,
   ...meRoutes,

@@ -1,6 +1,6 @@
 /** Usage as a platform bills by it: days, groups, filters, JSON and CSV. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { toCell } from "../../src/api/usage/csv.ts";
+import { toCell } from "../../src/http/csv.ts";
 import { prefers } from "../../src/http/compression.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";

@@ -82,8 +82,10 @@ export function feedbackStoreContract(open: OpenStore): void {
       expect(await list({ companionId: companion.id, fromMs: 1_001 })).toEqual({ ids: [3, 2], next: null });
       expect(await list({ toMs: 1_002 })).toEqual({ ids: [1, 0], next: null });
       expect(await list({}, { limit: 3 })).toEqual({ ids: [3, 2, 1], next: ids[1] ?? "" });
-      expect(await list({}, { limit: 3, afterId: ids[1] })).toEqual({ ids: [0], next: null });
-      expect(await list({}, { afterId: systemIds.uuid() })).toEqual({ ids: [], next: null });
+      expect(await list({}, { limit: 3, afterId: ids[1], afterUpdatedAt: 1_001 })).toEqual({ ids: [0], next: null });
+      // The one at which the page ended is gone.
+      const gone = { afterId: systemIds.uuid(), afterUpdatedAt: 1_001 };
+      expect(await list({}, gone)).toEqual({ ids: [1, 0], next: null });
       const stranger = await world.createAccount({ email: "stranger@example.com" });
       const query = { companionId: null, fromMs: null, toMs: null };
       expect((await feedback.listContacts(stranger.id, query, firstPage)).items).toEqual([]);

@@ -24,6 +24,11 @@ export interface StoredContact extends NewContact {
   readonly mailedSeq: number;
 }
 
+export interface ListedContact extends StoredContact {
+  readonly id: string;
+  readonly updatedAt: number;
+}
+
 export interface ContactQuery {
   readonly companionId: string | null;
   readonly fromMs: number | null;
@@ -48,12 +53,11 @@ export interface RatingRequest {
 export interface FeedbackStore {
   /** Null if the visitor has left none. */
   findContact(conversationId: string): Promise<StoredContact | null>;
-  /** By consent, newest first unless the page says otherwise; an item's `id` is the conversation's. */
-  listContacts(
-    accountId: string,
-    query: ContactQuery,
-    page: PageRequest,
-  ): Promise<Page<StoredContact & { id: string }>>;
+  /**
+   * By consent, newest first unless the page says otherwise. An item's `id` is the conversation's, and its
+   * `updatedAt` the consent's time, which cursors need: a newer contact takes another place.
+   */
+  listContacts(accountId: string, query: ContactQuery, page: PageRequest): Promise<Page<ListedContact>>;
   /** False if there is none. Mail to it that waits goes as well. Audit: `lead.delete`. */
   deleteContact(accountId: string, conversationId: string, context: WriteContext): Promise<boolean>;
 

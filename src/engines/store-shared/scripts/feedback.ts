@@ -25,8 +25,7 @@ export const feedbackQueries = {
   contact: `SELECT ${shownContact} ${contacts} WHERE v.id = $1`,
   ofAccount: pages("k.account_id = $1"),
   ofCompanion: pages("k.companion_id = $1"),
-  position: `SELECT k.consented_at AS "consentedAt", k.conversation_number AS number ${contacts}
-    WHERE v.id = $1 AND v.account_id = $2`,
+  position: "SELECT number FROM conversations WHERE id = $1 AND account_id = $2",
   reply: `SELECT 1 AS one FROM messages WHERE conversation_number = $1 AND client_id = $2 AND role = 'assistant' LIMIT 1`,
   // The newest reply of that name: a repeated message may have had one that was cut off before.
   ratings: `SELECT m.id, r.rating, r.reasons, r.sealed_comment AS "sealedComment", r.created_at AS "createdAt"
@@ -100,21 +99,24 @@ export function createFeedbackStore(
   return {
     findContact: (conversationId) => scripts.read(() => get<ContactRow>(feedbackQueries.contact, conversationId)),
 
-    listContacts: (accountId, { companionId, fromMs, toMs }, { limit, afterId, order = "desc" }) =>
+    listContacts: (accountId, { companionId, fromMs, toMs }, { limit, afterId, afterUpdatedAt, order = "desc" }) =>
       scripts.read(function* () {
         const end = order === "desc" ? Number.MAX_SAFE_INTEGER : -1;
-        const start = { consentedAt: end, number: end };
-        // The contact that the cursor names may be gone: then the list ends, as a cursor of another account's.
-        const after = afterId === null ? start : yield* get<typeof start>(feedbackQueries.position, afterId, accountId);
-        if (after === null) return { items: [], nextAfterId: null };
+        // Of one that is gone the time is left: better some of its millisecond twice than one never.
+        const after = afterId && (yield* get<{ number: number }>(feedbackQueries.position, afterId, accountId));
         const { ofAccount, ofCompanion } = feedbackQueries;
         const text = (companionId === null ? ofAccount : ofCompanion)[order];
-        const range = [fromMs ?? 0, toMs ?? Number.MAX_SAFE_INTEGER, after.consentedAt, after.number, limit + 1];
+        const range = [
+          fromMs ?? 0,
+          toMs ?? Number.MAX_SAFE_INTEGER,
+          afterUpdatedAt ?? end,
+          after ? after.number : end,
+          limit + 1,
+        ];
         const rows = yield* all<ContactRow>(text, companionId ?? accountId, ...range);
-        return toPage(
-          rows.map((row) => ({ ...row, id: row.conversationId })),
-          limit,
-        );
+        const items = rows.map((row) => ({ ...row, id: row.conversationId, updatedAt: row.consentedAt }));
+        const page = toPage(items, limit);
+        return { ...page, nextUpdatedAt: page.nextAfterId === null ? null : (page.items.at(-1)?.consentedAt ?? null) };
       }),
 
     deleteContact: (accountId, conversationId, context) =>
