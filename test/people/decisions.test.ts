@@ -195,7 +195,11 @@ describe("asking", () => {
   test("where nobody is there counts as missed at once, and once an hour", () => {
     const unavailable = { ...ask, isAvailable: false };
     const change = decideAsk(on(plain), visitor, unavailable);
-    expect(change?.fields).toEqual({ isAsked: true, missedAtMs: nowMs, status: "open" });
+    expect(change?.fields).toEqual({
+      ...{ isAsked: true, missedAtMs: nowMs, status: "open" },
+      // The team has mail about it.
+      ...{ noticeSinceMs: nowMs, noticeAtMs: nowMs },
+    });
     expect([lineTypes(change), toldTypes(change)]).toEqual([["asked", "missed"], ["handoff.missed"]]);
     const hourAgo = { ...missed, missedAtMs: nowMs - 3_600_000 };
     expect(toldTypes(decideAsk(on(hourAgo), visitor, unavailable))).toEqual(["handoff.missed"]);
@@ -383,7 +387,7 @@ describe("a person's message", () => {
   test("reaches who left a contact where nothing can be taken", () => {
     const actor = asPerson(ada, null);
     const change = decideSay(on({ ...plain, isAsked: true, status: "open" }), actor, said);
-    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null });
+    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, ...noNotice });
     expect(() => decideSay(on(plain), actor, said)).toThrow(expect.objectContaining({ code: "conflict" }));
   });
 });

@@ -1,4 +1,5 @@
 /** A visitor's conversation that somebody of the team takes, over the public routes. */
+import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { HandoffSettings } from "../../src/domain/handoff.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
@@ -24,6 +25,7 @@ export interface LiveConversation {
 }
 
 export interface LiveWorld {
+  readonly account: Account;
   readonly companion: Awaited<ReturnType<TestServer["createCompanion"]>>;
   readonly owner: ApiClient;
   readonly key: string;
@@ -54,7 +56,7 @@ export async function createLiveWorld(
   }
 
   return {
-    ...{ companion, owner, key },
+    ...{ account, companion, owner, key },
     setMode: (mode) => call("PATCH", `/api/companions/${companion.id}`, { handoff: { mode } }),
     async begin(headers = {}) {
       const [sessionId, visitorId] = [crypto.randomUUID(), crypto.randomUUID()];

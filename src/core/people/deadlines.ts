@@ -69,7 +69,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     const times = [await store.handoffs.findNextDue(), (await notices?.findNext()) ?? null];
     const nextMs = Math.min(...times.map((atMs) => atMs ?? Number.POSITIVE_INFINITY));
     if (nextMs < Number.POSITIVE_INFINITY) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
-    else if (services.announcements?.isShared) arm(whileNoneMs);
+    else if (services.announcements.isShared) arm(whileNoneMs);
   }
 
   /** Whether there may be more. */

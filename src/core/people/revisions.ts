@@ -52,7 +52,7 @@ export class Revisions {
 
   constructor(services: PeopleServices) {
     this.#services = services;
-    services.announcements?.onReceived((received) => {
+    services.announcements.onReceived((received) => {
       if (received === "may_have_missed" || !received.text.startsWith(takenPrefix)) return;
       this.#notifyTaken(received.text.slice(takenPrefix.length));
     });
@@ -100,7 +100,7 @@ export class Revisions {
     }
     const queueKey = queueKeyOf(key);
     this.#notifyTaken(queueKey);
-    if (announcements?.isShared) announcements.send(takenPrefix + queueKey);
+    if (announcements.isShared) announcements.send(takenPrefix + queueKey);
   }
 
   #notifyTaken(queueKey: string): void {
