@@ -8,7 +8,7 @@ import {
   decideOffer,
   decideReleaseAll,
 } from "../../src/core/people/asking.ts";
-import type { Deciding } from "../../src/core/people/change.ts";
+import { type Deciding, noNotice } from "../../src/core/people/change.ts";
 import {
   decideFinish,
   decideReach,
@@ -264,7 +264,7 @@ describe("taking", () => {
     const change = decideTake(on(waiting), asPerson(ada), adaTakes);
     expect(change?.fields).toEqual({
       ...{ state: "person", reason: "taken", person: ada, reserved: null, sinceMs: nowMs, untilMs: nowMs + 1_800_000 },
-      wasPresent: true,
+      ...{ wasPresent: true, ...noNotice },
     });
     expect(change?.told?.[0]?.data).toMatchObject({ person: { name: "Ada" }, from: null });
     expect(change?.audit?.details).toMatchObject({ personId: "ada" });
@@ -371,7 +371,7 @@ describe("a person's message", () => {
 
   test("answers what was owed, and moves the deadline of silence", () => {
     const change = decideSay(on(adas), asPerson(ada), said);
-    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, untilMs: nowMs + 1_800_000 });
+    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, ...noNotice, untilMs: nowMs + 1_800_000 });
     expect(change?.message).toMatchObject({
       author: ada,
       clientId: "n",
