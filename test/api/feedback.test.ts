@@ -51,7 +51,7 @@ const resolve = (resolved: boolean | null, to = companion) =>
   visitors.call("PUT", `/api/embed/${to.embedToken}/resolved`, { session_id, resolved });
 
 /** The conversation as the team reads it. */
-async function read() {
+async function read(): Promise<{ id: string; messages: object[]; contact?: unknown }> {
   const { data } = (await api.call("GET", "/api/conversations?limit=100")).json;
   const id = data.find((row) => row.session_id === session_id)?.id;
   const { json } = await api.call("GET", `/api/conversations/${id}`);
