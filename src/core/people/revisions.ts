@@ -67,7 +67,7 @@ export class Revisions {
     const clientIdOf = actor.type === "person" ? "person" : "visitor";
     const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
     const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
-    if (revised?.hasChanged) this.#note(revised, companion);
+    if (revised?.hasChanged) this.#note(revised, companion, revised.seq === null ? null : clientIdOf);
     return revised;
   }
 
@@ -87,9 +87,13 @@ export class Revisions {
     return { actor, nowMs: clock.nowMs(), auditId: ids.uuid() };
   }
 
-  #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
+  #note(
+    { key, conversationId, handoff, before }: Revised,
+    { accountId }: Companion,
+    wrote: "visitor" | "person" | null,
+  ): void {
     const { live, announcements, mail, measurements } = this.#services;
-    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    live.noteChanged({ accountId, conversationId, key, wrote });
     const { untilMs = null, noticeAtMs = null, answerMailAtMs = null } = handoff ?? {};
     for (const atMs of mail.isOn ? [untilMs, noticeAtMs, answerMailAtMs] : [untilMs]) {
       if (atMs !== null) this.onDeadline(atMs);
