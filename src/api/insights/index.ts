@@ -72,7 +72,7 @@ const InsightsObject = namedObject("Insights", () => ({
     }),
   ),
   busy: t.Array(t.Array(count("Conversations that began in that hour."), { minItems: 24, maxItems: 24 }), {
-    ...{ minItems: 7, maxItems: 7 },
+    ...{ minItems: 7, maxItems: 7, examples: [new Array(7).fill(new Array(24).fill(0))] },
     description: "By weekday from Monday, and by hour, in the zone.",
   }),
 }));

@@ -3,24 +3,13 @@ import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts
 import type { NewContact } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
-import { type ContactFacts, type Rating, sealedCommentName, sealedContactName } from "../../domain/feedback.ts";
+import { sealedCommentName, sealedContactName } from "../../domain/feedback.ts";
 import { stateConflict } from "../../domain/handoff.ts";
 import { startedEvents } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import { type Deciding, eventOf, noticeFields } from "./change.ts";
-import type { VisitorPlace } from "./people.ts";
+import type { VisitorFeedback, VisitorPlace } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
-
-export interface VisitorFeedback {
-  /** Whether the form of a contact is taken now. */
-  takesContact(companion: Companion): Promise<boolean>;
-  /** Kept with the consent's text and time; the newest counts, and the conversation is open. It may come before any message. */
-  leaveContact(place: VisitorPlace, contact: ContactFacts): Promise<void>;
-  /** Null takes it back. Throws `not_found` unless it is of a reply of the companion to this visitor. */
-  rate(place: VisitorPlace, clientId: string, rating: Omit<Rating, "createdAt"> | null): Promise<void>;
-  /** Throws `not_found` without a conversation. */
-  setResolved(place: VisitorPlace, isResolved: boolean | null): Promise<void>;
-}
 
 export function createFeedback(services: PeopleServices, revisions: Revisions): VisitorFeedback {
   const { store, clock, ids, sealing, visitors } = services;

@@ -6,9 +6,9 @@ import type { ArrivalMark } from "../../contracts/coordination.ts";
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ContactFacts, Rating } from "../../domain/feedback.ts";
 import type { ConversationState, ConversationStatus, Handoff, Person } from "../../domain/handoff.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
-import type { VisitorFeedback } from "./feedback.ts";
 
 /** A visitor's conversation with a companion that has `handoff`. */
 export interface VisitorPlace {
@@ -106,6 +106,17 @@ export interface People {
    * reached: not when a person is only asked for, since that stops no reply.
    */
   onTaken(key: ConversationKey, listener: () => void): () => void;
+}
+
+export interface VisitorFeedback {
+  /** Whether the form of a contact is taken now. */
+  takesContact(companion: Companion): Promise<boolean>;
+  /** Kept with the consent's text and time; the newest counts, and the conversation is open. It may come before any message. */
+  leaveContact(place: VisitorPlace, contact: ContactFacts): Promise<void>;
+  /** Null takes it back. Throws `not_found` unless it is of a reply of the companion to this visitor. */
+  rate(place: VisitorPlace, clientId: string, rating: Omit<Rating, "createdAt"> | null): Promise<void>;
+  /** Throws `not_found` without a conversation. */
+  setResolved(place: VisitorPlace, isResolved: boolean | null): Promise<void>;
 }
 
 export interface PeopleService extends People, VisitorFeedback {
