@@ -5,7 +5,7 @@ import { Slices } from "../../../lib/pause.ts";
 import { all, get, type Script, type ScriptRunner } from "./script.ts";
 
 /** Rows that are counted before others get their turn. */
-const rowsPerSlice = 20_000;
+const rowsPerSlice = 5_000;
 const companionsPerSlice = 200;
 const conversationsPerSlice = 200;
 /** Of more companions all of the account's conversations are read. */
