@@ -3,7 +3,6 @@ import type { InsightCounts, MetadataFilter } from "../../contracts/store/store.
 import type { Services } from "../../core/dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import { roundToMicros } from "../../domain/money.ts";
-import { missing } from "../../domain/resource-id.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import { dayMs } from "../../lib/instant.ts";
 import { pause } from "../../lib/pause.ts";
@@ -31,7 +30,7 @@ export async function readInsights(services: InsightServices, principal: Princip
   const toMs = startOfDay(timezone, nextDay(toDay));
   const companionIds = await findCompanions(services, accountId, request);
   const counts = await store.insights.count(accountId, { fromMs, toMs, companionIds }, clock.nowMs());
-  const usage = await sumUsage(services, principal, request);
+  const usage = companionIds?.size === 0 ? noUsage : await sumUsage(services, principal, request);
   const events = (type: "asked" | "taken" | "missed") => counts.events.get(type) ?? 0;
   return {
     ...{ from: fromDay, to: toDay, timezone },
@@ -47,16 +46,16 @@ export async function readInsights(services: InsightServices, principal: Princip
   };
 }
 
-/** Null: all that the caller sees. Throws `not_found`. */
+/** Null: all that the caller sees. */
 async function findCompanions(
   { store }: InsightServices,
   accountId: string,
   { companionId, metadata }: InsightsRequest,
 ): Promise<ReadonlySet<string> | null> {
   if (companionId === null && metadata.length === 0) return null;
-  if (companionId !== null && (await store.companions.find(accountId, companionId)) === null)
-    throw missing("companion");
-  if (companionId !== null && metadata.length === 0) return new Set([companionId]);
+  if (companionId !== null && metadata.length === 0) {
+    return new Set((await store.companions.find(accountId, companionId)) === null ? [] : [companionId]);
+  }
   const ids = new Set<string>();
   for (let afterId: string | null = null; ; await pause()) {
     const page = { limit: companionsPerPage, afterId };
@@ -69,12 +68,14 @@ async function findCompanions(
 
 type Sums = Pick<UsageCounts, "messages" | "unpriced" | "costMicros" | "costPicos">;
 
+const noUsage: Sums = { messages: 0, unpriced: 0, costMicros: 0, costPicos: 0 };
+
 /** By UTC day, as usage is counted. */
 async function sumUsage({ store }: InsightServices, principal: Principal, request: InsightsRequest): Promise<Sums> {
   const { fromDay, toDay, companionId, metadata } = request;
   const member = principal.keyId === null ? principal.member : null;
   const scopes = companionId === null ? (member?.companionIds ?? [null]) : [companionId];
-  const sums: Sums = { messages: 0, unpriced: 0, costMicros: 0, costPicos: 0 };
+  const sums = { ...noUsage };
   for (const id of scopes) {
     const query = { fromDay, toDay, groupBy: ["month" as const], companionId: id, metadata };
     for (const row of await store.usage.query(principal.account.id, query)) {
