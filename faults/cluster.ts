@@ -5,6 +5,7 @@ import { burstCase, killCase } from "./cluster-kill.ts";
 import { networkRow, partitionCase } from "./cluster-partition.ts";
 import { resumeCase } from "./cluster-resume.ts";
 import { postgresCase, redisCase } from "./cluster-servers.ts";
+import { peopleCase } from "./people-races.ts";
 import type { FaultRow } from "./row.ts";
 
 export const clusterCases: readonly ClusterCase[] = [
@@ -16,6 +17,7 @@ export const clusterCases: readonly ClusterCase[] = [
   partitionCase,
   revocationCase,
   rollingCase,
+  peopleCase,
 ];
 
 export const clusterRows: readonly FaultRow[] = [...clusterCases.map(rowOf), networkRow];
