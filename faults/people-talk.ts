@@ -176,6 +176,7 @@ export class PeopleTalk {
       const found = stored.flatMap((message, at) =>
         message.role === "user" && message.text.startsWith(text) ? at : [],
       );
+      if (found.length === 0 && (fate === "refused" || fate === "broken")) continue;
       if (found.length !== 1) tally.fault("messages of visitors lost or stored twice", `${found.length} of ${about}`);
       const next = stored[(found[0] ?? 0) + 1];
       const answer = next !== undefined && isCompanions(next) ? next : null;
