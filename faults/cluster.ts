@@ -2,6 +2,7 @@
 import { revocationCase, rollingCase } from "./cluster-calm.ts";
 import { type ClusterCase, rowOf } from "./cluster-case.ts";
 import { burstCase, killCase } from "./cluster-kill.ts";
+import { announcementsCase, peopleKillCase, peoplePostgresCase } from "./cluster-listeners.ts";
 import { networkRow, partitionCase } from "./cluster-partition.ts";
 import { resumeCase } from "./cluster-resume.ts";
 import { postgresCase, redisCase } from "./cluster-servers.ts";
@@ -18,6 +19,9 @@ export const clusterCases: readonly ClusterCase[] = [
   revocationCase,
   rollingCase,
   peopleCase,
+  announcementsCase,
+  peopleKillCase,
+  peoplePostgresCase,
 ];
 
 export const clusterRows: readonly FaultRow[] = [...clusterCases.map(rowOf), networkRow];

@@ -29,6 +29,9 @@ export const handoffOfRaces = {
   ...{ waiting_text: "Somebody is asked.", person_text: "Somebody reads it.", unavailable_text: "Nobody is there." },
 };
 
+/** What a listener has got, over all its streams. */
+export type Heard = Pick<OpenedEvents, "frames">;
+
 /** `kept`: for people. `stopped`: its reply was cut off by somebody who took the conversation. */
 export type Fate = "answered" | "kept" | "stopped" | "refused" | "broken";
 
@@ -125,7 +128,8 @@ export class PeopleTalk {
   async write(as: object, url?: string, clientId = crypto.randomUUID()): Promise<number> {
     const text = `written ${clientId}`;
     const response = await this.team("messages", { text, client_id: clientId, as }, url);
-    if (response.status === 201) this.written.push({ text, seq: Number(response.json["seq"]) });
+    const isKnown = this.written.some((one) => one.text === text);
+    if (response.status === 201 && !isKnown) this.written.push({ text, seq: Number(response.json["seq"]) });
     return response.status;
   }
 
@@ -134,10 +138,15 @@ export class PeopleTalk {
     return (json["handoff"] as { state: string } | undefined)?.state ?? "companion";
   }
 
+  get livePath(): string {
+    return `/api/embed/${this.#world.companion.token}/live?session_id=${this.sessionId}&visitor_id=${this.visitorId}`;
+  }
+
   listen(url = this.#world.visitorsUrl(), lastId?: string): Promise<OpenedEvents> {
-    const query = `session_id=${this.sessionId}&visitor_id=${this.visitorId}`;
-    const headers = { ...nextAddress(), ...(lastId !== undefined && { "last-event-id": lastId }) };
-    return openEvents(`${url}/api/embed/${this.#world.companion.token}/live?${query}`, headers);
+    return openEvents(url + this.livePath, {
+      ...nextAddress(),
+      ...(lastId !== undefined && { "last-event-id": lastId }),
+    });
   }
 
   /** All of it, oldest first. */
@@ -154,7 +163,7 @@ export class PeopleTalk {
   }
 
   /** Call it when nothing is under way any more. */
-  async judge(listeners: readonly OpenedEvents[] = []): Promise<void> {
+  async judge(listeners: readonly Heard[] = []): Promise<void> {
     const { tally } = this.#world;
     const stored = await this.readStored();
     this.#judgeVisitors(stored);
@@ -210,14 +219,15 @@ export class PeopleTalk {
 
 const isCompanions = ({ role, author }: StoredMessage) => role === "assistant" && author == null;
 
-export function idsOf({ frames }: OpenedEvents): number[] {
+export function idsOf({ frames }: Heard): number[] {
   return frames.flatMap(({ event, id }) => (event === "message" ? Number(id) : []));
 }
 
 /** Null if it has each message from its first to the newest once, in order, with the stored words. */
-export function differenceOf({ frames }: OpenedEvents, stored: readonly StoredMessage[]): string | null {
+export function differenceOf({ frames }: Heard, stored: readonly StoredMessage[]): string | null {
   const messages = frames.filter(({ event }) => event === "message");
-  const first = Number(messages[0]?.id ?? stored.length + 1);
+  const first = Number(messages[0]?.id ?? 0);
+  if (first === 0) return "nothing came";
   for (const [at, { id, data }] of messages.entries()) {
     const expected = stored[first + at - 1];
     if (Number(id) !== first + at || expected === undefined) return `${id} came where ${first + at} was due`;

@@ -8,6 +8,7 @@ import { heavyCallsRow } from "./heavy-calls.ts";
 import { injectionRow } from "./injection.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
+import { peopleMailRow } from "./people-mail.ts";
 import { peopleRacesRow } from "./people-races.ts";
 import { providerRow } from "./provider.ts";
 import { racesRow } from "./races.ts";
@@ -23,6 +24,7 @@ export const rows: readonly FaultRow[] = [
   diskFullRow,
   racesRow,
   peopleRacesRow,
+  peopleMailRow,
   badInputRow,
   crossAccountRow,
   injectionRow,
