@@ -8,7 +8,7 @@ import { wholeStream } from "../test/support/mock-llm-replies.ts";
 import { widgetOn } from "../test/support/widget-world.ts";
 import { apiFaults } from "./client.ts";
 import { BrowsingPerson } from "./people-inbox.ts";
-import { handoffOfRaces } from "./people-talk.ts";
+import { handoffOfRaces, readMessages } from "./people-talk.ts";
 import { type FaultRow, type Random, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, type Owner, openWorld, password, signIn, type World } from "./world.ts";
 
@@ -221,12 +221,13 @@ async function judge(
   // First each person sends what still waits: it is sent where its conversation is open.
   for (const person of people) for (const { id } of json.data) await person.settle(id);
   const texts = new Map<string, string[]>();
-  const read = async (id: string) => {
-    const path = `/api/conversations/${id}?messages_limit=1000`;
-    const { messages } = (await api.call("GET", path)).json as unknown as { messages: { text: string }[] };
-    return messages.map(({ text }) => text.trim()).filter((text) => text !== "");
-  };
-  for (const { id } of json.data) texts.set(id, await read(id));
+  for (const { id } of json.data) {
+    const messages = await readMessages(api, id);
+    texts.set(
+      id,
+      messages.map(({ text }) => text.trim()).filter((text) => text !== ""),
+    );
+  }
   const stored = [...texts.values()];
   tally.did("conversations", stored.length);
   tally.did("messages stored", stored.flat().length);

@@ -1,5 +1,5 @@
 /** Conversations that people take from a companion: what visitors and people saw, beside what is stored. */
-import { apiClient } from "../test/support/api-client.ts";
+import { type ApiClient, apiClient } from "../test/support/api-client.ts";
 import { readStream, sendChat } from "../test/support/chat.ts";
 import { type OpenedEvents, openEvents } from "../test/support/event-frames.ts";
 import { eventually } from "../test/support/eventually.ts";
@@ -48,6 +48,19 @@ export interface StoredMessage {
   text: string;
   complete: boolean;
   author?: { name: string } | null;
+}
+
+/** All of a conversation, oldest first. */
+export async function readMessages(api: ApiClient, id: string): Promise<StoredMessage[]> {
+  const messages: StoredMessage[] = [];
+  let place = "";
+  do {
+    const { json } = await api.call("GET", `/api/conversations/${id}${place}`);
+    messages.unshift(...(json["messages"] as StoredMessage[]));
+    const next = json["messages_next_cursor"];
+    place = typeof next === "string" ? `?messages_cursor=${encodeURIComponent(next)}` : "";
+  } while (place !== "");
+  return messages;
 }
 
 let addresses = 0;
@@ -149,17 +162,8 @@ export class PeopleTalk {
     });
   }
 
-  /** All of it, oldest first. */
-  async readStored(): Promise<StoredMessage[]> {
-    const messages: StoredMessage[] = [];
-    let place = "";
-    do {
-      const { json } = await this.#call("GET", `/api/conversations/${this.id}${place}`);
-      messages.unshift(...(json["messages"] as StoredMessage[]));
-      const next = json["messages_next_cursor"];
-      place = typeof next === "string" ? `?messages_cursor=${encodeURIComponent(next)}` : "";
-    } while (place !== "");
-    return messages;
+  readStored(): Promise<StoredMessage[]> {
+    return readMessages(apiClient(this.#world.teamUrl(), this.#world.key), this.id);
   }
 
   /** Call it when nothing is under way any more. */
