@@ -24,8 +24,6 @@ const roomy = {
   COMPANIOND_LIVE_PER_IP: "1000",
   COMPANIOND_ASKS_PER_IP: "1000000",
   COMPANIOND_MAX_MEMBERS_FREE: "10",
-  // Each page has an origin of its own.
-  COMPANIOND_PUBLIC_URL: "",
 };
 
 export const peopleBrowsersRow: FaultRow = {
