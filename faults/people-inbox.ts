@@ -75,9 +75,11 @@ export class BrowsingPerson {
   /** Whether it is written, and will be sent sooner or later. */
   async #write(text: string): Promise<boolean> {
     const { page } = this.line;
+    await this.#answerDialog(true);
     await this.#composer.fill(text, { timeout: 5_000 });
     await this.#composer.press("Enter", { timeout: 5_000 });
-    await eventually(async () => (await this.#composer.inputValue()) !== text);
+    // Beside a refusal that came meanwhile it is still a draft, which is thrown away.
+    await eventually(async () => (await this.#composer.inputValue()) === "", { withinMs: 5_000 });
     this.sent.push(text);
     const sending = page.getByText("Sending…");
     const isOver = async () => (await this.#answerDialog(this.#random.below(2) === 0)) || (await sending.count()) === 0;
@@ -98,6 +100,8 @@ export class BrowsingPerson {
       .getByRole("button", { name: "Back to my text" })
       .click({ timeout: 3_000 })
       .catch(() => {});
+    const isBack = async () => (await this.#composer.inputValue()) !== "";
+    await eventually(() => isBack().catch(() => false), { withinMs: 5_000 }).catch(() => {});
     const takenBack = (await this.#composer.inputValue().catch(() => "")).split("\n");
     for (const text of takenBack) if (this.sent.includes(text)) this.sent.splice(this.sent.indexOf(text), 1);
     await this.#composer.fill("").catch(() => {});
