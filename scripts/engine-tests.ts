@@ -32,7 +32,10 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
     contracts: ["handoffs"],
     reason: "takes beside turns, which each engine orders by other locks",
   },
+  "test/api/members.test.ts": { contracts: ["members"] },
   "test/api/people.test.ts": { reason: "lists of conversations by what people have made of them" },
+  "test/api/live-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
+  "test/api/live-outage.test.ts": { reason: "PostgreSQL goes and comes back" },
   "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },
@@ -52,7 +55,10 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/webhooks.test.ts": { contracts: ["webhooks"] },
   "test/ops/log-canary.test.ts": { reason: "what its driver's errors would tell the log" },
   "test/ops/metrics.test.ts": { reason: "each engine counts its own statements" },
-  "test/people/deadlines.test.ts": { reason: "any server on one PostgreSQL keeps them" },
+  "test/people/deadlines.test.ts": {
+    contracts: ["watched-handoffs"],
+    reason: "any server on one PostgreSQL keeps them",
+  },
   "test/people/people.test.ts": {
     reason: "races about who has a conversation, which each engine decides by other locks",
   },

@@ -50,7 +50,7 @@ export async function* readReply(
   const { failure } = reply;
   const facts = {
     requestId: opened.response.headers.get("x-request-id"),
-    // A server that goes away says so, and another one may have the reply.
+    // A server that shuts down announces it, and another one may have the reply.
     isCut: !failure || failure === "unavailable",
   };
   const cause = failure && new CompanionError(failure, facts);

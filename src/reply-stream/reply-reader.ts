@@ -5,7 +5,7 @@ type EndCode = ServerErrorCode | ReplyEndCode;
 
 /** Where a reply has something from. */
 export interface CitedSource {
-  /** What its marker in the text says: `[1]`. */
+  /** Its marker in the text: `[1]`. */
   n: number;
   title: string;
   url: string | null;
@@ -35,7 +35,7 @@ export type CallEvent = ToolCallState | Confirmation;
 export interface ReplyReader {
   /** Whether the terminator came: only then is the reply whole. */
   readonly isDone: boolean;
-  /** Why the server ended the reply before its terminator, where it said so. */
+  /** Why the server ended the reply before its terminator, where it sent the reason. */
   readonly failure: EndCode | null;
   /** What it cites, where the server was asked for that, and the companion has knowledge. */
   readonly sources: CitedSource[] | null;

@@ -1,8 +1,10 @@
 /** `/live` as visitors see it while people have their conversation. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { openEvents } from "../support/event-frames.ts";
 import { eventually } from "../support/eventually.ts";
-import { createLiveWorld } from "../support/live-world.ts";
+import { as, createLiveWorld } from "../support/live-world.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
 let server: TestServer;
@@ -115,4 +117,130 @@ describe("a stream", () => {
     expect((await stream.until(3)).map(({ event, id }) => id ?? event)).toEqual(["state", "1", "2"]);
     stream.close();
   });
+});
+
+describe("the JSON form", () => {
+  test("answers at once with what there is, and waits for what comes", async () => {
+    const conversation = await (await createLiveWorld(server)).begin();
+    await conversation.take();
+    const empty = await conversation.poll();
+    expect(empty).toMatchObject({ status: 200, json: { state: { state: "person" }, data: [], cursor: 2 } });
+    const waiting = conversation.poll("&after=2&wait=25");
+    await eventually(() => server.services.live.size > 0);
+    await conversation.write("Here I am.");
+    expect((await waiting).json).toMatchObject({ data: [{ seq: 3, text: "Here I am." }], cursor: 3 });
+    expect((await conversation.poll("&after=99")).json).toMatchObject({ data: [], cursor: 3 });
+    expect(server.services.live.size).toBe(0);
+  });
+
+  test("does not wait where the companion answers, nor for a state that the last poll has not seen", async () => {
+    const world = await createLiveWorld(server);
+    const conversation = await world.begin();
+    await conversation.take();
+    await world.setMode("asked");
+    expect((await conversation.poll("&after=2")).json.state.state).toBe("person");
+    await conversation.release();
+    const { json } = await conversation.poll("&after=2&wait=25");
+    expect(json).toMatchObject({ state: { state: "companion", reason: "released" }, data: [] });
+    expect((await conversation.poll("&after=2&wait=25")).json.state.state).toBe("companion");
+  });
+
+  test("ends its wait when the state becomes another", async () => {
+    const world = await createLiveWorld(server);
+    const conversation = await world.begin();
+    await conversation.take();
+    const waiting = conversation.poll("&after=2&wait=25");
+    await eventually(() => server.services.live.size > 0);
+    await conversation.release();
+    expect((await waiting).json).toMatchObject({ state: { reason: "released" }, data: [], cursor: 2 });
+  });
+});
+
+describe("what a visitor reports", () => {
+  test("is seen by the team, and never goes back", async () => {
+    const world = await createLiveWorld(server);
+    const conversation = await world.begin();
+    await conversation.take();
+    await conversation.write("Read me.");
+    const report = (body: object) =>
+      fetch(`${server.url}/api/embed/${world.companion.embedToken}/live`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ session_id: conversation.sessionId, visitor_id: conversation.visitorId, ...body }),
+      }).then((response) => response.status);
+    const inbox = await openEvents(`${server.url}/api/inbox/events`, { authorization: `Bearer ${world.key}` });
+    await inbox.until(2);
+    expect([await report({ seen: 3 }), await report({ seen: 1 }), await report({ seen: 99, typing: true })]).toEqual([
+      204, 204, 204,
+    ]);
+    const { json } = await world.owner.call("GET", `/api/conversations/${conversation.id}`);
+    expect(json["handoff"]).toMatchObject({ seen: 3, reach: "next_message" });
+    const typing = (await inbox.until(3)).at(-1);
+    expect(typing).toMatchObject({
+      event: "typing",
+      data: { conversation_id: conversation.id, typing: true, who: { type: "visitor", id: null, name: null } },
+    });
+    expect([await report({ seen: -1 }), await report({ session_id: crypto.randomUUID() })]).toEqual([400, 404]);
+    inbox.close();
+  });
+
+  test("of a person is shown while they type, and gone with their message", async () => {
+    const world = await createLiveWorld(server);
+    const conversation = await world.begin();
+    await conversation.take();
+    const stream = await conversation.listen();
+    await stream.until(1);
+    await world.owner.call("POST", `/api/conversations/${conversation.id}/typing`, { typing: true, as });
+    await stream.until(2);
+    await conversation.write("There.");
+    const frames = await stream.until(4);
+    expect(frames.map(({ event, data }) => [event, data.typing])).toEqual([
+      ["state", undefined],
+      ["typing", true],
+      ["typing", false],
+      ["message", undefined],
+    ]);
+    const { json } = await world.owner.call("GET", `/api/conversations/${conversation.id}`);
+    expect(json["handoff"]).toMatchObject({ reach: "live" });
+    stream.close();
+  });
+
+  test("is relayed by platforms, with the visitors for whom they vouch", async () => {
+    const world = await createLiveWorld(server);
+    const conversation = await world.begin();
+    await conversation.take();
+    const path = `/api/companions/${world.companion.id}/live`;
+    const query = `?session_id=${conversation.sessionId}&visitor_id=${conversation.visitorId}`;
+    const stream = await openEvents(`${server.url}${path}${query}`, { authorization: `Bearer ${world.key}` });
+    await conversation.write("Relayed.");
+    expect((await stream.until(2))[1]).toMatchObject({ id: "3", data: { text: "Relayed." } });
+    const body = { session_id: conversation.sessionId, visitor_id: conversation.visitorId, seen: 3 };
+    expect((await world.owner.call("POST", path, body)).status).toBe(204);
+    const visitor = { sub: "ada" };
+    expect((await world.owner.call("POST", path, { ...body, visitor })).status).toBe(404);
+    await world.owner.call("POST", `/api/companions/${world.companion.id}/chat`, { message: "Hi", ...body, visitor });
+    expect((await world.owner.call("POST", path, { ...body, visitor })).status).toBe(204);
+    const everything = await openEvents(`${server.url}${path}${query}&visitor_sub=ada`, {
+      authorization: `Bearer ${world.key}`,
+    });
+    expect((await everything.until(3)).map(({ event, id }) => id ?? event)).toEqual(["state", "1", "2"]);
+    for (const one of [stream, everything]) one.close();
+  });
+});
+
+test("what people wrote is to be had for 24 hours after the companion answers again", async () => {
+  const clock = createManualClock(Date.now());
+  const later = await startTestServer({ clock });
+  const world = await createLiveWorld(later);
+  const conversation = await world.begin();
+  await conversation.write("Until tomorrow.");
+  await conversation.release();
+  await world.setMode("asked");
+  clock.advance(24 * 60 * 60_000);
+  const frames = await (await conversation.listen()).untilOver();
+  expect(frames.map(({ event, id }) => id ?? event)).toEqual(["state", "3"]);
+  clock.advance(1);
+  expect((await conversation.listen()).status).toBe(204);
+  expect((await conversation.poll()).json).toMatchObject({ data: [], cursor: 3 });
+  await later.close();
 });

@@ -19,7 +19,7 @@ interface KeptContext {
   /** Stays open, and with it the process that draws the pages of this context. */
   first: Page;
   devtools: CDPSession;
-  /** Whether it has what cannot be taken out again. */
+  /** Whether it has what cannot be removed again. */
   isSpent: boolean;
 }
 

@@ -1,4 +1,5 @@
-/** A visitor's conversation that somebody of the team takes, over the public routes. */
+/** A visitor's conversation that someone of the team takes, over the public routes. */
+import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { HandoffSettings } from "../../src/domain/handoff.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
@@ -13,7 +14,7 @@ export interface LiveConversation {
   readonly id: string;
   take(): Promise<unknown>;
   release(): Promise<unknown>;
-  /** Somebody of the team writes; resolves with the `seq`. */
+  /** Someone of the team writes; resolves with the `seq`. */
   write(text: string): Promise<number>;
   /** The visitor writes. */
   say(text: string): Promise<unknown>;
@@ -24,6 +25,7 @@ export interface LiveConversation {
 }
 
 export interface LiveWorld {
+  readonly account: Account;
   readonly companion: Awaited<ReturnType<TestServer["createCompanion"]>>;
   readonly owner: ApiClient;
   readonly key: string;
@@ -40,8 +42,9 @@ export async function createLiveWorld(
   settings: Partial<CompanionSettings> = {},
   /** Where visitors are: another server of the same data. */
   visitorsUrl = server.url,
+  ofAccount: Account | null = null,
 ): Promise<LiveWorld> {
-  const account = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+  const account = ofAccount ?? (await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` }));
   const people = handoff === null ? null : { ...handoffSettings, ...handoff };
   const companion = await server.createCompanion({ ...settings, handoff: people }, account);
   const { key } = await server.createKey(account);
@@ -54,7 +57,7 @@ export async function createLiveWorld(
   }
 
   return {
-    ...{ companion, owner, key },
+    ...{ account, companion, owner, key },
     setMode: (mode) => call("PATCH", `/api/companions/${companion.id}`, { handoff: { mode } }),
     async begin(headers = {}) {
       const [sessionId, visitorId] = [crypto.randomUUID(), crypto.randomUUID()];

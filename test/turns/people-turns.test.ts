@@ -198,6 +198,24 @@ describe("a turn under way", () => {
     expect((await world.transcript(session)).at(-1)).toBe(`companion: ${read.text}`);
   });
 
+  test("goes on where the visitor asks for a person meanwhile, and its stream shows that one is waited for", async () => {
+    await using world = await openPeopleChat({}, { lookEveryMs: 5 });
+    const { services, mockLlm } = world.server;
+    const session = uuid();
+    const reply = world.say("[[words:30]][[delay:20]]", { session_id: session });
+    await mockLlm.until(() => mockLlm.openRequests === 1);
+    const asked = await world.visitors.call("POST", `/api/embed/${world.companion.embedToken}/person`, {
+      session_id: session,
+    });
+    expect(asked.json).toMatchObject({ state: "waiting" });
+    // Rights are checked again after any change.
+    const { accountId, id } = world.companion;
+    await services.store.companions.update(accountId, id, { name: "Ada L." }, testContext());
+    const read = await reply;
+    expect([read.isDone, read.text.split(" ").length]).toEqual([true, 31]);
+    expect(read.events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+  });
+
   test("that fails before a word gives the conversation to who has reserved it", async () => {
     await using world = await openPeopleChat();
     const session = uuid();

@@ -149,7 +149,7 @@ export async function removeMember(
   const check: MemberCheck = (member) => requireReach(principal, member);
   if (!(await services.store.members.remove(account.id, memberId, context, check))) throw missing("member");
   await services.people.releaseAll({ personId: memberId });
-  services.live?.notePresence(account.id);
+  services.live.notePresence(account.id);
 }
 
 /** Of another account, or out of the caller's own reach: the same fault. */

@@ -1,7 +1,7 @@
 /** What becomes of a conversation when a person is asked for, offered, or no longer wanted. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import type { NewEvent } from "../../contracts/store/store.ts";
-import { type Handoff, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
+import { type Handoff, isOutside, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
 import {
   auditOf,
   type Deciding,
@@ -143,8 +143,4 @@ export function comeBack(
     audit: auditOf(by, "release", { reason }),
     told: [releasedEvent(on, by, reason)],
   };
-}
-
-export function isOutside(handoff: Handoff | null): handoff is Handoff {
-  return handoff !== null && handoff.state !== "companion";
 }

@@ -65,7 +65,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     if (clock.monotonicMs() - strayAtMs >= strayEachMs) await releaseStray();
     const nextMs = await store.handoffs.findNextDue();
     if (nextMs !== null) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
-    else if (services.announcements?.isShared) arm(whileNoneMs);
+    else if (services.announcements.isShared) arm(whileNoneMs);
   }
 
   /** Whether there may be more. */

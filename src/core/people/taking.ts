@@ -1,7 +1,7 @@
 /** What becomes of a conversation when somebody of the team takes it, gives it back, or works on it. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
-import { type ConversationStatus, type Handoff, type Person, stateConflict } from "../../domain/handoff.ts";
-import { comeBack, isOutside, missAsk } from "./asking.ts";
+import { type ConversationStatus, type Handoff, isOutside, type Person, stateConflict } from "../../domain/handoff.ts";
+import { comeBack, missAsk } from "./asking.ts";
 import {
   auditOf,
   type Deciding,

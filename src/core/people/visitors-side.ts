@@ -1,7 +1,7 @@
 /** What visitors and the model do with a conversation that people may step into. */
 import type { Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
-import type { Person } from "../../domain/handoff.ts";
+import { isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
@@ -51,12 +51,12 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
   ): Promise<KeptForPerson | null> {
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
-    let isOutside = false;
+    let isPeoples = false;
     const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
-      isOutside = on.handoff !== null && on.handoff.state !== "companion";
+      isPeoples = isOutside(on.handoff);
       return decideKeep(on, deciding, sent);
     });
-    if (revised?.handoff == null || revised.seq === null || !isOutside) return null;
+    if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;
     return { handoff: revised.handoff, seq: revised.seq, texts: isPlain ? await readPlain(revised) : [] };
   }
 

@@ -2,9 +2,8 @@
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import { type Message, textParts, uncounted } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
+import { isOutside, maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
 import { secondsToMidnight, toUtcDay } from "../../lib/clock.ts";
-import { isOutside } from "./asking.ts";
 import { type Deciding, eventOf, idleUntil, toEventPerson } from "./change.ts";
 
 export interface Written {

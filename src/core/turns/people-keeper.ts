@@ -123,7 +123,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   async #look(): Promise<void> {
-    if (this.#stopWatching !== null && isOutside(await this.#find())) this.#stopTurn();
+    // Who only asks for a person meanwhile still reads this reply to its end.
+    if (this.#stopWatching !== null && (await this.#find())?.state === "person") this.#stopTurn();
   }
 
   #stopTurn(): void {

@@ -28,6 +28,9 @@ export const LivePageObject = namedObject("LivePage", () => ({
   cursor: t.Integer({ description: "To be sent as `after` next.", examples: [3] }),
 }));
 
+/** Generated clients that read a whole stream as one text take it for one of its events. */
+export const wholeStream = () => t.String({ description: "The whole stream, for clients that read it as one text." });
+
 /** The data of an event of the stream; see `ChatEvent`. */
 export const LiveEventData = later(() =>
   t.Union(
@@ -35,6 +38,7 @@ export const LiveEventData = later(() =>
       ChatState,
       LiveMessageObject,
       t.Object({ typing: t.Boolean() }, { $id: "LiveTyping", description: "Whether a person is typing." }),
+      wholeStream(),
     ],
     { $id: "LiveEvent", description: "The `data` of `event: state`, `event: message` or `event: typing`." },
   ),
