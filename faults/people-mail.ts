@@ -7,7 +7,7 @@ import { handoffOfRaces, nextAddress } from "./people-talk.ts";
 import { type FaultRow, type Form, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, signIn, type World } from "./world.ts";
 
-const chats: Record<Form, number> = { tiny: 150, short: 1_000, long: 5_000 };
+const chats: Record<Form, number> = { tiny: 150, short: 3_000, long: 3_000 };
 /** Of the chats without it: both servers run at the same time, and a machine is never quite fair, to a few least of all. */
 const leastShare: Record<Form, number> = { tiny: 0.5, short: 0.8, long: 0.8 };
 const workers = 4;

@@ -5,7 +5,7 @@ import { handoffOfRaces, PeopleTalk, type PeopleWorld, peopleFaults } from "./pe
 import { type FaultRow, type Form, type Random, Tally } from "./row.ts";
 import { inParallel, makeCompanion, makeOwner, openWorld } from "./world.ts";
 
-const races: Record<Form, number> = { tiny: 10, short: 50, long: 500 };
+const races: Record<Form, number> = { tiny: 10, short: 500, long: 500 };
 /** Of one conversation; then the next begins. */
 const ofEach = 5;
 const atOnce = 4;
