@@ -1,13 +1,12 @@
 /** People and visitors against each other in real browsers whose lines are cut at random: all sides read the same. */
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
 import { apiClient } from "../test/support/api-client.ts";
 import { launchBrowser } from "../test/support/browser.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { type FaultProxy, startFaultProxy } from "../test/support/fault-proxy.ts";
+import { startFaultProxy } from "../test/support/fault-proxy.ts";
 import { wholeStream } from "../test/support/mock-llm-replies.ts";
-import { widgetOn } from "../test/support/widget-world.ts";
 import { apiFaults } from "./client.ts";
-import { BrowsingPerson } from "./people-inbox.ts";
+import { type BrowserLine, BrowsingPerson, BrowsingVisitor } from "./people-pages.ts";
 import { handoffOfRaces, readMessages } from "./people-talk.ts";
 import { type FaultRow, type Random, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, type Owner, openWorld, password, signIn, type World } from "./world.ts";
@@ -17,7 +16,6 @@ const personCount = { tiny: 1, short: 2, long: 2 };
 const seconds = { tiny: 20, short: 120, long: 600 };
 /** Messages that a widget keeps. */
 const widgetKeeps = 200;
-const settled = { withinMs: 60_000, everyMs: 250 };
 
 const roomy = {
   COMPANIOND_LIVE_RATE_PER_IP: "1000000",
@@ -76,13 +74,6 @@ export const peopleBrowsersRow: FaultRow = {
   },
 };
 
-/** A page with an origin and a line of its own. */
-export interface BrowserLine {
-  readonly page: Page;
-  readonly url: string;
-  readonly proxy: FaultProxy;
-}
-
 async function openLine(
   world: World,
   cookie: string | null,
@@ -127,78 +118,6 @@ async function cutAll(
     proxy.cut();
     tally.did(state === "pass" ? "lines cut" : state === "refuse" ? "lines refused" : "lines mute");
     if (state !== "pass") setTimeout(() => void proxy.set("pass"), 500 + random.below(4_000));
-  }
-}
-
-class BrowsingVisitor {
-  readonly sent: string[] = [];
-  readonly line: BrowserLine;
-  readonly name: string;
-  readonly #widget: ReturnType<typeof widgetOn>;
-  readonly #token: string;
-  readonly #random: Random;
-
-  constructor(line: BrowserLine, token: string, name: string, random: Random) {
-    this.line = line;
-    this.name = name;
-    this.#token = token;
-    this.#widget = widgetOn(line.page);
-    this.#random = random;
-  }
-
-  async live(isOver: () => boolean): Promise<void> {
-    await this.#load();
-    for (let number = 0; !isOver(); number++) {
-      await Bun.sleep(500 + this.#random.below(3_000));
-      await this.#pressIfThere("Try again");
-      const whim = this.#random.below(12);
-      if (whim === 0) await this.#load();
-      if (whim < 3) await this.#pressIfThere("Talk to a person");
-      if (whim === 11) await this.#pressIfThere("Back to the assistant");
-      await this.#say(`${this.name} says ${number};`);
-    }
-  }
-
-  async #load(): Promise<void> {
-    const { page, url } = this.line;
-    const isLoaded = async () => {
-      await page.goto(`${url}/c/${this.#token}`, { timeout: 10_000 });
-      await this.#widget.input.waitFor({ timeout: 5_000 });
-      return true;
-    };
-    await eventually(() => isLoaded().catch(() => false), { what: `the page of ${this.name}`, ...settled });
-  }
-
-  async #pressIfThere(name: string): Promise<void> {
-    const button = this.#widget.button(name);
-    if (await button.isVisible().catch(() => false)) await button.click({ timeout: 2_000 }).catch(() => {});
-  }
-
-  /** What the widget does not take stays in its field. */
-  async #say(text: string): Promise<void> {
-    const { input, questions } = this.#widget;
-    await input.fill(text, { timeout: 10_000 });
-    const isTaken = async () => {
-      await input.press("Enter", { timeout: 10_000 });
-      return (await questions.getByText(text).count()) > 0;
-    };
-    await eventually(isTaken, { ...settled, everyMs: 100 });
-    this.sent.push(text);
-  }
-
-  /** Nothing is under way any more. */
-  async settle(): Promise<void> {
-    const { element, notice } = this.#widget;
-    const isSettled = async () => {
-      await this.#pressIfThere("Try again");
-      const open = await element.locator("[data-state=streaming], [data-state=waiting]").count();
-      return open === 0 && !(await notice.getByText("Reconnecting").isVisible());
-    };
-    await eventually(isSettled, { what: `${this.name} to be settled`, ...settled }).catch(() => {});
-  }
-
-  read(): Promise<string[]> {
-    return this.#widget.element.locator(".row:not(.intro *) .body:not(.dots):visible").allInnerTexts();
   }
 }
 

@@ -1,11 +1,93 @@
-/** Somebody of the team in the dashboard's inbox: opens conversations at random, writes into them and gives them back. */
-import type { Locator } from "playwright-core";
+/** Pages of `people-browsers`: a visitor with the widget, and somebody of the team with the dashboard's inbox. */
+import type { Locator, Page } from "playwright-core";
 import { eventually } from "../test/support/eventually.ts";
-import type { BrowserLine } from "./people-browsers.ts";
+import type { FaultProxy } from "../test/support/fault-proxy.ts";
+import { widgetOn } from "../test/support/widget-world.ts";
 import type { Random } from "./row.ts";
 
 const settled = { withinMs: 60_000, everyMs: 250 };
 
+/** A page with an origin and a line of its own. */
+export interface BrowserLine {
+  readonly page: Page;
+  readonly url: string;
+  readonly proxy: FaultProxy;
+}
+
+/** Writes whatever answers, asks for people and leaves them, and loads its page again. */
+export class BrowsingVisitor {
+  readonly sent: string[] = [];
+  readonly line: BrowserLine;
+  readonly name: string;
+  readonly #widget: ReturnType<typeof widgetOn>;
+  readonly #token: string;
+  readonly #random: Random;
+
+  constructor(line: BrowserLine, token: string, name: string, random: Random) {
+    this.line = line;
+    this.name = name;
+    this.#token = token;
+    this.#widget = widgetOn(line.page);
+    this.#random = random;
+  }
+
+  async live(isOver: () => boolean): Promise<void> {
+    await this.#load();
+    for (let number = 0; !isOver(); number++) {
+      await Bun.sleep(500 + this.#random.below(3_000));
+      await this.#pressIfThere("Try again");
+      const whim = this.#random.below(12);
+      if (whim === 0) await this.#load();
+      if (whim < 3) await this.#pressIfThere("Talk to a person");
+      if (whim === 11) await this.#pressIfThere("Back to the assistant");
+      await this.#say(`${this.name} says ${number};`);
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { page, url } = this.line;
+    const isLoaded = async () => {
+      await page.goto(`${url}/c/${this.#token}`, { timeout: 10_000 });
+      await this.#widget.input.waitFor({ timeout: 5_000 });
+      return true;
+    };
+    await eventually(() => isLoaded().catch(() => false), { what: `the page of ${this.name}`, ...settled });
+  }
+
+  async #pressIfThere(name: string): Promise<void> {
+    const button = this.#widget.button(name);
+    if (await button.isVisible().catch(() => false)) await button.click({ timeout: 2_000 }).catch(() => {});
+  }
+
+  /** What the widget does not take stays in its field. */
+  async #say(text: string): Promise<void> {
+    const { input, questions } = this.#widget;
+    await input.fill(text, { timeout: 10_000 });
+    const isTaken = async () => {
+      await input.press("Enter", { timeout: 10_000 });
+      return (await questions.getByText(text).count()) > 0;
+    };
+    await eventually(isTaken, { ...settled, everyMs: 100 });
+    this.sent.push(text);
+  }
+
+  /** Nothing is under way any more. */
+  async settle(): Promise<void> {
+    const { element, notice } = this.#widget;
+    const isSettled = async () => {
+      await this.#pressIfThere("Try again");
+      const open = await element.locator("[data-state=streaming], [data-state=waiting]").count();
+      return open === 0 && !(await notice.getByText("Reconnecting").isVisible());
+    };
+    await eventually(isSettled, { what: `${this.name} to be settled`, ...settled }).catch(() => {});
+  }
+
+  read(): Promise<string[]> {
+    return this.#widget.element.locator(".row:not(.intro *) .body:not(.dots):visible").allInnerTexts();
+  }
+}
+
+/** Opens conversations at random, writes into them and gives them back. */
 export class BrowsingPerson {
   /** What was not taken back. */
   readonly sent: string[] = [];
