@@ -105,6 +105,19 @@ export function watchedHandoffContract(open: OpenStore): void {
       expect(await absent()).toEqual([sessionId]);
     });
 
+    test("is no member whose switch is off, however long their dashboard is open; one who was there before it was turned off", async () => {
+      const member = { id: systemIds.uuid(), name: "Bob", memberId: systemIds.uuid(), keyId: null };
+      await present(member, { isAvailable: false });
+      const { sessionId } = await make(taken(member));
+      world.clock.advance(31_000);
+      await handoffs().recordSeen([member.id], nowMs());
+      expect(await absent()).toEqual([]);
+      await present(member, {});
+      await handoffs().recordSeen([member.id], nowMs());
+      await present(member, { isAvailable: false });
+      expect(await absent()).toEqual([sessionId]);
+    });
+
     test("is nobody of another account with the same name", async () => {
       const ada = personOf(await makeKey());
       const { sessionId } = await make(taken(ada, { wasPresent: true }));

@@ -20,7 +20,7 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
-import { createWatched, hasLostKey } from "./watched-handoffs.ts";
+import { createWatched, hasLostKey, wasThere } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -74,6 +74,9 @@ const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
   person = excluded.person, is_available = excluded.is_available, until_ms = excluded.until_ms,
   seen_at_ms = coalesce(excluded.seen_at_ms, presence.seen_at_ms)`;
 const noteSeen = "UPDATE presence SET seen_at_ms = $2 WHERE person_id = $1";
+// What is replaced is forgotten: whether they were present with what they have now.
+const keepWasPresent = `UPDATE handoffs SET was_present = true WHERE person_id = $1 AND state = 'person' AND NOT was_present
+  AND EXISTS (SELECT 1 FROM presence p WHERE p.person_id = $1 AND p.account_id = handoffs.account_id AND ${wasThere("handoffs")})`;
 const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversation_number = $2";
 
 /** Between turns of the event loop. */
@@ -205,6 +208,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };
       await scripts.change(accountId, function* () {
         yield* changes.requireAccount(accountId);
+        yield* run(keepWasPresent, person.id);
         yield* insertAll("presence", [row], replacePresence);
       });
     },
