@@ -66,8 +66,8 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   function receive(text: string): void {
     const [kind, one = "", other = ""] = text.split(" ", 3);
     if (kind === "changed") {
-      channels.noteChanged(other);
-      inbox.send(one, { type: "changed", conversationId: other });
+      if (other !== "") channels.noteChanged(other);
+      inbox.send(one, { type: "changed", conversationId: other || null });
     } else if (kind === "erased") noteErasedHere(one || null);
     else if (kind === "presence") inbox.send(one, { type: "presence" });
     else if (kind === "reached") reached.note(one);
@@ -201,10 +201,10 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
 
   return {
     noteChanged({ accountId, conversationId, key }) {
-      if (key === undefined) channels.noteChanged(conversationId);
-      else channels.noteChangedKey(key);
+      if (key !== undefined) channels.noteChangedKey(key);
+      else if (conversationId !== null) channels.noteChanged(conversationId);
       inbox.send(accountId, { type: "changed", conversationId });
-      announce(`changed ${accountId} ${conversationId}`);
+      announce(`changed ${accountId} ${conversationId ?? ""}`);
     },
     noteErased(companionId) {
       noteErasedHere(companionId);

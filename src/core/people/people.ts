@@ -97,9 +97,11 @@ export interface People {
   noteTurn(place: Pick<VisitorPlace, "companion" | "key">): Promise<Handoff | null>;
   /**
    * `handoff` became null, or whoever has conversations is gone: they are the companion's again. Never rejects: what could
-   * not be released is found within a minute (`HandoffStore.listStray`).
+   * not be released is found within a minute (`HandoffStore.listStray`). `but`: companions whose conversations they keep.
    */
-  releaseAll(of: { companionId: string } | { personId: string } | { keyId: string }): Promise<void>;
+  releaseAll(
+    of: { companionId: string } | { personId: string; but?: readonly string[] } | { keyId: string },
+  ): Promise<void>;
   /**
    * Returns what ends it. The listener is called as soon as somebody takes the conversation, at any instance that can be
    * reached: not when a person is only asked for, since that stops no reply.

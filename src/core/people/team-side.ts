@@ -156,6 +156,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   async function releaseHeld(of: Parameters<People["releaseAll"]>[0]): Promise<void> {
     const isMeant = (handoff: Handoff) => {
       if ("companionId" in of) return true;
+      if ("personId" in of && of.but?.includes(handoff.companionId)) return false;
       const whose = [handoff.person, handoff.reserved];
       return whose.some((person) => ("keyId" in of ? person?.keyId === of.keyId : person?.id === of.personId));
     };
