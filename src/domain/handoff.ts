@@ -188,6 +188,11 @@ export function isOutside(handoff: Handoff | null): handoff is Handoff & { state
   return handoff !== null && handoff.state !== "companion";
 }
 
+/** The deadline that runs as it is shown: while somebody waits for the reply under way to end, none does. */
+export function deadlineOf(handoff: Handoff | null): number | null {
+  return handoff === null || handoff.state === "companion" || handoff.reserved !== null ? null : handoff.untilMs;
+}
+
 /** A conversation's state as its visitor reads it. */
 export interface VisitorState {
   readonly state: ConversationState;
@@ -201,6 +206,7 @@ export interface VisitorState {
 /** A person without a name bears the companion's. */
 export function toVisitorState(handoff: Handoff | null, companionName: string): VisitorState {
   if (handoff === null) return { state: "companion", personName: null, sinceMs: null, untilMs: null, reason: null };
-  const { state, person, sinceMs, untilMs, reason } = handoff;
-  return { state, personName: person && (person.name ?? companionName), sinceMs, untilMs, reason };
+  const { state, person, sinceMs, reason } = handoff;
+  const personName = person && (person.name ?? companionName);
+  return { state, personName, sinceMs, untilMs: deadlineOf(handoff), reason };
 }

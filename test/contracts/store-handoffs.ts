@@ -314,6 +314,10 @@ export function handoffStoreContract(open: OpenStore): void {
       });
       expect(await handoffs.findNextDue()).toBe(200);
       expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
+      // What is reserved for them they are about to have.
+      await revise(() => ({ fields: { reserved: ofKey } }), { place: { key: keys[2] ?? key } });
+      expect(await handoffs.listHeld({ keyId: "key-1" }, 10)).toHaveLength(2);
+      expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
     });
 
     test("are written with their audit entry, history, events and response in one commit, or not at all", async () => {

@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { ConversationNote } from "../../contracts/store/handoffs.ts";
 import {
   conversationStates,
+  deadlineOf,
   type Handoff,
   type HandoffActor,
   type HandoffEvent,
@@ -32,7 +33,7 @@ export function toWireState(handoff: Handoff | null): Static<typeof TakenObject>
     state: handoff?.state ?? "companion",
     person: toWirePerson(handoff?.person ?? null),
     since: toInstant(handoff?.sinceMs ?? null),
-    until: toInstant(handoff?.untilMs ?? null),
+    until: toInstant(deadlineOf(handoff)),
   };
 }
 

@@ -143,7 +143,7 @@ export interface HandoffStore {
   listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** Of all accounts, for metrics. */
   countState(state: "waiting" | "person"): Promise<number>;
-  /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
+  /** Outside `companion`: of a companion whose `handoff` became null; of somebody who is gone also what is reserved for them. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
     limit: number,

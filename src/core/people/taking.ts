@@ -53,6 +53,8 @@ export function decideReserve(on: DecidedOn, by: Deciding, take: Take): HandoffC
 export function decideFinish(on: DecidedOn, by: Deciding, isPresent: boolean): HandoffChange | null {
   const person = on.handoff?.reserved ?? null;
   if (person === null) return null;
+  // Nothing is handed over any more.
+  if (by.companion.handoff === null) return { fields: { reserved: null, untilMs: null } };
   return hand(on, { ...by, actor: { type: "person", person } }, { person, from: null, isPresent });
 }
 

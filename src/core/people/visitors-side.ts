@@ -1,7 +1,7 @@
 /** What visitors and the model do with a conversation that people may step into. */
 import type { Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
-import { isOutside, type Person } from "../../domain/handoff.ts";
+import { deadlineOf, isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
@@ -38,9 +38,9 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId }),
     );
     // Erased since the request came: nothing of it is kept.
-    const { state, untilMs } = revised?.handoff ?? { state: "companion", untilMs: null };
+    const handoff = revised?.handoff ?? null;
     return {
-      ...{ state, untilMs: state === "companion" ? null : untilMs },
+      ...{ state: handoff?.state ?? "companion", untilMs: deadlineOf(handoff) },
       ...{ ...availability, hasChanged: revised?.hasChanged ?? false },
     };
   }
@@ -102,7 +102,9 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       if (found === null || (handoff === null && companion.handoff?.mode !== "any")) return handoff;
       if (handoff !== null && handoff.reserved !== null) {
         const isPresent = await isPersonPresent(services, companion.accountId, handoff.reserved);
-        const finish: Revision = { place: { key }, companion, actor: { type: "server" } };
+        // As it is now: the turn began long ago.
+        const now = (await store.companions.find(companion.accountId, companion.id)) ?? companion;
+        const finish: Revision = { place: { key }, companion: now, actor: { type: "server" } };
         const revised = await revisions.run(finish, (on, by) => decideFinish(on, by, isPresent));
         if (revised?.hasChanged) return revised.handoff;
       }

@@ -70,7 +70,7 @@ export function toHandoffRow(conversationNumber: number, { conversationId: _, ..
     ...handoff,
     conversationNumber,
     person: toText(person),
-    personId: person?.id ?? null,
+    personId: person?.id ?? reserved?.id ?? null,
     reserved: toText(reserved),
     tags: JSON.stringify(tags),
   };
