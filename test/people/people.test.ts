@@ -354,6 +354,20 @@ describe("a visitor's message outside of companion", () => {
     expect(await keep(conversation, "d", { isPlain: true })).toMatchObject({ texts: ["Three"] });
   });
 
+  test("brings it again where the client repeats its message, having lost the answer", async () => {
+    const conversation = await world.begin();
+    await say(conversation, "One");
+    await keep(conversation, "a", { isPlain: true });
+    await say(conversation, "Two");
+    const messageId = crypto.randomUUID();
+    expect(await keep(conversation, "b", { isPlain: true, messageId })).toMatchObject({ texts: ["Two"] });
+    await say(conversation, "Three");
+    for (let time = 0; time < 2; time++) {
+      expect(await keep(conversation, "b", { isPlain: true, messageId })).toMatchObject({ texts: ["Two", "Three"] });
+    }
+    expect(await keep(conversation, "c", { isPlain: true })).toMatchObject({ texts: [] });
+  });
+
   test("is either the person's or the companion's, however it races with a take and a release", async () => {
     const conversation = await world.begin();
     const kept: (number | null)[] = [];

@@ -1,5 +1,4 @@
 /** What visitors and the model do with a conversation that people may step into. */
-import type { Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { deadlineOf, isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
@@ -52,20 +51,33 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
     let isPeoples = false;
+    let isRepeated = false;
     const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
       isPeoples = isOutside(on.handoff);
+      isRepeated = on.knownSeq !== null;
       return decideKeep(on, deciding, sent);
     });
     if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;
-    return { handoff: revised.handoff, seq: revised.seq, texts: isPlain ? await readPlain(revised) : [] };
+    const { conversationId, before, handoff, seq } = revised;
+    if (!isPlain) return { handoff, seq, texts: [] };
+    const broughtSeq = before?.plainSeq ?? 0;
+    // Whoever repeats a message has lost what its first stream brought.
+    const afterSeq = isRepeated ? Math.min(broughtSeq, await findSentBefore(conversationId, seq)) : broughtSeq;
+    return { handoff, seq, texts: await readPlain(conversationId, afterSeq, handoff.plainSeq) };
+  }
+
+  /** The `seq` of the visitor's message before that one. */
+  async function findSentBefore(conversationId: string, seq: number): Promise<number> {
+    const from = Math.max(0, seq - 1 - pageLimit);
+    const { messages } = await store.handoffs.listLive(conversationId, from, pageLimit);
+    return messages.findLast(({ message, seq: at }) => message.role === "user" && at < seq)?.seq ?? from;
   }
 
   /** What people wrote between what the stream before has brought and what this one brings. */
-  async function readPlain({ conversationId, before, handoff }: Revised): Promise<string[]> {
-    const untilSeq = handoff?.plainSeq ?? 0;
+  async function readPlain(conversationId: string, afterSeq: number, untilSeq: number): Promise<string[]> {
     const texts: string[] = [];
     let left = maxPlainText;
-    for (let seq = before?.plainSeq ?? 0; seq < untilSeq && left > 0; ) {
+    for (let seq = afterSeq; seq < untilSeq && left > 0; ) {
       const { messages } = await store.handoffs.listLive(conversationId, seq, pageLimit);
       if (messages.length === 0) break;
       for (const { message, author, seq: at } of messages) {
