@@ -34,6 +34,7 @@ async function use(handoff: Partial<HandoffSettings> = {}): Promise<void> {
   [ada, bob] = [personOf(world.keyId, "Ada"), personOf(world.keyId, "Bob")];
 }
 
+const change = expect.any(Number);
 const now = { stop: true, from: null };
 const find = ({ key }: Pick<PeopleConversation, "key">) => server.services.store.handoffs.find(key);
 const readAll = async ({ id }: PeopleConversation) => {
@@ -65,9 +66,17 @@ describe("asking", () => {
     const conversation = await world.begin();
     const untilMs = world.clock.nowMs() + 120_000;
     const asked = { state: "waiting", untilMs, isAvailable: true, reopensAtMs: null } as const;
-    expect(await world.people.ask(conversation.visitor, "visitor", "Refund")).toEqual({ ...asked, hasChanged: true });
+    expect(await world.people.ask(conversation.visitor, "visitor", "Refund")).toEqual({
+      ...asked,
+      hasChanged: true,
+      change,
+    });
     world.clock.advance(5_000);
-    expect(await world.others.ask(conversation.visitor, "model", null)).toEqual({ ...asked, hasChanged: false });
+    expect(await world.others.ask(conversation.visitor, "model", null)).toEqual({
+      ...asked,
+      hasChanged: false,
+      change,
+    });
     expect(await listLines(conversation)).toEqual(["asked by visitor"]);
     expect(await listAudit()).toMatchObject([
       {
@@ -102,8 +111,16 @@ describe("asking", () => {
     await use({ when: "present" });
     const conversation = await world.begin();
     const missed = { state: "companion", untilMs: null, isAvailable: false, reopensAtMs: null } as const;
-    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({ ...missed, hasChanged: true });
-    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({ ...missed, hasChanged: false });
+    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({
+      ...missed,
+      hasChanged: true,
+      change,
+    });
+    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({
+      ...missed,
+      hasChanged: false,
+      change,
+    });
     expect(await find(conversation)).toMatchObject({ state: "companion", status: "open", isAsked: true });
     expect(await listLines(conversation)).toEqual(["asked by visitor", "missed by visitor"]);
   });

@@ -94,8 +94,8 @@ const isHeldBy = (handoff: Handoff | null, { id }: Person) => handoff?.state ===
 const isReservedFor = (handoff: Handoff | null, { id }: Person) => handoff?.reserved?.id === id;
 
 /**
- * Stores that the reply under way at the take was kept before anything else was written: people and visitors read on behind it.
- * `change`: of the take; whatever happened since may have added messages of its own.
+ * Stores that the reply under way at the take, or that asked for a person, was kept before anything else was written: people
+ * and visitors read on behind it. `change`: of the take or ask; whatever happened since may have added messages of its own.
  */
 export function decideReach({ handoff, newestSeq }: DecidedOn, by: Deciding, of: { change: number; isCut: boolean }) {
   if (handoff === null || handoff.change !== of.change || handoff.reachSeq >= newestSeq) return null;

@@ -5,7 +5,7 @@ import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
-import { decideFinish } from "./taking.ts";
+import { decideFinish, decideReach } from "./taking.ts";
 import { decideKeep } from "./writing.ts";
 
 type VisitorsSide = Pick<People, "availabilityOf" | "ask" | "goBack" | "keepMessage" | "noteOffer" | "noteTurn">;
@@ -40,7 +40,7 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     const handoff = revised?.handoff ?? null;
     return {
       ...{ state: handoff?.state ?? "companion", untilMs: deadlineOf(handoff) },
-      ...{ ...availability, hasChanged: revised?.hasChanged ?? false },
+      ...{ ...availability, hasChanged: revised?.hasChanged ?? false, change: handoff?.change ?? 0 },
     };
   }
 
@@ -107,7 +107,11 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       await store.handoffs.revise({ place: { key }, ...unnamed, decide: decideOffer }, context);
     },
 
-    async noteTurn({ companion, key }) {
+    async noteTurn({ companion, key }, asked) {
+      if (asked?.hasChanged && asked.state === "waiting") {
+        const settling: Revision = { place: { key }, companion, actor: { type: "model" } };
+        await revisions.run(settling, (on, by) => decideReach(on, by, { change: asked.change, isCut: false }));
+      }
       const found = await store.handoffs.findLive(key);
       const handoff = found?.handoff ?? null;
       // In plain talk there are listeners only where a person may take it at any time.
