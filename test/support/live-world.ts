@@ -42,8 +42,9 @@ export async function createLiveWorld(
   settings: Partial<CompanionSettings> = {},
   /** Where visitors are: another server of the same data. */
   visitorsUrl = server.url,
+  ofAccount: Account | null = null,
 ): Promise<LiveWorld> {
-  const account = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+  const account = ofAccount ?? (await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` }));
   const people = handoff === null ? null : { ...handoffSettings, ...handoff };
   const companion = await server.createCompanion({ ...settings, handoff: people }, account);
   const { key } = await server.createKey(account);

@@ -31,7 +31,7 @@ export const chatRequest = compileChecker(() =>
           default: false,
           description:
             "Whether the stream carries named events beside the text: before its end `event: sources`, with what a " +
-            "reply from the companion's knowledge cites.",
+            "reply from the companion's knowledge cites, and where people may step in `event: state`.",
         }),
       ),
     },

@@ -2,7 +2,7 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import type { Handoff } from "../../domain/handoff.ts";
+import { type Handoff, presentMs } from "../../domain/handoff.ts";
 import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
 import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
@@ -12,6 +12,8 @@ export interface Reader {
   readonly accountId: string;
   /** Whose `unread` it is, and whose switch; null: nobody's. */
   readonly personId: string | null;
+  /** Whether that is a member, who is present with this stream while their switch is on. */
+  readonly isMember: boolean;
   /** Null: all of the account. */
   readonly companionIds: readonly string[] | null;
   readonly hasContent: boolean;
@@ -64,17 +66,11 @@ export class InboxFeed implements InboxListener {
     }
   }
 
-  /** `memberId`: who is present from now on; null for keys. */
-  begin(memberId: string | null): void {
+  begin(): void {
+    // With the first bytes the head goes out, though there may be nothing to send for long.
+    this.#stream.comment("ping");
     this.#wake();
-    this.#beginPresence(memberId).catch((error) => this.#warn(error));
-  }
-
-  async #beginPresence(memberId: string | null): Promise<void> {
-    const { store, clock, live } = this.#services;
-    if (memberId !== null) await store.handoffs.recordSeen([memberId], clock.nowMs());
-    await this.#sendPresence();
-    if (memberId !== null) live.notePresence(this.#reader.accountId);
+    void this.#sendPresence().catch((error) => this.#warn(error));
   }
 
   /** Sends what has changed; never twice at once. */
@@ -85,12 +81,19 @@ export class InboxFeed implements InboxListener {
 
   /** Only where it is another than was sent last. */
   async #sendPresence(): Promise<void> {
-    const { store, clock } = this.#services;
-    const { accountId, personId } = this.#reader;
+    const { store, clock, live } = this.#services;
+    const { accountId, personId, isMember } = this.#reader;
+    const nowMs = clock.nowMs();
     const [present, own] = await Promise.all([
-      store.handoffs.listPresent(accountId, clock.nowMs()),
+      store.handoffs.listPresent(accountId, nowMs),
       personId === null ? null : store.handoffs.findPresence(accountId, personId),
     ]);
+    if (isMember && own?.isAvailable && (own.seenAtMs ?? 0) <= nowMs - presentMs) {
+      // Present with this stream: from then on each tick of the hub keeps it so.
+      await store.handoffs.recordSeen([own.person.id], nowMs);
+      live.notePresence(accountId);
+      return;
+    }
     const frame = frameEvent("presence", toWirePresence(present, own));
     if (frame === this.#presence) return;
     this.#presence = frame;

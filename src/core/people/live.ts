@@ -28,9 +28,10 @@ export interface ConversationChange {
   readonly accountId: string;
   /** Null: several of the account's, in what only its team sees. */
   readonly conversationId: string | null;
-  readonly companionId?: string;
   /** Where it is known. Of one that was given to another visitor: what it was before. */
   readonly key?: ConversationKey;
+  /** Whose message was added, which they no longer type. */
+  readonly wrote?: "visitor" | "person" | null;
 }
 
 export interface Typing {

@@ -66,7 +66,7 @@ export class Revisions {
     const clientIdOf = actor.type === "person" ? "person" : "visitor";
     const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
     const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
-    if (revised?.hasChanged) this.#note(revised, companion);
+    if (revised?.hasChanged) this.#note(revised, companion, revised.seq === null ? null : clientIdOf);
     return revised;
   }
 
@@ -86,9 +86,13 @@ export class Revisions {
     return { actor, nowMs: clock.nowMs(), auditId: ids.uuid() };
   }
 
-  #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
+  #note(
+    { key, conversationId, handoff, before }: Revised,
+    { accountId }: Companion,
+    wrote: "visitor" | "person" | null,
+  ): void {
     const { live, announcements, measurements } = this.#services;
-    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    live.noteChanged({ accountId, conversationId, key, wrote });
     if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
     if (handoff?.state !== "person" || before?.state === "person") return;
     if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {
