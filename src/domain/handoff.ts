@@ -158,6 +158,12 @@ export const maxDayMessages = 500;
 export const reachMs = 24 * 60 * 60_000;
 /** An ask that nobody can take is told once in so long. */
 export const missedAgainMs = 60 * 60_000;
+/** Of a conversation: all of them are read with it. */
+export const maxNotes = 200;
+/** Of an account, within an hour, by its keys: all of them are read for each page view. */
+export const maxPresent = 200;
+/** How long a key can make somebody present. */
+export const maxPresenceMs = 3_600_000;
 export const maxTags = 20;
 export const maxTagLength = 40;
 /** A member is present while their dashboard has had a stream within this. */

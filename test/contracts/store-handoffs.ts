@@ -18,7 +18,7 @@ import {
   textParts,
   uncounted,
 } from "../../src/domain/conversation.ts";
-import { type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
+import { maxNotes, type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -685,6 +685,17 @@ export function handoffStoreContract(open: OpenStore): void {
   });
 
   describe("what is kept beside conversations of people", () => {
+    test("are so many notes and no more", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      const add = () => {
+        const note = { id: systemIds.uuid(), author: person("Ada"), sealedText: "sealed", createdAt: 1 };
+        return handoffs.addNote(account.id, conversationId, note, world.context());
+      };
+      for (let at = 0; at < maxNotes; at++) await add();
+      await expect(add()).rejects.toMatchObject({ code: "limit_reached" });
+    });
+
     test("are notes of the team, oldest first, each deleted by itself, and both audited", async () => {
       const { handoffs, audit } = world.store;
       const conversationId = await talk();

@@ -4,7 +4,13 @@ import type { HandoffChange, Presence } from "../../src/contracts/store/store.ts
 import type { Account } from "../../src/domain/account.ts";
 import { type Companion, newCompanionSettings } from "../../src/domain/companion.ts";
 import type { ConversationKey } from "../../src/domain/conversation.ts";
-import { type Handoff, type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
+import {
+  type Handoff,
+  type HandoffSettings,
+  maxPresent,
+  type Person,
+  personIdOfKey,
+} from "../../src/domain/handoff.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -181,6 +187,24 @@ export function watchedHandoffContract(open: OpenStore): void {
     expect(await list()).toEqual(new Map(members));
     await world.store.members.remove(account.id, bob.id, world.context());
     expect(await list()).toEqual(new Map([[account.id, null]]));
+  });
+
+  test("of a key's people only so many are present within an hour, whoever was before makes room", async () => {
+    const keyId = await makeKey();
+    const named = (name: number): Person => ({ ...personOf(keyId), id: `${keyId}:${name}` });
+    const be = (name: number, fields: Partial<Presence> = {}) =>
+      present(named(name), { untilMs: nowMs() + 60_000, ...fields });
+    for (let name = 0; name < maxPresent; name++) await be(name);
+    await expect(be(-1)).rejects.toMatchObject({ code: "limit_reached" });
+    await be(0);
+    await present(personOfMember(account.id), { seenAtMs: nowMs() });
+    expect(await handoffs().listPresent(account.id, nowMs())).toHaveLength(maxPresent + 1);
+    await be(1, { isAvailable: false, untilMs: null });
+    await be(-1);
+    world.clock.advance(60 * 60_000 + 1);
+    await be(1, { untilMs: nowMs() + 60_000 });
+    expect(await handoffs().findPresence(account.id, named(2).id)).toBeNull();
+    expect(await handoffs().listPresent(account.id, nowMs())).toHaveLength(1);
   });
 
   test("conversations are counted by state", async () => {

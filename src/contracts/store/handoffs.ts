@@ -177,7 +177,7 @@ export interface HandoffStore {
     conversationId: string,
     page: PageRequest,
   ): Promise<Page<HandoffEvent & { id: string }> | null>;
-  /** Audit: `conversation.note`. Null if there is no such conversation. */
+  /** Audit: `conversation.note`. False if there is no such conversation. Rejects with `limit_reached` beyond `maxNotes`. */
   addNote(accountId: string, conversationId: string, note: ConversationNote, context: WriteContext): Promise<boolean>;
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
@@ -189,7 +189,10 @@ export interface HandoffStore {
   /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
   countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
-  /** Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. */
+  /**
+   * Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. Rejects
+   * with `limit_reached` for one more than `maxPresent` whom keys named.
+   */
   setPresence(accountId: string, presence: Presence): Promise<void>;
   /** Notes that the dashboards of these members have a stream. One commit. */
   recordSeen(personIds: readonly string[], atMs: number): Promise<void>;
