@@ -1,4 +1,4 @@
-/** A stream of named events for those who listen: it has no end of its own, and whoever stalls comes back later. */
+/** A stream of named events for those who listen: it has no end of its own, and a stalled listener reconnects later. */
 import { EventStream } from "./sse.ts";
 
 /** What a reader may leave untaken. */

@@ -1,7 +1,7 @@
 /**
  * The store as members with fewer rights see it: with their own companions alone, and for responders without prompts and
- * embed tokens. Routes get it in place of the store, and what is not listed here is refused: nothing is reached because
- * a route forgot to ask. Nobody else pays for it.
+ * embed tokens. Routes get it instead of the store, and what is not listed here is refused: nothing is reached because
+ * a route forgot to ask. No one else pays for it.
  */
 import type { ConversationQuery, Page, PageRequest, Store } from "../contracts/store/store.ts";
 import type { Principal } from "../domain/account.ts";

@@ -1,4 +1,4 @@
-/** Places to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
+/** Stores to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
 import type { Place } from "../../src/engines/store-copy/copy.ts";

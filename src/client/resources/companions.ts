@@ -116,7 +116,7 @@ export function companionCalls(transport: Transport) {
     quota: (id: string, options: CallOptions = {}) =>
       transport.json<Quota>({ method: "GET", path: at(id, "quota") }, options),
 
-    /** Erases all that a visitor said, under this id or verified under this name. */
+    /** Erases all messages of a visitor, under this id or verified under this name. */
     eraseVisitor: (id: string, visitor: string, options: CallOptions = {}) =>
       transport.send({ method: "DELETE", path: at(id, "visitors", visitor) }, options),
 

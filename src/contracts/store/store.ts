@@ -1,14 +1,14 @@
 /**
- * Socket 1: everything durable. One interface per resource; `sqlite/` is the engine, and the suite in
+ * Everything durable. One interface per resource; `sqlite/` is the engine, and the suite in
  * `test/contracts/store-*.ts` checks every engine.
  *
  * These rules hold for every method:
- * - Asynchronous, so that a networked engine fits. A resolved write is durable, whatever crashes, and visible to all.
+ * - Asynchronous, so that a networked engine fits. A resolved write is durable, even through crashes, and visible to all.
  * - A write is one transaction: after a failure nothing of it remains. Writes that arrive together may share a commit.
  * - Rejects with `AppError("unavailable")` if storage is full, missing, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.
  * - Timestamps (epoch milliseconds) and ids come from the caller: the engine has no clock and no random source.
- * - Whatever an account owns is only reachable *through* that account: a method takes the `accountId`, and another
+ * - What an account owns is only reachable *through* that account: a method takes the `accountId`, and another
  *   account's row is treated like a missing one.
  */
 import type { AccountStore } from "./accounts.ts";

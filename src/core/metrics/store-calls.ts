@@ -1,4 +1,4 @@
-/** The kind of each store call, for metrics: listed here, because names only tell people. */
+/** The kind of each store call, for metrics: listed here, because names mean something only to people. */
 import type { Store } from "../../contracts/store/store.ts";
 
 export type StoreCall = "read" | "write";

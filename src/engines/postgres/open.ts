@@ -84,7 +84,7 @@ export interface OpenedPostgres {
   store: Store;
 }
 
-/** Whoever asks whether this server is ready has less patience than a request. */
+/** A readiness probe has less patience than a request. */
 const checkMs = 3_000;
 /** How long closing waits for deletions under way; what does not end is undone, and left for the next start. */
 const lastRemovalMs = 3_000;
@@ -125,7 +125,7 @@ async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptio
   if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
 }
 
-/** The data may still be elsewhere, which says more. */
+/** The data may still be elsewhere, which is more informative. */
 function noTables({ url, beforeFirst }: PostgresStoreOptions): AppError {
   beforeFirst?.();
   const database = decodeURIComponent(new URL(url).pathname.slice(1));

@@ -86,7 +86,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return createStore(engine, options);
 }
 
-/** Whoever changes tables by hand, or serves a development build's data, finds the reason of later failures here. */
+/** Operators who change tables by hand, or serve a development build's data, find the reason of later failures here. */
 function tellDifferences(database: StoreDatabase, log: Log): void {
   const { changed, added } = findDifferences(database);
   if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
@@ -179,7 +179,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
       engine.requireFile();
     },
     async close() {
-      // A command that has deleted something says so only when nothing is left of it: a server beside it would take a minute.
+      // A command that has deleted something returns only when nothing is left of it: a server beside it would take a minute.
       await (isServer ? removals.stop() : removals.finish());
       await engine.close();
     },

@@ -89,7 +89,7 @@ interface RowServices {
   readonly visitors: Visitors;
 }
 
-/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: nobody's. */
+/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: no one's. */
 export class ConversationRows {
   readonly #services: RowServices;
   readonly #accountId: string;
