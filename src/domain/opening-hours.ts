@@ -12,15 +12,16 @@ interface WallTime {
   readonly time: string;
 }
 
-/** Making one takes a hundred times as long as using it. The zones in use are few; there are 600 in all. */
+/** Making one takes a hundred times as long as using it. The zones in use are few; there are 600 in all, in lower case. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
+  const name = timezone.toLowerCase();
+  let format = formats.get(name);
   if (format === undefined) {
     const digits = { month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
     format = new Intl.DateTimeFormat("en", { timeZone: timezone, hourCycle: "h23", year: "numeric", ...digits });
-    formats.set(timezone, format);
+    formats.set(name, format);
   }
   return format;
 }
