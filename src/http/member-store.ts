@@ -32,6 +32,7 @@ const ofCompanion: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } 
 /** Methods that take ids of what was found before. */
 const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
+  feedback: ["listRatings"],
   handoffs: [
     ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),
     ...(["setPresence", "recordSeen", "findPresence", "listPresent"] as const),
@@ -124,6 +125,28 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         return found !== null && isOwn(found.key.companionId) ? found : null;
       },
       listSince: (accountId, change, limit) => store.handoffs.listSince(accountId, change, limit, member.companionIds),
+    },
+    feedback: {
+      async listContacts(accountId, query, page) {
+        if (query.companionId !== null && !isOwn(query.companionId)) return { items: [], nextAfterId: null };
+        const read = (part: PageRequest) => store.feedback.listContacts(accountId, query, part);
+        return await filterPage(read, { page, isByUpdate: true }, ({ companionId }) => isOwn(companionId));
+      },
+      async deleteContact(accountId, conversationId, context) {
+        const found = await store.feedback.findContact(conversationId);
+        return (
+          found !== null &&
+          isOwn(found.companionId) &&
+          (await store.feedback.deleteContact(accountId, conversationId, context))
+        );
+      },
+    },
+    insights: {
+      count(accountId, { companionIds, ...query }, nowMs) {
+        const own = [...(companionIds ?? member.companionIds ?? [])].filter(isOwn);
+        const isAll = companionIds === null && member.companionIds === null;
+        return store.insights.count(accountId, { ...query, companionIds: isAll ? null : new Set(own) }, nowMs);
+      },
     },
     tools: {
       async create(accountId, tool, context) {

@@ -187,7 +187,7 @@ export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[
   return toPage(rest, limit);
 }
 
-function encodeCursor({ id, updatedAt }: Cursor): string {
+export function encodeCursor({ id, updatedAt }: Cursor): string {
   return Buffer.from(updatedAt == null ? id : `${id}@${updatedAt}`, "utf8").toString("base64url");
 }
 

@@ -16,6 +16,7 @@ export const ruleNames = [
   "chat",
   "visitor",
   "person",
+  "contact",
   "session",
   "sign_in",
   "solution",

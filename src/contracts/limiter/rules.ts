@@ -28,6 +28,8 @@ export interface RateRules extends EmbedWindows {
   readonly visitor: RateRule;
   /** Asks for a person by client address, beside the windows of all embed requests. */
   readonly person: RateRule;
+  /** Contacts by client address, in the same way. */
+  readonly contact: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -90,6 +92,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
     person: { name: "person", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
+    contact: { name: "contact", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },

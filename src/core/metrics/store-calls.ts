@@ -26,6 +26,10 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
+  feedback: {
+    ...reads("findContact", "listContacts", "listRatings", "listMailDue", "findNextMail"),
+    ...writes("deleteContact", "rate"),
+  },
   handoffs: {
     ...reads("find", "findLive", "findOf", "findNextDue", "countState"),
     ...reads("listDue", "listHeld", "listLive", "listChanged", "listSince", "listAbsent", "listStray"),
@@ -33,6 +37,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },
   idempotency: { ...reads("find"), ...writes("purge") },
+  insights: reads("count"),
   knowledge: {
     ...reads("list", "find", "findText", "listPassages", "findNextDue", "readUpload", "listDocuments", "listEditions"),
     ...reads("findPostings", "readPassages", "readEdition", "readVectors", "listUnembedded"),

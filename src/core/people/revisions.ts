@@ -21,6 +21,7 @@ export type PeopleServices = Pick<
   | "measurements"
   | "announcements"
   | "live"
+  | "mail"
 >;
 
 export interface Revision {
@@ -91,9 +92,12 @@ export class Revisions {
     { accountId }: Companion,
     wrote: "visitor" | "person" | null,
   ): void {
-    const { live, announcements, measurements } = this.#services;
+    const { live, announcements, mail, measurements } = this.#services;
     live.noteChanged({ accountId, conversationId, key, wrote });
-    if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
+    const { untilMs = null, noticeAtMs = null, answerMailAtMs = null } = handoff ?? {};
+    for (const atMs of mail.isOn ? [untilMs, noticeAtMs, answerMailAtMs] : [untilMs]) {
+      if (atMs !== null) this.onDeadline(atMs);
+    }
     if (handoff?.state !== "person" || before?.state === "person") return;
     if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {
       measurements.handoffWaitSeconds.observe(Math.max(0, handoff.sinceMs - before.sinceMs) / 1000);

@@ -142,6 +142,10 @@ export function createConversationLists(engine: PostgresEngine) {
 }
 
 export const conversationWalkQueries = {
+  /** Of figures about conversations, which read all periods. */
+  updated: `SELECT c.updated_period AS period, c.number, c.companion_id AS "companionId", c.created_at AS "createdAt"
+    FROM conversations c WHERE c.account_id = $1 AND (c.updated_period, c.number) > ($2::float8::bigint, $3::float8::bigint)
+    ORDER BY c.account_id, c.updated_period, c.number LIMIT $4`,
   nextPeriod: `SELECT c.updated_period::float8 AS period FROM conversations c
     WHERE c.account_id = $1 AND c.updated_period >= $2::float8::bigint ORDER BY c.account_id, c.updated_period LIMIT 1`,
   lastPeriod: `SELECT c.updated_period::float8 AS period FROM conversations c
