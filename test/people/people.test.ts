@@ -3,7 +3,7 @@ import type { Taken } from "../../src/core/people/people.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import type { Handoff, HandoffSettings, Person } from "../../src/domain/handoff.ts";
 import { apiClient } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { sendChat } from "../support/chat.ts";
 import {
   conversationOf,
@@ -492,6 +492,17 @@ describe("what ends with others", () => {
     expect(await listAudit()).toContainEqual(
       expect.objectContaining({ action: "conversation.release", actor: expect.objectContaining({ kind: "system" }) }),
     );
+  });
+
+  test("a take or ask that began before its companion's handoff became null takes nothing", async () => {
+    const [taken, asked] = [await world.begin(), await world.begin()];
+    const { id, accountId } = world.companion;
+    await server.services.store.companions.update(accountId, id, { handoff: null }, testContext());
+    const noHandoff = conflict({ members: { state: "companion", person: null } });
+    await expect(world.people.take(taken.as(ada), now)).rejects.toEqual(noHandoff);
+    await expect(say(taken, "Hello")).rejects.toEqual(noHandoff);
+    expect(await world.people.ask(asked.visitor, "visitor", null)).toMatchObject({ state: "companion" });
+    for (const one of [taken, asked]) expect(await find(one)).toMatchObject({ state: "companion", reason: "released" });
   });
 
   test("conversations come back with the key whose person has them, revoked by a route or past it", async () => {
