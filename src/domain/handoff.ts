@@ -172,10 +172,6 @@ export const reachMs = 24 * 60 * 60_000;
 export const missedAgainMs = 60 * 60_000;
 /** Of a conversation: all of them are read with it. */
 export const maxNotes = 200;
-/** Of an account, within an hour, by its keys: all of them are read for each page view. */
-export const maxPresent = 200;
-/** How long a key can make somebody present. */
-export const maxPresenceMs = 3_600_000;
 /** The team has at most one mail about a conversation in so long. */
 export const noticeEveryMs = 5 * 60_000;
 /** Where somebody is present they have so long before it. */
@@ -186,8 +182,6 @@ export const answerMailEveryMs = 60 * 60_000;
 export const maxAnswerMails = 3;
 export const maxTags = 20;
 export const maxTagLength = 40;
-/** A member is present while their dashboard has had a stream within this. */
-export const presentMs = 60_000;
 
 /** Lower case, each once, in their order. Throws `invalid_request`. */
 export function foldTags(tags: readonly string[]): string[] {
@@ -230,7 +224,7 @@ export function isOutside(handoff: Handoff | null): handoff is Handoff & { state
 
 /** The deadline that runs as it is shown: while somebody waits for the reply under way to end, none does. */
 export function deadlineOf(handoff: Handoff | null): number | null {
-  return handoff === null || handoff.state === "companion" || handoff.reserved !== null ? null : handoff.untilMs;
+  return isOutside(handoff) && handoff.reserved === null ? handoff.untilMs : null;
 }
 
 /** A conversation's state as its visitor reads it. */

@@ -18,7 +18,8 @@ import {
   textParts,
   uncounted,
 } from "../../src/domain/conversation.ts";
-import { maxNotes, type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
+import { maxNotes, type Person, stateConflict } from "../../src/domain/handoff.ts";
+import { presentMs } from "../../src/domain/presence.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
 import { systemIds } from "../../src/lib/ids.ts";

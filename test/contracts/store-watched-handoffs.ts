@@ -4,13 +4,8 @@ import type { HandoffChange, Presence } from "../../src/contracts/store/store.ts
 import type { Account } from "../../src/domain/account.ts";
 import { type Companion, newCompanionSettings } from "../../src/domain/companion.ts";
 import type { ConversationKey } from "../../src/domain/conversation.ts";
-import {
-  type Handoff,
-  type HandoffSettings,
-  maxPresent,
-  type Person,
-  personIdOfKey,
-} from "../../src/domain/handoff.ts";
+import { type Handoff, type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
+import { maxPresent } from "../../src/domain/presence.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 

@@ -2,7 +2,8 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { type Handoff, presentMs } from "../../domain/handoff.ts";
+import type { Handoff } from "../../domain/handoff.ts";
+import { presentMs } from "../../domain/presence.ts";
 import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
 import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../domain/account.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { maxPresenceMs, maxPresent } from "../../domain/handoff.ts";
+import { maxPresenceMs, maxPresent } from "../../domain/presence.ts";
 import { actingPerson, describeAs } from "../../http/acting-person.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";

@@ -1,7 +1,8 @@
 /** Who of the team is present: members by their switch and their dashboards, whom a key names for as long as it says. */
 import type { HandoffStore, Presence } from "../../../contracts/store/handoffs.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { maxPresenceMs, maxPresent, type Person, presentMs } from "../../../domain/handoff.ts";
+import type { Person } from "../../../domain/handoff.ts";
+import { maxPresenceMs, maxPresent, presentMs } from "../../../domain/presence.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insertAll, run, runAll, type Script, type ScriptRunner } from "./script.ts";
 import { hasLostKey, wasThere } from "./watched-handoffs.ts";
