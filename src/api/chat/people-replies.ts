@@ -88,7 +88,9 @@ export class PeopleReplies {
 
   #keep(): Promise<KeptForPerson | null> {
     const { text, messageId, hasEvents } = this.message;
-    return this.services.people.keepMessage(this.place, { text, messageId, isPlain: !hasEvents });
+    // To a client that has left while its message waited nothing is brought.
+    const isPlain = !hasEvents && !this.request.signal.aborted;
+    return this.services.people.keepMessage(this.place, { text, messageId, isPlain });
   }
 
   #respond({ handoff, texts }: Pick<KeptForPerson, "texts"> & { handoff: KeptForPerson["handoff"] | null }): Response {

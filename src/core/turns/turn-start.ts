@@ -152,7 +152,7 @@ export interface TurnPeople {
   keepMessage(): Promise<void>;
   /** The companion may not answer it: rejects once the message is theirs, if they have the conversation by now. */
   keepIfTaken(): Promise<void>;
-  /** The model asks for one: what the visitor is told. They are asked once the turn is stored. */
+  /** The model asks for one. What the visitor is told; never rejects. */
   answerAsk(reason: string | null): Promise<string>;
   /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. What its readers are told before the end. */
   noteStored(isOffered: boolean): Promise<readonly NamedEvent[]>;
