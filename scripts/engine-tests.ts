@@ -28,6 +28,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/instances.test.ts": { reason: "only instances on one PostgreSQL reach one another" },
   "test/api/key-lines.test.ts": { contracts: ["api-keys", "key-lines"] },
   "test/api/knowledge.test.ts": { contracts: ["knowledge", "unanswered"] },
+  "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },
   "test/api/second-factor.test.ts": { contracts: ["second-factors"] },

@@ -17,12 +17,13 @@ const docs = (group: string, ...names: string[]): GuideFile[] =>
 
 /** In the order of their list. A test compares it with the folder. */
 export const guideFiles: readonly GuideFile[] = [
-  ...docs("For site owners", "dashboard", "knowledge", "widget", "voice", "spending", "challenge"),
+  ...docs("For site owners", "dashboard", "knowledge", "people", "widget", "voice", "spending", "challenge"),
   ...docs(
     "For platforms",
     "api",
     "client",
     "knowledge-api",
+    "people-api",
     "tools",
     "tools-safety",
     "identity",
@@ -64,6 +65,7 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
   examples: [
     "examples/README.md",
     ...inFolder("examples/generated", "README.md", "package.json", "with-hey-api.ts", "with-openapi-fetch.ts"),
+    ...inFolder("examples/inbox", "README.md", "index.html", "package.json", "server.mjs"),
     ...inFolder("examples/page", "README.md", "chat.js", "index.html", "settings.js"),
     ...inFolder("examples/platform", "README.md", "package.json", "platform.mjs"),
     ...inFolder("examples/proxy", "Caddyfile", "README.md"),

@@ -61,10 +61,11 @@ test("has the documented defaults where nothing is set", () => {
     knowledge: { privateSources: [] },
     privateTargets: [],
     rates: {
-      ...{ ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600 },
-      ...{ configRatePerToken: null, configRatePerIp: null },
+      ...{ ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600, asksPerIp: 20 },
+      ...{ configRatePerToken: null, configRatePerIp: null, liveRatePerIp: 60 },
     },
     streamsPerIp: 20,
+    live: { perAddress: 40, maxStreams: 10_000 },
     messagesPerDay: { free: 1000, paid: 10_000 },
     voiceSessionsPerDay: { free: 200, paid: 2000 },
     holdings: {
@@ -114,6 +115,9 @@ test("takes every variable", () => {
     COMPANIOND_RATE_PER_IP: "2",
     COMPANIOND_CONFIG_RATE_PER_TOKEN: "20",
     COMPANIOND_CONFIG_RATE_PER_IP: "21",
+    COMPANIOND_LIVE_RATE_PER_IP: "22",
+    COMPANIOND_LIVE_PER_IP: "23",
+    COMPANIOND_LIVE_STREAMS: "24",
     COMPANIOND_RATE_PER_KEY: "3",
     COMPANIOND_CHAT_RATE_PER_KEY: "5",
     COMPANIOND_DAILY_FREE: "4",
@@ -203,10 +207,11 @@ test("takes every variable", () => {
     },
     privateTargets: [{ kind: "host", host: "crm.internal", port: null }],
     rates: {
-      ...{ ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
-      ...{ configRatePerToken: 20, configRatePerIp: 21 },
+      ...{ ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5, asksPerIp: 20 },
+      ...{ configRatePerToken: 20, configRatePerIp: 21, liveRatePerIp: 22 },
     },
     streamsPerIp: 7,
+    live: { perAddress: 23, maxStreams: 24 },
     messagesPerDay: { free: 4, paid: 5 },
     voiceSessionsPerDay: { free: 8, paid: 9 },
     holdings: {

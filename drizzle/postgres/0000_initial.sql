@@ -505,6 +505,7 @@ CREATE TABLE "handoffs" (
 CREATE TABLE "message_authors" (
 	"conversation_number" bigint NOT NULL,
 	"seq" integer NOT NULL,
+	"message_id" text COLLATE "C" NOT NULL,
 	"author" text COLLATE "C" NOT NULL,
 	"client_id" text COLLATE "C" NOT NULL,
 	CONSTRAINT "message_authors_conversation_number_seq_pk" PRIMARY KEY("conversation_number","seq")
@@ -871,13 +872,16 @@ CREATE INDEX "handoff_events_conversation" ON "handoff_events" USING btree ("con
 CREATE INDEX "handoff_events_account" ON "handoff_events" USING btree ("account_id","at_ms");--> statement-breakpoint
 CREATE INDEX "handoffs_change" ON "handoffs" USING btree ("account_id","change");--> statement-breakpoint
 CREATE INDEX "handoffs_until" ON "handoffs" USING btree ("until_ms") WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "handoffs_owed" ON "handoffs" USING btree ("owed_since_ms") WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "handoffs_held" ON "handoffs" USING btree ("companion_id") WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX "handoffs_person" ON "handoffs" USING btree ("person_id") WHERE person_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "handoffs_state" ON "handoffs" USING btree ("account_id","state") WHERE state <> 'companion';--> statement-breakpoint
-CREATE INDEX "handoffs_status" ON "handoffs" USING btree ("account_id","status") WHERE status IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "handoffs_account" ON "handoffs" USING btree ("account_id","conversation_number");--> statement-breakpoint
+CREATE INDEX "handoffs_state" ON "handoffs" USING btree ("account_id","state","conversation_number") WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX "handoffs_status" ON "handoffs" USING btree ("account_id","status","conversation_number") WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "message_authors_client" ON "message_authors" USING btree ("conversation_number","client_id");--> statement-breakpoint
 CREATE INDEX "presence_account" ON "presence" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "ratings_account" ON "ratings" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "ratings_rating" ON "ratings" USING btree ("account_id","rating","conversation_number");--> statement-breakpoint
 CREATE INDEX "erasures_visitor" ON "erasures" USING btree ("companion_id","visitor_id");--> statement-breakpoint
 CREATE INDEX "open_turns_companion" ON "open_turns" USING btree ("companion_id","day");--> statement-breakpoint
 CREATE INDEX "open_turns_queue" ON "open_turns" USING btree ("queue_key","number");--> statement-breakpoint
@@ -1951,6 +1955,29 @@ DECLARE
 BEGIN
 	FOR "role", "text" IN
 		SELECT m."role", m."text" FROM "messages" AS m WHERE m."conversation_number" = (
+			SELECT c."number" FROM "conversations" AS c
+			WHERE c."companion_id" = "companion" AND c."session_id" = "session" AND c."visitor_id" = "visitor"
+		) AND ("except_client" IS NULL OR m."client_id" IS DISTINCT FROM "except_client")
+		ORDER BY m."created_at" DESC, m."number" DESC
+	LOOP
+		RETURN NEXT;
+		"left_bytes" := "left_bytes" - octet_length("text");
+		EXIT WHEN "left_bytes" < 0;
+	END LOOP;
+END $$;
+--> statement-breakpoint
+-- The same with who of the team wrote each of them, as JSON; null for the visitor and the companion.
+CREATE FUNCTION "read_people_history"(
+	"companion" text, "session" text, "visitor" text, "most_bytes" bigint, "except_client" text
+) RETURNS TABLE ("role" text, "text" text, "author" text) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	"left_bytes" bigint := "most_bytes";
+BEGIN
+	FOR "role", "text", "author" IN
+		SELECT m."role", m."text", (
+			SELECT a."author" FROM "message_authors" AS a
+			WHERE a."conversation_number" = m."conversation_number" AND a."seq" = m."seq"
+		) FROM "messages" AS m WHERE m."conversation_number" = (
 			SELECT c."number" FROM "conversations" AS c
 			WHERE c."companion_id" = "companion" AND c."session_id" = "session" AND c."visitor_id" = "visitor"
 		) AND ("except_client" IS NULL OR m."client_id" IS DISTINCT FROM "except_client")

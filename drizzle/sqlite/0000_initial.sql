@@ -508,13 +508,16 @@ CREATE TABLE `handoffs` (
 --> statement-breakpoint
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
 CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint
 CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_authors` (
 	`conversation_number` integer NOT NULL,
 	`seq` integer NOT NULL,
+	`message_id` text NOT NULL,
 	`author` text NOT NULL,
 	`client_id` text NOT NULL,
 	PRIMARY KEY(`conversation_number`, `seq`),
@@ -547,6 +550,7 @@ CREATE TABLE `ratings` (
 );
 --> statement-breakpoint
 CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `ratings_rating` ON `ratings` (`account_id`,`rating`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `read_marks` (
 	`conversation_number` integer NOT NULL,
 	`person_id` text NOT NULL,

@@ -30,6 +30,12 @@ export function createProbes(
       help: "Events that webhooks have not confirmed yet.",
       read: () => store.webhooks.countWaiting(),
     },
+    ...(["waiting", "person"] as const).map((state) => ({
+      name: "companiond_handoffs",
+      help: "Conversations that wait for a person, or that a person has.",
+      labels: { state },
+      read: () => store.handoffs.countState(state),
+    })),
     {
       name: "companiond_draining",
       help: "1 while the server lets open replies finish and accepts no more.",

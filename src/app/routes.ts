@@ -5,12 +5,15 @@ import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
+import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
+import { personRoutes } from "../api/chat/person-routes.ts";
 import { companionRoutes } from "../api/companions/index.ts";
 import { conversationRoutes } from "../api/conversations/index.ts";
 import { dashboardRoutes } from "../api/dashboard/index.ts";
 import { makeDocsRoutes } from "../api/docs/index.ts";
 import { embedRoutes } from "../api/embed/index.ts";
 import { healthRoutes } from "../api/health/index.ts";
+import { inboxRoutes } from "../api/inbox/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
 import { meRoutes } from "../api/me/index.ts";
@@ -18,6 +21,7 @@ import { memberRoutes } from "../api/members/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
 import { openAiRoutes } from "../api/openai/index.ts";
 import { pageRoutes } from "../api/pages/index.ts";
+import { presenceRoutes } from "../api/presence/index.ts";
 import { sessionRoutes } from "../api/session/index.ts";
 import { spendingStopRoutes } from "../api/spending-stops/index.ts";
 import { statusRoutes } from "../api/status/index.ts";
@@ -32,13 +36,18 @@ import type { Route } from "../http/route.ts";
 export const routes: readonly Route[] = [
   ...embedRoutes,
   ...chatRoutes,
+  ...liveRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...keyLiveRoutes,
+  ...personRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
+  ...inboxRoutes,
+  ...presenceRoutes,
   ...usageRoutes,
   ...budgetRoutes,
   ...keyRoutes,

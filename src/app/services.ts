@@ -1,14 +1,14 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import type { Config } from "../config/config.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
-import type { OpenOptions, StorageEngine } from "../contracts/store/engine.ts";
-import type { Store } from "../contracts/store/store.ts";
 import { createEventDelivery } from "../core/events/delivery.ts";
 import { openInstances } from "../core/instances/open-instances.ts";
 import { noMail } from "../core/mail/mail.ts";
 import { measureCoordination, measureLimiter, measureStore } from "../core/metrics/measured-sockets.ts";
 import { Measurements, watchEventLoop } from "../core/metrics/measurements.ts";
 import { createUseRecorder } from "../core/metrics/use-recorder.ts";
+import { createPeople } from "../core/people/create-people.ts";
+import { createLiveHub } from "../core/people/live-hub.ts";
 import { createAttempts } from "../core/sign-in/attempts.ts";
 import { createToolbox } from "../core/tools/toolbox.ts";
 import { createNamedReplies } from "../core/turns/named-replies.ts";
@@ -19,16 +19,13 @@ import { createReplyProbes } from "../core/turns/reply-probes.ts";
 import { createChallenges } from "../core/visitors/challenge-maker.ts";
 import { createVisitors } from "../core/visitors/verifier.ts";
 import { createVoice } from "../core/voice/voice.ts";
-import { AppError } from "../domain/errors.ts";
+import { createMemoryAnnouncements } from "../engines/memory/announcements.ts";
 import { createErasureMarks } from "../engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../engines/memory/coordination/memory.ts";
 import { createMemoryLimiter } from "../engines/memory/limiter/memory.ts";
 import { createOutgoingHttp } from "../engines/outgoing-http/outgoing-http.ts";
-import { createPostgres } from "../engines/postgres/postgres.ts";
-import { createSqlite } from "../engines/sqlite/sqlite.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
 import { createHeartbeatTicker } from "../http/heartbeats.ts";
-import { buildInfo } from "../lib/build-info.ts";
 import { createSharedClock, systemClock } from "../lib/clock.ts";
 import { closeOnFailure } from "../lib/close-on-failure.ts";
 import { systemIds } from "../lib/ids.ts";
@@ -40,40 +37,12 @@ import type { OpenedServices, ServiceOverrides } from "./opened-services.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import { ownHostsOf, toSettings } from "./server-settings.ts";
+import { storageOf, toOpenOptions } from "./storage.ts";
 import { openVoiceProviders } from "./voice.ts";
 
 export { openBackupStorage } from "./backup-storage.ts";
+export { findUncopied, openStore, storageOf } from "./storage.ts";
 export type { OpenedServices, ServiceOverrides };
-
-/** The storage engine that the configuration chooses. */
-export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
-  return database === null ? createSqlite(dataDir) : createPostgres(database);
-}
-
-/** Why no server begins with the empty database of `DATABASE_URL`: the data is still in the directory. Null if none is. */
-export function findUncopied(dataDir: string): { detail: string; advice: string } | null {
-  if (!createSqlite(dataDir).exists()) return null;
-  return {
-    detail: `${dataDir} holds a database, and that of DATABASE_URL is empty.`,
-    advice:
-      `Move the data with companiond copy --from sqlite:${dataDir} --to postgres, or name an empty directory with ` +
-      "--data-dir to begin without it.",
-  };
-}
-
-/** Opens only the store, for a command. */
-export async function openStore(
-  config: Config,
-  {
-    log = processLog(),
-    isMigration = false,
-    use = "makes",
-  }: Partial<Pick<OpenOptions, "log" | "isMigration" | "use">> = {},
-): Promise<Store> {
-  const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
-  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration, use });
-  return store;
-}
 
 /** Opens everything that the server needs; on failure, closes what it had opened. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
@@ -95,6 +64,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countVisitorMessages: (companionId, visitorId, day) => store.turns.countVisitorDay(companionId, visitorId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
+  const announcements = shared?.announcements ?? createMemoryAnnouncements();
   const sealing = createSealedSecrets({
     secretKey: config.secretKey,
     dataDir: config.dataDir,
@@ -162,10 +132,22 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     ...{ sealing, clock, ids, log, tell },
     tlsName: config.server.acme?.domains[0] ?? null,
   });
+  const live = createLiveHub({
+    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
+    getChangeMark: () => store.companions.getChangeMark(),
+    lookEveryMs: overrides.lookEveryMs,
+  });
+  const people = createPeople({ ...base, announcements, coordination, live, sealing, visitors });
+  measurements.probes.push({
+    name: "companiond_live_streams",
+    help: "Open streams of those who listen to conversations, and polls that wait.",
+    read: () => live.size,
+  });
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
     openTurns.stop();
+    live.stop();
     stopWatchingEventLoop();
     windows.limiter.close();
     windows.close();
@@ -174,7 +156,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances.close();
     await certificates?.stop();
     // Closed before the store, which their last work needs.
-    await Promise.all([events.close(), mail?.close()]);
+    await Promise.all([people.close(), events.close(), mail?.close()]);
     await knowledge.close();
     await voice.close();
     await toolbox.close();
@@ -187,6 +169,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     settings,
     store,
     coordination,
+    announcements,
     limiter: measureLimiter(windows.limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,
@@ -197,6 +180,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
+    people,
+    live,
     uses,
     sealing,
     visitors,
@@ -220,24 +205,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     close() {
       closing ??= closeOnce();
       return closing;
-    },
-  };
-}
-
-function toOpenOptions(
-  { backup, redisUrl, dataDir }: Config,
-  { clock = systemClock }: ServiceOverrides,
-  options: Pick<OpenOptions, "log" | "erasures">,
-): OpenOptions {
-  return {
-    ...options,
-    clock,
-    version: buildInfo.version,
-    backupDir: backup.dir,
-    sharesWindows: redisUrl !== null,
-    beforeFirst() {
-      const forgotten = findUncopied(dataDir);
-      if (forgotten !== null) throw new AppError("conflict", `${forgotten.detail} ${forgotten.advice}`);
     },
   };
 }

@@ -1,8 +1,10 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
+
+import { followInbox, type InboxEvent, type InboxQuery } from "./events.ts";
 import type { Me } from "./generated/wire.ts";
 import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
-import { conversationCalls } from "./resources/conversations.ts";
+import { conversationCalls, presenceCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
 import { toolCalls } from "./resources/tools.ts";
@@ -15,6 +17,7 @@ export type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/r
 export type { Fetch } from "../reply-stream/request.ts";
 export type { ChatReply, Reply } from "./chat.ts";
 export { type ClientErrorCode, CompaniondError, type CompaniondErrorCode, type ServerErrorCode } from "./errors.ts";
+export type { InboxEvent, InboxQuery, LiveEvent, LiveQuery } from "./events.ts";
 export type * from "./generated/wire.ts";
 export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
@@ -30,6 +33,7 @@ export type CompaniondOptions = TransportOptions;
 export class Companiond {
   readonly companions: ReturnType<typeof companionCalls>;
   readonly conversations: ReturnType<typeof conversationCalls>;
+  readonly presence: ReturnType<typeof presenceCalls>;
   readonly sources: ReturnType<typeof sourceCalls>;
   readonly knowledge: ReturnType<typeof knowledgeCalls>;
   readonly unanswered: ReturnType<typeof unansweredCalls>;
@@ -47,6 +51,7 @@ export class Companiond {
     this.#transport = transport;
     this.companions = companionCalls(transport);
     this.conversations = conversationCalls(transport);
+    this.presence = presenceCalls(transport);
     this.sources = sourceCalls(transport);
     this.knowledge = knowledgeCalls(transport);
     this.unanswered = unansweredCalls(transport);
@@ -57,6 +62,14 @@ export class Companiond {
     this.budgets = budgetCalls(transport);
     this.webhooks = webhookCalls(transport);
     this.audit = auditCalls(transport);
+  }
+
+  /**
+   * The conversations outside plain talk, first as they stand, then with each change. Comes back after every cut, and
+   * misses no change; it ends only by your leaving the loop, the signal, or a refusal.
+   */
+  inbox(query: InboxQuery = {}, options: CallOptions = {}): AsyncIterableIterator<InboxEvent> {
+    return followInbox(this.#transport, query, options);
   }
 
   /** What the key is and may do, and its account's limits: the simplest call to check a key with. */

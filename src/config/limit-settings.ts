@@ -38,7 +38,21 @@ export const limitSettings = {
     perMinute,
     "Chats per minute by API key, through its own chat routes and /v1.",
   ),
+  asksPerIp: plain(
+    "COMPANIOND_ASKS_PER_IP",
+    20,
+    perMinute,
+    "Asks for a person per hour by client address; asking again for the same conversation is free.",
+  ),
   streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
+  liveRatePerIp: plain(
+    "COMPANIOND_LIVE_RATE_PER_IP",
+    60,
+    perMinute,
+    "Requests per minute by client address to listen to conversations that people have, and to rate replies.",
+  ),
+  livePerIp: plain("COMPANIOND_LIVE_PER_IP", 40, perMinute, "Open streams of those who listen, by client address."),
+  liveStreams: plain("COMPANIOND_LIVE_STREAMS", 10_000, perMinute, "Open streams of those who listen, at this server."),
   dailyFree: plain("COMPANIOND_DAILY_FREE", 1000, perMinute, "Messages per companion and day (UTC) on the free plan."),
   dailyPaid: plain("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
   dailyVoiceFree: plain(

@@ -62,8 +62,10 @@ export function toConfig(
     ratePerIp: values.ratePerIp,
     configRatePerToken: values.configRatePerToken,
     configRatePerIp: values.configRatePerIp,
+    liveRatePerIp: values.liveRatePerIp,
     ratePerKey: values.ratePerKey,
     chatRatePerKey: values.chatRatePerKey,
+    asksPerIp: values.asksPerIp,
   };
   const holdings: HoldingsByPlan = {
     free: {
@@ -146,6 +148,8 @@ export function toConfig(
     rates,
     /** Concurrent chat streams per client address. */
     streamsPerIp: values.streamsPerIp,
+    /** Open streams of those who listen to conversations: of a client address, and at this server. */
+    live: { perAddress: values.livePerIp, maxStreams: values.liveStreams },
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },
     voiceSessionsPerDay: { free: values.dailyVoiceFree, paid: values.dailyVoicePaid },
     holdings,

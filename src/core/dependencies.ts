@@ -26,7 +26,7 @@ import type { ModelDates } from "./metrics/model-dates.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { LiveHub } from "./people/live.ts";
-import type { People } from "./people/people.ts";
+import type { PeopleService } from "./people/people.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
@@ -97,9 +97,9 @@ export interface Services {
   /** Which models are about to be shut down. */
   readonly modelDates: ModelDates;
   readonly voice: Voice;
-  readonly announcements?: Announcements;
-  readonly people?: People;
-  readonly live?: LiveHub;
+  readonly announcements: Announcements;
+  readonly people: PeopleService;
+  readonly live: LiveHub;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */

@@ -1,4 +1,5 @@
 /** Conversations: the stored thread of one visitor with one companion. */
+import type { Handoff, Person } from "./handoff.ts";
 
 export type MessageRole = "user" | "assistant";
 export type MessageChannel = "text" | "voice";
@@ -31,6 +32,8 @@ export interface Conversation extends ConversationKey {
   messageCount: number;
   createdAt: number;
   updatedAt: number;
+  /** What is kept of people who stepped in; null or left out: plain talk. Filled where owners read it. */
+  handoff?: Handoff | null;
 }
 
 /**
@@ -44,6 +47,8 @@ export interface HistoryMessage {
   role: MessageRole;
   /** At least one. */
   parts: readonly MessagePart[];
+  /** Of a person's message: their name, null for one who has none. Left out for visitors and companions. */
+  readonly author?: string | null;
 }
 
 export interface Message extends HistoryMessage {
@@ -60,6 +65,8 @@ export interface Message extends HistoryMessage {
   /** Who replied, as in `Answerer`; null for visitors' messages and spoken ones. */
   model: string | null;
   provider: string | null;
+  /** Who of the team wrote it; null or left out: the visitor or the companion. Filled where owners and visitors read it. */
+  person?: Person | null;
   createdAt: number;
 }
 

@@ -1,5 +1,5 @@
 /** People who step in: what a companion allows, who has a conversation, and what becomes of it. */
-import { AppError } from "./errors.ts";
+import { AppError, invalidFields } from "./errors.ts";
 
 /**
  * Who answers a conversation. `companion` also holds without any record; `waiting`: a person was asked for; `person`:
@@ -163,6 +163,15 @@ export const maxTagLength = 40;
 /** A member is present while their dashboard has had a stream within this. */
 export const presentMs = 60_000;
 
+/** Lower case, each once, in their order. Throws `invalid_request`. */
+export function foldTags(tags: readonly string[]): string[] {
+  const folded = [...new Set(tags.map((tag) => tag.trim().toLowerCase().normalize("NFC")))];
+  const isSound = folded.every((tag) => tag !== "" && [...tag].length <= maxTagLength);
+  if (isSound && folded.length <= maxTags) return folded;
+  const detail = `Must be at most ${maxTags} tags of 1 to ${maxTagLength} characters.`;
+  throw invalidFields([{ param: "tags", detail }]);
+}
+
 /** A change that found a state which it is not for: 409 with `state` and `person`. */
 export function stateConflict(sentence: string, handoff: Pick<Handoff, "state" | "person"> | null): AppError {
   const person = handoff?.person ?? null;
@@ -172,4 +181,26 @@ export function stateConflict(sentence: string, handoff: Pick<Handoff, "state" |
       person: person && { id: person.id, name: person.name },
     },
   });
+}
+
+/** Whether the companion does not answer: a person was asked for, or has the conversation. */
+export function isOutside(handoff: Handoff | null): handoff is Handoff & { state: "waiting" | "person" } {
+  return handoff !== null && handoff.state !== "companion";
+}
+
+/** A conversation's state as its visitor reads it. */
+export interface VisitorState {
+  readonly state: ConversationState;
+  /** The name of who has it; null outside `person`. */
+  readonly personName: string | null;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+  readonly reason: StateReason | null;
+}
+
+/** A person without a name bears the companion's. */
+export function toVisitorState(handoff: Handoff | null, companionName: string): VisitorState {
+  if (handoff === null) return { state: "companion", personName: null, sinceMs: null, untilMs: null, reason: null };
+  const { state, person, sinceMs, untilMs, reason } = handoff;
+  return { state, personName: person && (person.name ?? companionName), sinceMs, untilMs, reason };
 }

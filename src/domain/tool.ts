@@ -7,8 +7,10 @@ export const maxTools = 32;
 /** Also of what a model calls: the name, or for an MCP server its prefix. */
 export const toolNamePattern = /^[a-z0-9_]{1,64}$/;
 
-/** Of the call of a person, which every companion may get: no owner's tool has it. */
-export const reservedToolNames: readonly string[] = ["ask_for_a_person"];
+/** Asks for a person, in companions that allow it. */
+export const personTool = "ask_for_a_person";
+/** Of what the server itself answers: no owner's tool has one. */
+export const reservedToolNames: readonly string[] = [personTool];
 
 /** Of `parameters`, as JSON in UTF-8. */
 export const maxParametersBytes = 8 * 1024;

@@ -13,6 +13,15 @@ export const eventTypes = [
   "companion.deleted",
   "visitor.erased",
   "voice.transcript",
+  "handoff.requested",
+  "handoff.taken",
+  "handoff.released",
+  "handoff.missed",
+  "message.visitor",
+  "message.person",
+  "conversation.updated",
+  "contact.given",
+  "rating.given",
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 

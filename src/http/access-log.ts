@@ -69,9 +69,13 @@ export function createAccessLog(
   function noteStream({ counts, requestId, method, status, startedMs, client }: Answered, stream: EventStream): void {
     const durationMs = performance.now() - startedMs;
     const outcome = stream.outcome ?? "left";
+    count(counts, status);
+    if (!stream.isReply) {
+      log.request({ requestId, method, route: counts.route, status, durationMs, client });
+      return;
+    }
     const firstTextMs = stream.firstTextAtMs === null ? null : stream.firstTextAtMs - startedMs;
     measurements.openStreams--;
-    count(counts, status);
     measurements.streams[outcome]++;
     measurements.streamSeconds.observe(durationMs / 1000);
     if (firstTextMs !== null) measurements.firstTextSeconds.observe(firstTextMs / 1000);
@@ -86,7 +90,7 @@ export function createAccessLog(
       noteResponse(answered);
       return;
     }
-    measurements.openStreams++;
+    if (stream.isReply) measurements.openStreams++;
     if (stream.outcome === null) stream.onEnd = () => noteStream(answered, stream);
     else noteStream(answered, stream);
   }

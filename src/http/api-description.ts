@@ -1,11 +1,10 @@
 /** The description of a route for the API document, beside the models that validate it. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
-import { type ErrorCode, errorCodes } from "../domain/errors.ts";
-import { failureKinds } from "../domain/reply-failure.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import { conversationStates, stateReasons } from "../domain/handoff.ts";
 import { later } from "../lib/later.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
-import { namedObject } from "./schemas/named-object.ts";
 import { OneOf } from "./schemas/schema.ts";
 
 /**
@@ -52,6 +51,7 @@ export const apiTags = {
   "Unanswered questions": "What visitors asked and knowledge had no answer to.",
   Tools: "What companions' models may call: URLs of yours, and MCP servers.",
   Conversations: "What was said, and its erasure.",
+  People: "Who of the team steps into conversations: they take, write, release, and say when they are there.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
   Budgets: "How much calls may cost, by account, key, companion or metadata.",
@@ -105,6 +105,31 @@ export const embedTokenParam = later(() =>
   }),
 );
 
+/** Of `event: state`, on every stream of a visitor. */
+export const ChatState = later(() => {
+  const instant = (description: string) =>
+    t.Union([t.String({ format: "date-time", examples: ["2026-11-30T09:00:00.000Z"] }), t.Null()], { description });
+  return t.Object(
+    {
+      state: OneOf(conversationStates, {
+        description: "Who answers: the companion, or a person, or no one yet: then a person was asked for.",
+      }),
+      person: t.Union([t.Object({ name: t.String({ examples: ["Grace"] }) }), t.Null()], {
+        description: "Who has the conversation; null unless `state` is `person`.",
+      }),
+      since: instant("When the state became what it is; null if no person ever had to do with the conversation."),
+      until: instant("When the wait for a person ends, or a silence; null where no deadline runs."),
+      reason: t.Union([OneOf(stateReasons), t.Null()], { description: "Why the state is what it is." }),
+    },
+    {
+      $id: "ChatState",
+      description:
+        "Of `event: state`, for who sent `events: true`: before the end of a stream, where the companion does not answer the " +
+        "conversation any more. A message that was kept for a person has nothing else.",
+    },
+  );
+});
+
 /**
  * The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. The end is
  * any string, although it is always the same: generated clients that read the whole stream as one text take it for one,
@@ -137,6 +162,7 @@ const ChatEvent = later(() =>
             "the reply cites; with `citations: none`, all that the model was given.",
         },
       ),
+      ChatState,
       t.String({
         $id: "ChatEnd",
         examples: ["[DONE]"],
@@ -150,79 +176,13 @@ const ChatEvent = later(() =>
 export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. With `events: true`, one ' +
-    "`event: sources` may come before the end. Lines that do not " +
+    "`event: sources` may come before the end, for a companion with `handoff` also `event: offer` with an empty object, where " +
+    "nothing was found and the visitor may ask for a person, and `event: state`. Lines that do not " +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
     "its last comment has the reason: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
-    "(no one read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
+    "(no one read it for two minutes), `taken` (a person has the conversation now), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
   get content() {
     return { "text/event-stream": ChatEvent };
   },
 };
-
-const hexDigits = (description: string) =>
-  t.String({
-    pattern: "^[0-9a-f]{64}$",
-    description,
-    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
-  });
-
-const ChallengeObject = namedObject(
-  "Challenge",
-  () => ({
-    algorithm: t.Literal("SHA-256"),
-    challenge: hexDigits("The hash of the salt with the number that is to be found written behind it."),
-    maxnumber: t.Integer({ maximum: 1_000_000, description: "The number is from 0 to this one.", examples: [100000] }),
-    salt: t.String({
-      description: "Holds `expires`, Unix seconds: the challenge and its solution end then.",
-      examples: ["6b2a0f4c9d8e7f1a2b3c4d5e?expires=1767225900&"],
-    }),
-    signature: hexDigits("To be sent back; each is good for one message or voice session."),
-  }),
-  {
-    description:
-      "A proof of work in ALTCHA's form, version 1. The answer is the base64 of the JSON of `algorithm`, `challenge`, " +
-      "`number`, `salt` and `signature`, in the header `X-Challenge`.",
-  },
-);
-
-export const ProblemObject = namedObject(
-  "Problem",
-  () => ({
-    type: t.String({ format: "uri", description: "Where the error is explained." }),
-    title: t.String(),
-    status: t.Integer(),
-    detail: t.String({ description: "What happened and what to do, for people." }),
-    code: OneOf(Object.keys(errorCodes), { description: "What happened, for programs." }),
-    request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
-    errors: t.Optional(
-      t.Array(
-        t.Object({
-          param: t.String({ description: "The field, parameter or header at fault." }),
-          detail: t.String(),
-        }),
-        { description: "On `invalid_request`: every field at fault." },
-      ),
-    ),
-    challenge: t.Optional(ChallengeObject),
-    kind: t.Optional(
-      OneOf(failureKinds, {
-        description: "On `upstream_error`, to callers who may manage the companion: why the reply failed.",
-      }),
-    ),
-  }),
-  { description: "RFC 9457 problem details." },
-);
-
-export const OpenAiErrorObject = namedObject(
-  "OpenAiError",
-  () => ({
-    error: t.Object({
-      message: t.String({ description: "What happened and what to do, for people." }),
-      type: t.String(),
-      param: t.Union([t.String(), t.Null()], { description: "The first field at fault." }),
-      code: t.String({ description: "What happened, for programs: OpenAI's code, or ours where it has none." }),
-    }),
-  }),
-  { description: "An error as OpenAI's clients read it." },
-);

@@ -1,5 +1,6 @@
 /** The right of a management call to go on: ends with its key or session, its account's suspension, and the companion. */
 import type { Services } from "../core/dependencies.ts";
+import type { OpenTurns } from "../core/turns/open-turns.ts";
 import type { TurnRight } from "../core/turns/turn-start.ts";
 import { type KeyPrincipal, type Principal, type Scope, scopesOf } from "../domain/account.ts";
 import type { SpendingState } from "../domain/budget.ts";
@@ -8,7 +9,7 @@ import { missing } from "../domain/resource-id.ts";
 import { unauthorized } from "./principal-guard.ts";
 import type { OpenedSession } from "./session-cookie.ts";
 
-type RightDependencies = Pick<Services, "store" | "openTurns" | "clock">;
+type RightDependencies = Pick<Services, "store" | "clock"> & { readonly openTurns: Pick<OpenTurns, "expectEnd"> };
 
 /** A key or session as it is now. */
 interface Caller {

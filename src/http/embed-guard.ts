@@ -7,6 +7,7 @@ import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { TurnRight } from "../core/turns/turn-start.ts";
 import type { RepeatableUse, Solution, VerifiedVisitor } from "../core/visitors/visitors.ts";
+import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
@@ -15,7 +16,7 @@ import { unverified } from "../domain/visitor.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { admitClient, embedPolicyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { admitClient, embedPolicyOf, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
 export type EmbedDependencies = Pick<
   Services,
@@ -54,9 +55,9 @@ export interface Asked {
   readonly visitors: AskedVisitors;
   /**
    * A page view reads the configuration, and may have windows of its own. What spends begins something that costs money,
-   * for which companions may ask a proof of work. All else reads.
+   * for which companions may ask a proof of work. What listens, or rates, counts by address alone. All else reads.
    */
-  readonly use: "page view" | "reading" | "spending";
+  readonly use: "page view" | "live" | "reading" | "spending";
 }
 
 export const pageView: Asked = { visitors: "nobody", use: "page view" };
@@ -78,11 +79,14 @@ export async function openEmbed(
 ): Promise<Embedded> {
   const { limiter, rules, measurements, clock } = dependencies;
   const isPageView = asks.use === "page view";
+  const isLive = asks.use === "live";
   const windows = isPageView ? rules.config : rules;
-  const byIp = await admitClient(limiter, windows.ip, clientOf(dependencies, request));
+  const policyFor = (plan: Plan) => (isLive ? policyOf(rules.live) : embedPolicyOf(windows, plan));
+  const client = clientOf(dependencies, request);
+  const byIp = await admitClient(limiter, isLive ? rules.live : windows.ip, client);
   if (!byIp.isAdmitted) {
     // The plan is unknown before the token is known.
-    writeRateLimitHeaders(headers, embedPolicyOf(windows, "free"), byIp);
+    writeRateLimitHeaders(headers, policyFor("free"), byIp);
     if (isPageView) measurements.refusedConfigs.note("ip", clock.nowMs());
   }
   refuse(byIp, "This address has sent too many requests.");
@@ -90,11 +94,13 @@ export async function openEmbed(
   // Check the format before any lookup: a path may contain anything.
   const target = isEmbedToken(token) ? await dependencies.store.companions.findByEmbedToken(token) : null;
   if (target === null) {
-    writeRateLimitHeaders(headers, embedPolicyOf(windows, "free"), byIp);
+    writeRateLimitHeaders(headers, policyFor("free"), byIp);
+    // The wider window is no help to those who try tokens.
+    if (isLive) refuse(await admitClient(limiter, rules.ip, client), "This address has sent too many requests.");
     throw noCompanion();
   }
   const { plan, companion, tokenId } = target;
-  const policy = embedPolicyOf(windows, plan);
+  const policy = policyFor(plan);
   if (!mayEmbed(dependencies, request, companion.allowedOrigins)) {
     writeRateLimitHeaders(headers, policy, byIp);
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
@@ -107,6 +113,11 @@ export async function openEmbed(
     visitor = await openVisitor(dependencies, request, companion, asks.visitors);
   }
 
+  if (isLive) {
+    writeRateLimitHeaders(headers, policy, byIp);
+    dependencies.uses.noteToken(tokenId);
+    return { target, visitor, work: null };
+  }
   const tokenRule = windows.token[plan];
   let taken: Taken | null = null;
   // Page views that have windows of their own take no visitor's place; whoever is known need not work.

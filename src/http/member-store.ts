@@ -32,6 +32,10 @@ const ofCompanion: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } 
 /** Methods that take ids of what was found before. */
 const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
+  handoffs: [
+    ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),
+    ...(["setPresence", "findPresence", "listPresent"] as const),
+  ],
   spending: ["findStop"],
   toolCalls: ["listOfReplies"],
   unanswered: ["listSeen"],
@@ -113,6 +117,13 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         const found = await findConversation(accountId, id, { limit: 1, before: null });
         return found !== null && (await store.conversations.delete(accountId, id, context));
       },
+    },
+    handoffs: {
+      async findOf(accountId, conversationId) {
+        const found = await store.handoffs.findOf(accountId, conversationId);
+        return found !== null && isOwn(found.key.companionId) ? found : null;
+      },
+      listSince: (accountId, change, limit) => store.handoffs.listSince(accountId, change, limit, member.companionIds),
     },
     tools: {
       async create(accountId, tool, context) {

@@ -6,6 +6,7 @@ import { listCallEvents } from "../core/tools/call-events.ts";
 import type { NamedEvent, SourcesEvent } from "../core/turns/events.ts";
 import type { KeptReply } from "../core/turns/kept-reply.ts";
 import { findRunning, type Whereabouts } from "../core/turns/message-search.ts";
+import { RunsElsewhere } from "../core/turns/turn-start.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import type { CitedSource } from "../domain/knowledge.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
@@ -27,7 +28,12 @@ export async function answerReplyCall(
   seal?: (frames: string) => string,
 ): Promise<Response | null> {
   const reply = await findRunning(services.replies, call);
-  return reply === null ? null : await joinReply(services, reply, call, request, seal);
+  if (reply === null) return null;
+  return await joinReply(services, reply, call, request, seal).catch((error: unknown) => {
+    // It has moved, or was kept for people: whoever passed the call on searches again.
+    if (error instanceof RunsElsewhere) return null;
+    throw error;
+  });
 }
 
 /**
@@ -189,7 +195,8 @@ export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
 }
 
-function nothingLeft(): Response {
+/** The client has all that there is. */
+export function nothingLeft(): Response {
   return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 }
 

@@ -111,6 +111,8 @@ interface RouteFacts {
   readonly access: Access;
   /** For the embed route that each view of a page asks for: it says nothing of anyone, so visitor tokens are not looked at. */
   readonly isPageView?: true;
+  /** For an embed route that listens, or rates: it counts by address alone, in a window of its own. */
+  readonly isLive?: true;
   /** For an embed route that begins something that costs money: the companion may ask for a proof of work first. */
   readonly asksWork?: true;
   /** Also admits an account that still has to set up a required second factor. */
@@ -206,13 +208,13 @@ async function whileHeld<Result>(held: readonly ArrivedBody[], work: () => Resul
 }
 
 async function openGuard(route: RouteFacts, call: RequestCall<string>) {
-  const { access, isPageView = false, asksWork = false } = route;
+  const { access, isPageView = false, isLive = false, asksWork = false } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
   if (access === "embed" || access === "visitor") {
     const { token = "" } = call.params as { token?: string };
     const visitors = access === "visitor" ? "everyone" : "as the companion does";
-    const asks: Asked = isPageView ? pageView : { visitors, use: asksWork ? "spending" : "reading" };
+    const asks: Asked = isPageView ? pageView : { visitors, use: isLive ? "live" : asksWork ? "spending" : "reading" };
     return await openEmbed(services, request, token, set.headers, asks);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);

@@ -37,6 +37,8 @@ const maxPieceUnits = 32 * 1024;
  */
 export class EventStream implements TurnReader {
   readonly body: ReadableStream<Uint8Array>;
+  /** False for one that brings no reply: it counts among no replies. */
+  readonly isReply: boolean = true;
   /** Null while the stream is open. */
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */

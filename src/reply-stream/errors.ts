@@ -20,7 +20,7 @@ export type ServerErrorCode =
   | "unavailable";
 
 /** Why the server ended a reply before it was whole, besides `upstream_error` and `unavailable`. */
-export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
+export type ReplyEndCode = "cancelled" | "abandoned" | "too_long" | "taken";
 
 /**
  * - `network`: no response came, or the connection broke.

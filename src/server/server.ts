@@ -117,6 +117,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const jobs = startJobs(services);
   services.indexing.wake();
   services.events.wake();
+  services.people.start();
   services.modelDates.start();
   const idleMemory = startIdleMemory();
 
@@ -135,6 +136,8 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   let draining: Promise<void> | null = null;
   async function drainOnce(graceMs: number, noticeMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
+    // They never end on their own, and are as well served elsewhere.
+    services.live.endAll();
     if (noticeMs > 0) await sleep(noticeMs);
     // Replies that nobody reads may end as well; without requests, none begins any more.
     const turnsEnded = listener.stop().then(() => services.openTurns.whenEnded());

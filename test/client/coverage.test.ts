@@ -45,7 +45,7 @@ test("every call of an API key has a method, and every method is a call of the A
   });
   const calls: Promise<unknown>[] = [];
   await callAll(client, calls);
-  calls.push(client.me());
+  calls.push(client.me(), client.inbox().next());
   await Promise.allSettled(calls);
 
   const forKeys = routes.filter(({ access, id }) => requiredScope(access) !== null || id === "getMe");

@@ -234,7 +234,7 @@ function testWaits(open: Open): void {
 }
 
 function testEnds(open: Open): void {
-  test.each(["cancelled", "abandoned", "too_long", "upstream_error"] as const)(
+  test.each(["cancelled", "abandoned", "too_long", "taken", "upstream_error"] as const)(
     "that the server ends with %s is incomplete, with that cause, and not asked for again",
     async (code) => {
       const server = Object.assign(createReplyServer(["Half a"]), { comment: `: error ${code}` });

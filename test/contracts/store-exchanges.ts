@@ -154,7 +154,8 @@ export function exchangeStoreContract(open: OpenStore): void {
       await turns.settle(world.turnOf(companion, { key, said: "one", answered: "two" }));
       await settleNamed({ said: "three", answered: null });
       await turns.settle(world.turnOf(companion, { key, messageId: systemIds.randomUuid(), said: "four" }));
-      const list = async (except?: string) => (await turns.listHistory(key, 10_000, except)).map(textOf).reverse();
+      const list = async (exceptMessageId = systemIds.randomUuid()) =>
+        (await turns.listHistory(key, 10_000, { exceptMessageId })).map(textOf).reverse();
       expect(await list(messageId)).toEqual(["one", "two", "four", "Hi there"]);
       expect(await list()).toEqual(["one", "two", "three", "four", "Hi there"]);
       expect(await list(systemIds.randomUuid())).toEqual(await list());

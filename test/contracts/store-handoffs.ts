@@ -3,13 +3,21 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Arrivals } from "../../src/contracts/coordination.ts";
 import type {
   ConversationNote,
+  ConversationQuery,
   HandoffChange,
   HandoffDecision,
   RevisionRequest,
 } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { type ConversationKey, type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
+import {
+  type ConversationKey,
+  type HistoryMessage,
+  type Message,
+  textOf,
+  textParts,
+  uncounted,
+} from "../../src/domain/conversation.ts";
 import { type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
@@ -88,6 +96,9 @@ export function handoffStoreContract(open: OpenStore): void {
       const conversationId = await talk();
       expect(await handoffs.find(key)).toBeNull();
       expect(await handoffs.findOf(account.id, conversationId)).toEqual({ key, handoff: null });
+      const plain = { accountId: account.id, conversationId, newestSeq: 2, handoff: null };
+      expect(await handoffs.findLive(key)).toEqual(plain);
+      expect(await handoffs.findLive({ ...key, visitorId: null })).toBeNull();
       expect(await revise(() => null)).toMatchObject({ handoff: null, before: null, hasChanged: false });
       expect(await handoffs.find(key)).toBeNull();
 
@@ -108,6 +119,7 @@ export function handoffStoreContract(open: OpenStore): void {
         return { fields };
       });
       const record = { conversationId, accountId: account.id, companionId: companion.id, ...fields };
+      expect(await handoffs.findLive(key)).toEqual({ ...plain, handoff: await handoffs.find(key) });
       expect(decided).toMatchObject({
         key,
         conversationId,
@@ -514,6 +526,146 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.markRead((await world.createAccount()).id, conversationId, "ada", 4)).toBeFalse();
       await revise(() => ({ fields: { status: null } }));
       expect(await unread("ada")).toBeUndefined();
+    });
+  });
+
+  describe("conversations of people, as others read them", () => {
+    const everything = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+
+    test("have their record in lists and alone, and who wrote what in their transcript", async () => {
+      const { conversations } = world.store;
+      const plainId = await talk({ ...key, sessionId: systemIds.randomUuid() });
+      const conversationId = await talk();
+      const ada = person("Ada");
+      await revise(() => ({ fields: { status: "answered", tags: ["vip"] }, message: written("It is Ada.", ada) }));
+      const page = await conversations.list(account.id, everything, { limit: 10, afterId: null });
+      expect(page.items.map(({ id }) => id)).toEqual([conversationId, plainId]);
+      expect(page.items[0]?.handoff).toMatchObject({ conversationId, status: "answered", tags: ["vip"] });
+      expect(page.items[1]).not.toHaveProperty("handoff");
+      const found = await conversations.find(account.id, conversationId);
+      expect(found?.conversation.handoff).toMatchObject({ conversationId, status: "answered" });
+      expect(found?.messages.map((each) => each.person ?? null)).toEqual([null, null, ada]);
+      const plain = await conversations.find(account.id, plainId);
+      expect(plain?.conversation).not.toHaveProperty("handoff");
+      for (const each of plain?.messages ?? []) expect(each).not.toHaveProperty("person");
+    });
+
+    test("are found by state, status, assignee, tag, what is unread, and all of it at once", async () => {
+      const { conversations, handoffs } = world.store;
+      const ada = person("Ada");
+      const records: HandoffChange["fields"][] = [
+        { state: "waiting", status: "open", assigneeId: ada.id, tags: ["a", "b"] },
+        { state: "person", person: ada, status: "answered", tags: ["b"] },
+        { status: "closed", assigneeId: ada.id },
+        { status: null, tags: ["a"] },
+      ];
+      const ids: string[] = [];
+      for (const fields of records) {
+        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(place.key));
+        await revise(() => ({ fields: fields ?? {} }), { place });
+        await talk({ ...key, sessionId: systemIds.randomUuid() });
+      }
+      await handoffs.markRead(account.id, ids[0] ?? "", "reader", 2);
+
+      async function list(query: Partial<ConversationQuery>, order: "asc" | "desc" = "desc") {
+        const found: number[] = [];
+        for (let afterId: string | null = null; ; ) {
+          const page = await conversations.list(account.id, { ...everything, ...query }, { limit: 1, afterId, order });
+          found.push(...page.items.map(({ id }) => ids.indexOf(id)));
+          for (const { handoff } of page.items) expect(handoff).toBeDefined();
+          if (page.nextAfterId === null) return found;
+          afterId = page.nextAfterId;
+        }
+      }
+      expect(await list({ state: "waiting" })).toEqual([0]);
+      expect(await list({ state: "person" })).toEqual([1]);
+      expect(await list({ status: "closed" })).toEqual([2]);
+      expect(await list({ assigneeId: ada.id })).toEqual([2, 0]);
+      expect(await list({ assigneeId: ada.id }, "asc")).toEqual([0, 2]);
+      expect(await list({ tag: "b" })).toEqual([1, 0]);
+      expect(await list({ tag: "a" }, "asc")).toEqual([0, 3]);
+      expect(await list({ unreadBy: "reader" })).toEqual([2, 1]);
+      expect(await list({ unreadBy: "other" })).toEqual([2, 1, 0]);
+      expect(await list({ status: "open", tag: "b", assigneeId: ada.id, state: "waiting" })).toEqual([0]);
+      expect(await list({ status: "open", tag: "c" })).toEqual([]);
+      expect(await list({ tag: "b", q: "hi there" })).toEqual([1, 0]);
+      expect(await list({ tag: "b", q: "nowhere" })).toEqual([]);
+      expect(await list({ tag: "b", companionId: (await world.createCompanion(account)).id })).toEqual([]);
+      expect(await list({ tag: "b", visitorId: key.visitorId })).toEqual([1, 0]);
+      expect(await list({ tag: "b", visitorId: systemIds.randomUuid() })).toEqual([]);
+      expect(await list({ tag: "b", toMs: 1 })).toEqual([]);
+      expect(await list({ rating: "up" })).toEqual([]);
+      const since = await conversations.list(
+        ...[account.id, { ...everything, tag: "b", updatedSinceMs: 0 }, { limit: 10, afterId: null }],
+      );
+      expect(since.items.map(({ id }) => ids.indexOf(id)).sort()).toEqual([0, 1]);
+      const other = await world.createAccount();
+      const none = await conversations.list(other.id, { ...everything, tag: "b" }, { limit: 10, afterId: null });
+      expect(none).toEqual({ items: [], nextAfterId: null });
+    });
+
+    test("go on behind a conversation that was deleted", async () => {
+      const { conversations } = world.store;
+      const ids: string[] = [];
+      for (let at = 0; at < 4; at++) {
+        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(place.key));
+        await revise(() => ({ fields: { status: "open" } }), { place });
+      }
+      const query = { ...everything, status: "open" } as const;
+      const first = await conversations.list(account.id, query, { limit: 2, afterId: null });
+      expect(first.nextAfterId).toBe(ids[2] ?? "");
+      await conversations.delete(account.id, ids[2] ?? "", world.context());
+      const rest = await conversations.list(account.id, query, { limit: 5, afterId: first.nextAfterId });
+      expect(rest.items.map(({ id }) => id)).toEqual([ids[1], ids[0]] as string[]);
+    });
+
+    test("name in a history who wrote, where that is asked", async () => {
+      const { turns } = world.store;
+      const messageId = systemIds.randomUuid();
+      await turns.settle(world.turnOf(companion, { key, messageId }));
+      await revise(() => ({ message: written("Named", person("Ada")) }));
+      await revise(() => ({ message: written("Nameless", { ...person("Ada"), name: null }) }));
+      await revise(() => ({ message: said("Thanks") }));
+      const shown = (messages: HistoryMessage[]) => messages.map(({ author, parts }) => [textOf({ parts }), author]);
+      const people = [
+        ["Thanks", undefined],
+        ["Nameless", null],
+        ["Named", "Ada"],
+      ];
+      const plain = [
+        ["Hi there", undefined],
+        ["Hello", undefined],
+      ];
+      expect(shown(await turns.listHistory(key, 1_000, { withAuthors: true }))).toEqual([...people, ...plain] as never);
+      const except = await turns.listHistory(key, 1_000, { withAuthors: true, exceptMessageId: messageId });
+      expect(shown(except)).toEqual(people as never);
+      expect((await turns.listHistory(key, 8, { withAuthors: true })).map(textOf)).toEqual(["Thanks", "Nameless"]);
+      expect((await turns.listHistory(key, 1_000)).every((each) => !("author" in each))).toBeTrue();
+    });
+
+    test("keep their places when a message is run again, or what stands beside them is erased", async () => {
+      const { turns, conversations, handoffs } = world.store;
+      const messageId = systemIds.randomUuid();
+      const failed = world.turnOf(companion, { key, messageId, answered: null, endCode: "upstream_error" });
+      await turns.settle(failed);
+      const beside = { ...key, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
+      for (let at = 0; at < 120; at++)
+        await turns.settle(world.turnOf(companion, { key: beside, said: "x".repeat(1_000) }));
+      await revise(() => ({ message: said("Second") }));
+      for (let at = 0; at < 120; at++)
+        await turns.settle(world.turnOf(companion, { key: beside, said: "x".repeat(1_000) }));
+      await revise(() => ({ message: written("Third", person("Ada")) }));
+      const again = { key, messageId, isCounted: false, endCode: "upstream_error" } as const;
+      await turns.settle({ ...world.turnOf(companion, again), messages: [] });
+      expect(await turns.findExchange(key, messageId)).toMatchObject({ repeats: 1 });
+      await conversations.eraseVisitors(account.id, companion.id, [beside.visitorId], world.context());
+      const kept = ["1 Hello", "2 Second", "3 Third"];
+      expect(await texts(failed.conversationId)).toEqual(kept);
+      expect(await texts(failed.conversationId, 1)).toEqual(kept.slice(1));
+      const { messages } = await handoffs.listLive(failed.conversationId, 2, 5);
+      expect(messages[0]?.author?.name).toBe("Ada");
     });
   });
 

@@ -1,4 +1,5 @@
 /** The API document: valid, whole, and true to the sitemap and the models. */
+
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describeRoute } from "../../src/api/docs/described-route.ts";
@@ -11,8 +12,10 @@ import { errorCodes } from "../../src/domain/errors.ts";
 import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { chat } from "../support/chat.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
+import { handoffSettings } from "../support/people-world.ts";
 import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
@@ -86,11 +89,17 @@ const objectNames = `
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest
-  DecisionRequest KeyDecisionRequest
+  DecisionRequest KeyDecisionRequest ChatState PersonRequest KeyPersonRequest PersonAsked
   Invitation InvitedMember Member MemberLink MemberList MemberPatch NewMember OwnMemberPatch SignedInMember
   BudgetReachedEvent CompanionCreatedEvent CompanionDeletedEvent CompanionUpdatedEvent ConversationStartedEvent
   MessageCompletedEvent MessageFailedEvent QuestionUnansweredEvent VisitorErasedEvent VoiceTranscriptEvent WebhookEvent
   WebhookTestEvent NewWebhook NewWebhookAnswer RotatedWebhook Webhook WebhookAttempt WebhookDelivery WebhookDeliveryList WebhookList WebhookPatch
+  ContactGivenEvent ConversationUpdatedEvent HandoffMissedEvent HandoffReleasedEvent HandoffRequestedEvent HandoffTakenEvent
+  InboxConversation InboxEvent InboxPresence InboxTyping KeyLiveReport LiveEvent LiveMessage LivePage LiveReport LiveState
+  LiveTyping MessagePersonEvent MessageVisitorEvent RatingGivenEvent
+  ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
+  ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence
+  PresenceChange ReservedConversation SentPersonMessage TakenConversation
 `;
 
 test("keeps the names of its objects", () => {
@@ -168,7 +177,10 @@ test("gives examples of bodies that the server takes", async () => {
   const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-6-luna" } });
   try {
     const operator = await openDashboard(server, { role: "operator" });
-    const companion = await server.createCompanion({ visitorAuth: "optional" }, operator.account);
+    const companion = await server.createCompanion(
+      { visitorAuth: "optional", handoff: handoffSettings },
+      operator.account,
+    );
     const apiKey = (await server.createKey(operator.account)).key;
     const platform = apiClient(server.url, apiKey);
     const visitorKey = await createWebsiteKey(server.url, apiKey);
@@ -185,12 +197,19 @@ test("gives examples of bodies that the server takes", async () => {
     const tools = `/api/companions/${companion.id}/tools`;
     const toolId = (await platform.call("POST", tools, { name: "any", url: "https://shop.example/" })).json.id;
     const questionId = await askInVain(server, platform, companion, "Do you ship to Norway?");
+    await chat(server.url, companion.embedToken, { message: "Hello" });
+    const conversationId = (await platform.call("GET", "/api/conversations")).json.data[0]?.id ?? "";
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const byNoun: Record<string, string> = { budgets: budgetId, webhooks: webhookId, members: memberId };
+      const byNoun: Record<string, string> = {
+        budgets: budgetId,
+        webhooks: webhookId,
+        members: memberId,
+        conversations: conversationId,
+      };
       const id = byNoun[path.split("/")[2] ?? ""] ?? owner;
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
@@ -203,8 +222,9 @@ test("gives examples of bodies that the server takes", async () => {
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;
-        // Chats are for keys alone.
-        const caller = access === "chat:write" ? platform : operator;
+        // Chats are for keys alone, and only keys name who acts.
+        const isForKeys = access === "chat:write" || access === "conversations:reply";
+        const caller = isForKeys ? platform : operator;
         const response = await caller.call(method, target, sent, {
           ...(isForm ? {} : { "content-type": type }),
           ...(access === "visitor" ? { "x-visitor-token": token } : {}),

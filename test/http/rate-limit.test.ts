@@ -40,8 +40,10 @@ describe("the rate-limit headers", () => {
       ratePerIp: 4,
       configRatePerToken: null,
       configRatePerIp: null,
+      liveRatePerIp: 60,
       ratePerKey: 3,
       chatRatePerKey: 5,
+      asksPerIp: 20,
     });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};
@@ -69,12 +71,13 @@ test("the rules carry what the operator set, and the interface's numbers by defa
   const { token } = rules;
   expect([rules.ip.limit, token.free.limit, token.paid.limit, rules.key.limit]).toEqual([10, 30, 30, 600]);
   const set = createRateRules({
-    ...{ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
-    ...{ configRatePerToken: 6, configRatePerIp: null },
+    ...{ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5, asksPerIp: 20 },
+    ...{ configRatePerToken: 6, configRatePerIp: null, liveRatePerIp: 8 },
   });
   expect([set.token.free.limit, set.token.paid.limit, set.ip.limit, set.key.limit]).toEqual([1, 4, 2, 3]);
   expect([set.config.token.free.limit, set.config.token.paid.limit, set.config.ip.limit]).toEqual([6, 6, 2]);
-  for (const rule of [set.token.free, set.token.paid, set.ip, set.key]) expect(rule.windowMs).toBe(60_000);
+  expect(set.live.limit).toBe(8);
+  for (const rule of [set.token.free, set.token.paid, set.ip, set.key, set.live]) expect(rule.windowMs).toBe(60_000);
 });
 
 describe("an IPv6 client", () => {

@@ -36,17 +36,26 @@ export async function streamDecision(
   const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
   const arrivalMark = services.coordination.arrivals.mark();
   const context = contextOf(request, services.ids);
-  const turn = new Turn(services, {
+  const { requestId } = context;
+  const kept = { text: "", arrivalMark, named: null, visitor };
+  const decided = {
     ...start,
     companion: instructFor(companion, visitor?.claims ?? null),
     message: "",
     decision: { callId, isApproved },
-    requestId: context.requestId,
-    keeper: new ConversationKeeper(services, companion, key, { text: "", arrivalMark, named: null, visitor }),
+    requestId,
     named: null,
     visitor: null,
     caller: { sessionId, visitor: visitor?.claims ?? null, hasEvents: true },
-  });
+  };
+  const makeTurn = async () => {
+    if (companion.handoff === null) {
+      return new Turn(services, { ...decided, keeper: new ConversationKeeper(services, companion, key, kept) });
+    }
+    const { makePeopleTurn } = await import("./people-replies.ts");
+    return makePeopleTurn(services, { companion, key, visitor, arrivalMark, requestId }, kept, decided);
+  };
+  const turn = await makeTurn();
   return await respondWithTurn(turn, new EventStream(request.signal, services.heartbeats, true), set, context);
 }
 

@@ -45,8 +45,10 @@ export function nameSession(ids: Services["ids"], { session_id }: ChatRequest, s
   return sessionId;
 }
 
+type NamedMessage = Pick<NamedStart, "messageId" | "repeats">;
+
 /** The same message may begin again with it, in this conversation, as often as it counts nothing. */
-function toUse(key: ConversationKey, named: NamedStart): RepeatableUse {
+function toUse(key: ConversationKey, named: NamedMessage): RepeatableUse {
   const isOwn = named.repeats !== null && countsAgain(named);
   return { name: `${queueKeyOf(key)} ${named.messageId}`, repeats: isOwn ? 0 : freeRepeats };
 }
@@ -61,27 +63,43 @@ export async function streamReply(
   const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
   const arrivalMark = services.coordination.arrivals.mark();
   const context = contextOf(request, services.ids);
-  const makeTurn = (named: NamedStart | null) =>
-    new Turn(services, {
+  const messageId = message_id?.toLowerCase() ?? null;
+  const hasEvents = events === true;
+  const place = { companion, key, visitor, arrivalMark, requestId: context.requestId };
+  const spend = work && ((named: NamedMessage | null) => work.spend(named && toUse(key, named)));
+  const openPeople = async () => {
+    const { PeopleReplies } = await import("./people-replies.ts");
+    return new PeopleReplies(services, request, place, { text: message, messageId, hasEvents, spend });
+  };
+  const people = companion.handoff === null ? null : await openPeople();
+  const makeTurn = (named: NamedStart | null) => {
+    const kept = { text: message, arrivalMark, named, visitor };
+    const turn = {
       ...start,
       companion: instructFor(companion, visitor?.claims ?? null),
       message,
       requestId: context.requestId,
-      keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
       named,
       visitor: limitOf(companion, visitor),
-      caller: { sessionId, visitor: visitor?.claims ?? null, hasEvents: events === true },
-      spendWork: work && (() => work.spend(named && toUse(key, named))),
-    });
-  if (!message_id) {
-    const stream = new EventStream(request.signal, services.heartbeats, events === true);
-    return respondWithTurn(makeTurn(null), stream, set, context);
+      caller: { sessionId, visitor: visitor?.claims ?? null, hasEvents },
+      spendWork: spend && (() => spend(named)),
+    };
+    if (people !== null) return people.makeTurn(turn, kept);
+    return new Turn(services, { ...turn, keeper: new ConversationKeeper(services, companion, key, kept) });
+  };
+  if (messageId === null) {
+    const kept = await people?.keep();
+    if (kept) return addHeaders(kept, set);
+    const stream = new EventStream(request.signal, services.heartbeats, hasEvents);
+    const answered = respondWithTurn(makeTurn(null), stream, set, context);
+    if (people === null) return answered;
+    return await answered.catch((failure: unknown) => addHeaders(people.answerFailure(failure), set));
   }
-  const messageId = message_id.toLowerCase();
-  const sources = events === true ? toldSources(companion) : null;
+  const sources = hasEvents ? toldSources(companion) : null;
   const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0, sources } as const;
   const hasTools = companion.toolCount > 0;
-  return addHeaders(await answerMessage(services, { ...call, hasTools }, request, { right, makeTurn }), set);
+  const sender = { right, makeTurn, people, openPeople };
+  return addHeaders(await answerMessage(services, { ...call, hasTools }, request, sender), set);
 }
 
 export const chatRoutes: readonly Route[] = [

@@ -31,14 +31,14 @@ import { describeConversation, describeEvents, describeMessage, describeOffset, 
 const path = "/api/companions/{id}/chat/{message_id}";
 
 /** Throws `not_found`, also for a companion that is switched off. */
-async function getAnswering({ store }: Services, { account }: Principal, id: string): Promise<Companion> {
+export async function getAnswering({ store }: Services, { account }: Principal, id: string): Promise<Companion> {
   const companion = await store.companions.find(account.id, readId(id, "companion"));
   if (companion?.enabled !== true) throw missing("companion");
   return companion;
 }
 
 /** Throws `invalid_request` if the companion asks who its visitors are, and the platform does not say it. */
-async function openVisitor(
+export async function openVisitor(
   { visitors }: Services,
   { accountId, visitorAuth }: Companion,
   body: Pick<KeyChatRequest, "visitor">,
@@ -51,7 +51,7 @@ async function openVisitor(
 }
 
 /** Throws `rate_limited`. */
-function admitSender(
+export function admitSender(
   services: Services,
   { id }: Companion,
   visitor: VerifiedVisitor | null,
@@ -64,7 +64,7 @@ function admitSender(
 
 const describeParams = () => ({ message_id: describeMessage() });
 
-const conversationQuery = {
+export const conversationQuery = {
   sessionId: textQuery("session_id", () => describeConversation().session_id),
   visitorId: textQuery("visitor_id", () => describeConversation().visitor_id),
   visitorSub: textQuery("visitor_sub", () =>
@@ -76,7 +76,7 @@ const conversationQuery = {
 };
 
 /** Of the conversation in the query. Throws `not_found` for a visitor for whom nobody ever vouched. */
-async function findVisitor(
+export async function findVisitor(
   { visitors }: Services,
   { accountId }: Companion,
   sub: string | null,

@@ -66,6 +66,35 @@ export const keyDecisionRequest = compileChecker(() =>
   ),
 );
 
+/** What a visitor who follows a conversation reports of it. */
+const describeLiveReport = () => ({
+  session_id: Text({
+    pattern: uuidPattern,
+    description: "The conversation's id, as sent with its messages.",
+    examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
+  }),
+  visitor_id: nullishUuid("The visitor's id, if one was sent with the messages. Ignored for verified visitors."),
+  typing: t.Optional(
+    t.Boolean({ description: "Whether the visitor is typing. It lapses after 6 s; what is typed is never sent." }),
+  ),
+  seen: t.Optional(
+    t.Integer({
+      minimum: 0,
+      description: "The `seq` up to which the visitor has seen everything; it never goes back.",
+    }),
+  ),
+});
+
+export const liveReport = compileChecker(() => t.Object(describeLiveReport(), { $id: "LiveReport" }));
+export type LiveReport = Static<typeof liveReport.schema>;
+
+export const keyLiveReport = compileChecker(() =>
+  t.Object(
+    { ...describeLiveReport(), ...describeVisitor() },
+    { $id: "KeyLiveReport", description: "As on the public route, with the visitor for whom the platform vouches." },
+  ),
+);
+
 const describeVisitor = () => ({
   visitor: Nullish(
     t.Object(
@@ -106,6 +135,27 @@ function attributesObject() {
   });
 }
 
+/** Asks for a person. */
+const describeAsk = () => ({
+  session_id: Text({
+    pattern: uuidPattern,
+    problem: "Must be a UUID.",
+    description: "The conversation's id: of one that is to begin, too.",
+  }),
+  visitor_id: nullishUuid("The visitor's id, as sent with messages. Ignored for verified visitors."),
+  reason: Nullish(Text({ maxLength: 500, description: "Why, for the team." })),
+});
+
+export const personRequest = compileChecker(() => t.Object(describeAsk(), { $id: "PersonRequest" }));
+export type PersonRequest = Static<typeof personRequest.schema>;
+
+export const keyPersonRequest = compileChecker(() =>
+  t.Object(
+    { ...describeAsk(), ...describeVisitor() },
+    { $id: "KeyPersonRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
+  ),
+);
+
 /** Null if it names nobody. */
 export function toClaims({ visitor }: Pick<KeyChatRequest, "visitor">): VisitorClaims | null {
   if (visitor == null) return null;
@@ -120,8 +170,18 @@ export function checkKeyMessage(sent: unknown): KeyChatRequest {
 }
 
 /** Throws `invalid_request` with all that is at fault. */
+export function checkKeyLiveReport(sent: unknown): Static<typeof keyLiveReport.schema> {
+  return checkWith(keyLiveReport, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
+}
+
+/** Throws `invalid_request` with all that is at fault. */
 export function checkKeyDecision(sent: unknown): Static<typeof keyDecisionRequest.schema> {
   return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+export function checkKeyPerson(sent: unknown): Static<typeof keyPersonRequest.schema> {
+  return checkWith(keyPersonRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
 }
 
 /** The same with faults that the schema does not show, in place of what it says of these fields. */

@@ -1,12 +1,13 @@
 /** What is done with a message that its client has named, wherever it is: joined, followed, stopped, or run here. */
 import type { Services } from "../../core/dependencies.ts";
 import type { ReplyCall } from "../../core/instances/instances.ts";
-import { runsAgain } from "../../core/turns/conversation-keeper.ts";
+import { isKeptForPeople, runsAgain } from "../../core/turns/conversation-keeper.ts";
 import { findRunning, locate, nameOf, searchUntilFound } from "../../core/turns/message-search.ts";
 import type { Turn } from "../../core/turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../core/turns/turn-start.ts";
 import { AppError } from "../../domain/errors.ts";
 import {
+  nothingLeft,
   requireSameMessage,
   respondWhereItIs,
   respondWithReply,
@@ -14,6 +15,7 @@ import {
   wasCancelled,
 } from "../../http/reply-calls.ts";
 import { contextOf } from "../../http/request-context.ts";
+import type { PeopleReplies } from "./people-replies.ts";
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -25,6 +27,10 @@ export interface Sender {
   readonly right: TurnRight;
   /** For a message that runs here. */
   makeTurn(named: NamedStart): Turn;
+  /** Null for a companion whose conversations no people may step into. */
+  readonly people: PeopleReplies | null;
+  /** Of a message that was kept while they might. */
+  openPeople(): Promise<PeopleReplies>;
 }
 
 /** Answers the message, whether it is new or repeated. */
@@ -48,13 +54,16 @@ async function answerOrRun(
   services: Services,
   call: MessageCall,
   request: Request,
-  { right, makeTurn }: Sender,
+  { right, makeTurn, people, openPeople }: Sender,
 ): Promise<Response | null> {
   const where = await locate(services, call);
   if (where === null) return null;
   const stored = where.at === "stored" ? where.exchange : null;
   if (stored !== null) requireSameMessage(call, stored.question);
+  if (stored !== null && isKeptForPeople(stored)) return await (people ?? (await openPeople())).answerKept();
   if (where.at === "nowhere" || (stored !== null && runsAgain(stored))) {
+    const kept = (await people?.keep()) ?? null;
+    if (kept !== null) return kept;
     // At once, so that of several requests for the message one runs it, and the others find it running.
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
@@ -76,6 +85,7 @@ export async function followReply(
     const where = await locate(services, call);
     if (where === null) return null;
     if (where.at === "nowhere") throw noSuchReply();
+    if (where.at === "stored" && isKeptForPeople(where.exchange)) return nothingLeft();
     if (where.at === "stored" && services.clock.nowMs() - where.exchange.endedAtMs > followableMs) throw noSuchReply();
     return await respondWhereItIs(services, where, call, request);
   });

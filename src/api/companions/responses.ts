@@ -7,8 +7,8 @@ import {
   type Companion as StoredCompanion,
   type EmbedToken as StoredToken,
 } from "../../domain/companion.ts";
-import { ProblemObject } from "../../http/api-description.ts";
 import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
+import { ProblemObject } from "../../http/schemas/problem.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";

@@ -18,7 +18,7 @@ import {
   type SettingRules,
 } from "./read-settings.ts";
 
-type CompanionServices = PricedServices & Pick<Services, "store" | "ids">;
+type CompanionServices = PricedServices & Pick<Services, "store" | "ids" | "people">;
 
 function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
   const dailyMessages = settings.dailyMessages[account.plan];
@@ -101,6 +101,9 @@ export async function updateCompanion(
   const change = isPlain ? patch : revise;
   const updated = await services.store.companions.update(principal.account.id, current.id, change, context);
   if (updated === null) throw missing("companion");
+  if (current.handoff !== null && updated.handoff === null) {
+    await services.people.releaseAll({ companionId: updated.id });
+  }
   return updated;
 }
 

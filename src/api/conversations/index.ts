@@ -1,81 +1,31 @@
 /** `/api/conversations`: what visitors and companions said, and how to erase it. */
 import { Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
-import type { Services } from "../../core/dependencies.ts";
 import { makeErasedEvent } from "../../core/events/event-body.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
+import { readerQuery, readingPersonId } from "../../http/acting-person.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { collectList, updatedPageQuery } from "../../http/paging.ts";
-import { type QueryValues, rangeQuery, uuidQuery, valueQuery } from "../../http/query.ts";
+import { uuidQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { Text } from "../../http/schemas/schema.ts";
+import { toWireMessage } from "../../http/schemas/message.ts";
 import { toUuid } from "../../lib/ids.ts";
+import { filterQuery, listConversations } from "./listing.ts";
 import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
-import { ConversationObject, ConversationWithMessages, showConversation, toWireMessage } from "./responses.ts";
+import { ConversationWithMessages } from "./responses.ts";
+import { readPeople } from "./team-place.ts";
+import { teamRoutes } from "./team-routes.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
+import { workRoutes } from "./work-routes.ts";
 
 /** A visitor may have said a lot, and the response is sent only when all of it is erased. */
 const erasureSilenceSeconds = 120;
 
 const noPassages: ReadonlyMap<string, ShownPassage[]> = new Map();
-
-/** Longer texts would only cost time. */
-const maxSearchLength = 200;
-
-const filterQuery = {
-  visitorId: uuidQuery("visitor_id", () =>
-    Text({ description: "Only those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
-  ),
-  visitorSub: valueQuery(
-    "visitor_sub",
-    () =>
-      Text({
-        minLength: 1,
-        maxLength: maxSubLength,
-        description: "Only those of the verified visitor whom the website calls by this `sub`.",
-        examples: ["customer-42"],
-      }),
-    (text) => (isSub(text) ? text : undefined),
-    `Must be 1 to ${maxSubLength} characters.`,
-  ),
-  range: rangeQuery,
-  q: valueQuery(
-    "q",
-    () =>
-      Text({
-        maxLength: maxSearchLength,
-        description:
-          "Part of any message's text, in any case. A page may then have fewer items than `limit`, or none, although `next_cursor` leads to more.",
-        examples: ["opening hours"],
-      }),
-    (text) => (text.length <= maxSearchLength ? text || null : undefined),
-    `Must be at most ${maxSearchLength} characters.`,
-  ),
-  page: updatedPageQuery,
-};
-
-async function listConversations(
-  { store, visitors }: Services,
-  accountId: string,
-  companionId: string | null,
-  { visitorId, visitorSub, range, q, page }: QueryValues<typeof filterQuery>,
-) {
-  const verifiedId = visitorSub === null ? null : await visitors.findId(accountId, visitorSub);
-  // Nobody is both, nor one who was never seen.
-  const isNobody = visitorSub !== null && (verifiedId === null || visitorId !== null);
-  const { updatedSinceMs } = page;
-  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q, updatedSinceMs };
-  return collectList(
-    page,
-    async (part) =>
-      isNobody ? { items: [], nextAfterId: null } : await store.conversations.list(accountId, filter, part),
-    (conversation) => showConversation(visitors, conversation),
-  );
-}
 
 const makeListResponses = () => ({
   200: jsonResponse("A page of conversations.", listOf(ConversationObject, "ConversationList")),
@@ -91,8 +41,7 @@ export const conversationRoutes: readonly Route[] = [
     access: "conversations:read",
     query: { companionId: uuidQuery("companion_id", () => idParam("companion")), ...filterQuery },
     document: () => ({ responses: makeListResponses() }),
-    handle: ({ services, principal, query }) =>
-      listConversations(services, principal.account.id, query.companionId, query),
+    handle: ({ services, principal, query }) => listConversations(services, principal, query.companionId, query),
   }),
   route({
     id: "listCompanionConversations",
@@ -103,10 +52,10 @@ export const conversationRoutes: readonly Route[] = [
     access: "conversations:read",
     query: filterQuery,
     document: () => ({ responses: makeListResponses() }),
-    async handle({ services, principal: { account }, params, query }) {
-      const companion = await services.store.companions.find(account.id, readId(params.id, "companion"));
+    async handle({ services, principal, params, query }) {
+      const companion = await services.store.companions.find(principal.account.id, readId(params.id, "companion"));
       if (companion === null) throw missing("companion");
-      return listConversations(services, account.id, companion.id, query);
+      return listConversations(services, principal, companion.id, query);
     },
   }),
   route({
@@ -116,7 +65,7 @@ export const conversationRoutes: readonly Route[] = [
     tag: "Conversations",
     summary: "Read a conversation with its messages",
     access: "conversations:read",
-    query: { page: messagePageQuery },
+    query: { as: readerQuery, page: messagePageQuery },
     document: () => ({
       description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
       responses: { 200: jsonResponse("The conversation.", ConversationWithMessages) },
@@ -125,12 +74,14 @@ export const conversationRoutes: readonly Route[] = [
       const id = readId(params.id, "conversation");
       const found = await services.store.conversations.find(principal.account.id, id, query.page);
       if (found === null) throw missing("conversation");
-      const shown = await showConversation(services.visitors, found.conversation);
+      const rows = new ConversationRows(services, principal.account.id, readingPersonId(principal, query.as));
+      const [shown] = await rows.show([found.conversation]);
+      const people = (await rows.hasPeople(found.conversation)) ? await readPeople(services, found) : {};
       const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
       const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
       const { page, calls } = await readCalls(services, found);
       const show = (message: Message) => toWireMessage(message, seen.get(message.id), calls.get(message.id));
-      return { ...shown, ...toWireMessages(page, show) };
+      return { ...shown, ...people, ...toWireMessages(page, show) };
     },
   }),
   route({
@@ -185,5 +136,7 @@ export const conversationRoutes: readonly Route[] = [
       if (!isKnown) throw missing("companion");
     },
   }),
+  ...teamRoutes,
+  ...workRoutes,
   ...visitorConversationRoutes,
 ];

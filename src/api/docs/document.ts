@@ -1,9 +1,10 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
-import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
+import { type ApiResponse, apiTags } from "../../http/api-description.ts";
 import { type BodyForm, type JsonBody, mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
+import { OpenAiErrorObject, ProblemObject } from "../../http/schemas/problem.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor, describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";

@@ -1,6 +1,6 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1); and avatars for companions without one. */
-import type { EmbedTarget } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
+import type { Availability } from "../../core/people/people.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -19,6 +19,7 @@ interface RenderedConfig {
   token: string;
   baseUrl: string | null;
   voiceProvider: string | null;
+  handoff: Availability | null;
   json: string;
   etag: string;
 }
@@ -31,14 +32,20 @@ function renderConfig(
   token: string,
   baseUrl: string | null,
   voiceProvider: string | null,
+  handoff: Availability | null,
 ): RenderedConfig {
   const known = rendered.get(companion);
-  if (known?.token === token && known.baseUrl === baseUrl && known.voiceProvider === voiceProvider) return known;
+  const isSame = known?.token === token && known.baseUrl === baseUrl && known.voiceProvider === voiceProvider;
+  if (isSame && isSameAvailability(known.handoff, handoff)) return known;
   const avatarUrl = companion.avatarUrl ?? ownAvatarUrl(companion, token, baseUrl);
-  const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
-  const config = { token, baseUrl, voiceProvider, json, etag: tagOf(json) };
+  const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider, handoff));
+  const config = { token, baseUrl, voiceProvider, handoff, json, etag: tagOf(json) };
   rendered.set(companion, config);
   return config;
+}
+
+function isSameAvailability(one: Availability | null, other: Availability | null): boolean {
+  return one?.isAvailable === other?.isAvailable && one?.reopensAtMs === other?.reopensAtMs;
 }
 
 /** A `data:` URL if our own address is unknown: the response is cached and must contain no host chosen by a client. */
@@ -59,12 +66,13 @@ function renderResponse(
   services: Services,
   request: Request,
   token: string,
-  { companion }: EmbedTarget,
+  companion: Companion,
+  handoff: Availability | null,
   headers: HeaderBag,
 ): string | null {
   const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
   const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
-  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
+  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider, handoff);
   headers["etag"] = etag;
   return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
 }
@@ -78,7 +86,9 @@ export function embedConfigRoute(services: Services): DirectRoute {
     async respond(request, headers) {
       const { token = "" } = request.params;
       const { target } = await openEmbed(services, request, token, headers, pageView);
-      return renderResponse(services, request, token, target, headers);
+      const { companion } = target;
+      const handoff = companion.handoff === null ? null : await services.people.availabilityOf(companion);
+      return renderResponse(services, request, token, companion, handoff, headers);
     },
   });
 }
@@ -101,9 +111,10 @@ export const embedRoutes: readonly Route[] = [
         304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },
       },
     }),
-    handle({ services, request, params, set, target }) {
+    async handle({ services, request, params, set, target: { companion } }) {
       Object.assign(set.headers, configHeaders);
-      const json = renderResponse(services, request, params.token, target, set.headers);
+      const handoff = companion.handoff === null ? null : await services.people.availabilityOf(companion);
+      const json = renderResponse(services, request, params.token, companion, handoff, set.headers);
       if (json !== null) return json;
       delete set.headers["content-type"];
       return new Response(null, { status: 304 });

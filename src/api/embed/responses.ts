@@ -1,7 +1,9 @@
 /** What a companion shows of itself to everybody: the response of the embed route, whose schema is created on first use. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Availability } from "../../core/people/people.ts";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
+import type { HandoffSettings } from "../../domain/handoff.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 
 export const EmbedConfig = namedObject("EmbedConfig", () => ({
@@ -29,11 +31,32 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
       description: "Suggested first questions, if the owner wrote any.",
     }),
   ),
+  handoff: t.Optional(
+    t.Object(
+      {
+        available: t.Boolean({ description: "Whether a person is available." }),
+        reopens_at: t.Union([t.String({ format: "date-time" }), t.Null()], {
+          description: "When the team is there again; null while it is, and where that is not known.",
+          examples: ["2026-11-30T09:00:00.000Z"],
+        }),
+        ask: t.Boolean({ description: "Whether visitors may ask for a person." }),
+        listen: t.Boolean({
+          description: "Whether people may write in any conversation: listen while the panel is open.",
+        }),
+      },
+      { description: "Present if people of the team may step in." },
+    ),
+  ),
 }));
 export type EmbedConfig = Static<typeof EmbedConfig>;
 
 /** `voiceProvider` is null if no voice session can be started. */
-export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null): EmbedConfig {
+export function toEmbedConfig(
+  companion: Companion,
+  avatarUrl: string,
+  voiceProvider: string | null,
+  handoff: Availability | null,
+): EmbedConfig {
   return {
     name: companion.name,
     avatar_url: avatarUrl,
@@ -45,5 +68,15 @@ export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProv
     voice_provider: voiceProvider ?? "none",
     ...(companion.challenge === "off" ? {} : { challenge: true }),
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
+    ...(companion.handoff !== null && handoff !== null ? { handoff: toWireHandoff(companion.handoff, handoff) } : {}),
+  };
+}
+
+function toWireHandoff({ ask, mode }: HandoffSettings, { isAvailable, reopensAtMs }: Availability) {
+  return {
+    available: isAvailable,
+    reopens_at: reopensAtMs === null ? null : new Date(reopensAtMs).toISOString(),
+    ask: ask.includes("visitor"),
+    listen: mode === "any",
   };
 }

@@ -86,11 +86,12 @@ function checkReplacement({ replaces, grace_seconds }: NewKeyBody, errors: Field
 
 /** Refuses the key and all that it created from their next calls on. */
 export async function revokeKey(
-  { store, ids }: Pick<Services, "store" | "ids">,
+  { store, ids, people }: Pick<Services, "store" | "ids" | "people">,
   principal: Principal,
   id: string,
   context: WriteContext,
 ): Promise<void> {
   const revoked = await store.apiKeys.revoke(principal.account.id, readId(id, "API key"), context, ids.uuid);
   if (revoked.length === 0) throw missing("API key");
+  for (const { id: keyId } of revoked) await people.releaseAll({ keyId });
 }

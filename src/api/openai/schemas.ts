@@ -1,7 +1,7 @@
 /** Bodies and responses of the routes for OpenAI's clients: schemas for the API document, created on first use. */
 import { Type as t } from "@sinclair/typebox";
-import { OpenAiErrorObject } from "../../http/api-description.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
+import { OpenAiErrorObject } from "../../http/schemas/problem.ts";
 import { Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
 import { later } from "../../lib/later.ts";
 

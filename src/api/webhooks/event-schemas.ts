@@ -1,6 +1,7 @@
 /** What is sent to webhooks, for the API document: each type of event with its data. */
 import { type TProperties, Type as t } from "@sinclair/typebox";
 import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
+import { conversationStatuses } from "../../domain/handoff.ts";
 import { type EventType, eventTypes, testEventType } from "../../domain/webhook.ts";
 import { instant } from "../../http/schemas/named-object.ts";
 import { AnyObject, Nullable, Nullish, OneOf } from "../../http/schemas/schema.ts";
@@ -37,6 +38,19 @@ const reply = () => ({
   message: words("What the visitor wrote."),
   reply: words("What the companion replied, or as much of it as there is."),
 });
+
+const person = () =>
+  Nullable(
+    t.Object({
+      name: Nullable(t.String({ description: "As visitors read it; null until the member has a name." })),
+      member_id: Nullable(id("The member's; null for a key's person.")),
+      key_id: Nullable(id("The key's; null for a member.")),
+    }),
+  );
+
+const deadline = (description: string) => t.String({ format: "date-time", description });
+
+const asker = () => OneOf(["visitor", "model", "clock", "person"], { description: "Who caused it." });
 
 const dataOf: Readonly<Record<EventType, () => TProperties>> = {
   "conversation.started": () => ({
@@ -87,6 +101,44 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
         description: "What was spoken. Only with `include_content`.",
       }),
     ),
+  }),
+  "handoff.requested": () => ({
+    ...ofConversation(),
+    by: asker(),
+    until: deadline("How long a person is waited for."),
+  }),
+  "handoff.taken": () => ({
+    ...ofConversation(),
+    person: person(),
+    from: person(),
+    until: deadline("When it is the companion's again if nobody writes."),
+  }),
+  "handoff.released": () => ({
+    ...ofConversation(),
+    reason: OneOf(["released", "visitor", "idle", "closed"], { description: "Why it is the companion's again." }),
+    person: person(),
+  }),
+  "handoff.missed": () => ({ ...ofConversation(), by: asker() }),
+  "message.visitor": () => ({ ...ofConversation(), ...question(), message: words("What the visitor wrote.") }),
+  "message.person": () => ({
+    ...ofConversation(),
+    message_id: id("The client's name for the message."),
+    reply_id: id("Of the message in the transcript."),
+    person: person(),
+    text: words("What the person wrote."),
+  }),
+  "conversation.updated": () => ({
+    ...ofConversation(),
+    status: Nullable(OneOf(conversationStatuses)),
+    assignee: Nullable(id("The member's.")),
+    tags: t.Array(t.String()),
+  }),
+  "contact.given": () => ({ ...ofConversation(), consented_at: deadline("When the visitor agreed.") }),
+  "rating.given": () => ({
+    ...ofConversation(),
+    message_id: id("The client's name of the exchange."),
+    rating: Nullable(OneOf(["up", "down"])),
+    reasons: t.Array(t.String()),
   }),
 };
 

@@ -1,17 +1,22 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
 import { type ChatReply, decideOnCall, type Reply, readOnce, startChat } from "../chat.ts";
+import { followLive, type LiveEvent, type LiveQuery } from "../events.ts";
 import type {
+  BackToCompanionRelayedQuery,
   Companion,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
   KeyChatRequest,
   KeyDecisionRequest,
+  KeyLiveReport,
+  KeyPersonRequest,
   LineProblem,
   ListCompanionsQuery,
   ListEmbedTokensQuery,
   NewCompanion,
   NewEmbedToken,
+  PersonAsked,
   Quota,
   TestChat,
 } from "../generated/wire.ts";
@@ -125,6 +130,25 @@ export function companionCalls(transport: Transport) {
      */
     confirm: (id: string, callId: string, decision: KeyDecisionRequest, options: CallOptions = {}): Reply =>
       decideOnCall(transport, id, { callId, body: decision }, options),
+
+    /** Asks for a person of the team, for a visitor. Once the state is not `companion`, messages are kept for people. */
+    askForPerson: (id: string, ask: KeyPersonRequest, options: CallOptions = {}) =>
+      transport.json<PersonAsked>({ method: "POST", path: at(id, "person"), body: ask }, options),
+
+    /**
+     * What happens in a visitor's conversation while people have it, from each message beyond `after` on. Comes back after
+     * every cut; ends when the companion answers again, in mode `any` never.
+     */
+    live: (id: string, query: LiveQuery, options: CallOptions = {}): AsyncIterableIterator<LiveEvent> =>
+      followLive(transport, id, query, options),
+
+    /** What the visitor types and has seen. */
+    reportLive: (id: string, report: KeyLiveReport, options: CallOptions = {}) =>
+      transport.send({ method: "POST", path: at(id, "live"), body: report }, options),
+
+    /** The companion answers the visitor again. */
+    backToCompanion: (id: string, query: BackToCompanionRelayedQuery, options: CallOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(id, "person"), query }, options),
 
     /** Tries the companion as its owner: no conversation is stored. */
     testChat: (id: string, message: TestChat, options: CallOptions = {}): AsyncGenerator<string, void, undefined> =>

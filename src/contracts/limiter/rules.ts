@@ -18,12 +18,16 @@ export interface RateRules extends EmbedWindows {
   readonly config: EmbedWindows;
   /** By embed token, as many again: requests that read, while the companion asks for work. */
   readonly read: Readonly<Record<Plan, RateRule>>;
+  /** By client address: what listens, and ratings, in place of the windows of address and token. */
+  readonly live: RateRule;
   /** Management requests by API key. */
   readonly key: RateRule;
   /** Chats by API key, beside its management requests. */
   readonly chat: RateRule;
   /** Of these, the messages of one visitor of a companion: as many as an address may send on a website. */
   readonly visitor: RateRule;
+  /** Asks for a person by client address, beside the windows of all embed requests. */
+  readonly person: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -47,8 +51,11 @@ export interface RateSettings {
   /** Of page views; with both null they count with the others. */
   readonly configRatePerToken: number | null;
   readonly configRatePerIp: number | null;
+  readonly liveRatePerIp: number;
   readonly ratePerKey: number;
   readonly chatRatePerKey: number;
+  /** An hour. */
+  readonly asksPerIp: number;
 }
 
 const defaultRates: RateSettings = {
@@ -56,8 +63,10 @@ const defaultRates: RateSettings = {
   ratePerIp: 10,
   configRatePerToken: null,
   configRatePerIp: null,
+  liveRatePerIp: 60,
   ratePerKey: 600,
   chatRatePerKey: 600,
+  asksPerIp: 20,
 };
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
@@ -76,9 +85,11 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     token,
     config: hasOwn ? own : { ip, token },
     read: byPlan("read", ratePerToken),
+    live: { name: "live", limit: rates.liveRatePerIp, windowMs: minuteMs },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
+    person: { name: "person", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },

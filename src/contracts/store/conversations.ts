@@ -1,5 +1,6 @@
 /** Conversations, for the owner to read, search and erase. */
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
+import type { ConversationStatus } from "../../domain/handoff.ts";
 import type { ArrivalMark } from "../coordination.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { NewEvent } from "./webhooks.ts";
@@ -16,6 +17,16 @@ export interface ConversationQuery {
   q: string | null;
   /** Only those with something new at this time or later; the list is in the order of the last change then. */
   updatedSinceMs?: number | null;
+  /** Outside `companion`: only those in this state. */
+  state?: "waiting" | "person" | null;
+  status?: ConversationStatus | null;
+  assigneeId?: string | null;
+  /** In lower case. */
+  tag?: string | null;
+  /** Only those with a status in which the visitor wrote what this person has not read. */
+  unreadBy?: string | null;
+  /** Only those with a reply that was rated so. */
+  rating?: "up" | "down" | null;
 }
 
 /** The position of a message in its conversation. */
@@ -57,7 +68,8 @@ export interface TakingVisitor {
 export interface ConversationStore {
   /**
    * By creation, or with `updatedSinceMs` by last change. With `q` or `updatedSinceMs` a page may have fewer than `limit`
-   * items, or none, although more follow: it returns what it has found after a bounded amount of reading.
+   * items, or none, although more follow: it returns what it has found after a bounded amount of reading. So it does with
+   * what is about people.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /**

@@ -8,6 +8,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Probe } from "../../lib/probe.ts";
+import type { Announcements } from "../announcements.ts";
 import type { Coordination, ErasureMarks } from "../coordination.ts";
 import type { CertificateTexts } from "./certificate-texts.ts";
 import type { DatabaseServerFacts, SchemaDifferences, StoredFacts } from "./inspection.ts";
@@ -86,6 +87,7 @@ export interface StorageSize {
 export interface SharedCoordination extends Omit<Coordination, "signInFailures"> {
   /** What to add to this machine's time to get the database's, in milliseconds: leases compare times of several machines. */
   readonly clockOffsetMs: number;
+  readonly announcements: Announcements;
   /** Tells the others where this server is reached, as an absolute URL; again whenever that changes. */
   announce(url: string): Promise<void>;
   /** How many other servers run on this database now. */

@@ -77,6 +77,16 @@ export interface Revised {
   readonly hasChanged: boolean;
 }
 
+/** A conversation as listeners find it. */
+export interface LiveConversation {
+  readonly accountId: string;
+  readonly conversationId: string;
+  /** 0 without a message. */
+  readonly newestSeq: number;
+  /** Null if it has no record. */
+  readonly handoff: Handoff | null;
+}
+
 /** A message as people read it live. */
 export interface LiveMessage {
   /** Its place in the conversation, in the order of commits: the first is 1. */
@@ -121,12 +131,26 @@ export interface HandoffStore {
   listDue(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** The next deadline of all; null for none. */
   findNextDue(): Promise<number | null>;
+  /**
+   * In `person`, where the visitor waits for an answer, and whoever has it was present since they took it and is so no
+   * longer; who waits longest comes first.
+   */
+  listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /**
+   * Outside `companion` although their companion has no `handoff` any more, or whoever has them is gone: a key that has
+   * ended, a member who was removed. Reads all that are outside.
+   */
+  listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
+  /** Of all accounts, for metrics. */
+  countState(state: "waiting" | "person"): Promise<number>;
   /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
     limit: number,
   ): Promise<ConversationKey[]>;
 
+  /** What a listener begins with, as of one moment. Null: no such conversation. */
+  findLive(key: ConversationKey): Promise<LiveConversation | null>;
   /** Messages beyond `afterSeq`, oldest first; at most `limit`, or fewer where they are long. */
   listLive(
     conversationId: string,

@@ -102,12 +102,19 @@ export interface RecordedCall {
   spend: Spend | null;
 }
 
+export interface HistoryOptions {
+  /** Without the messages of this exchange. */
+  readonly exceptMessageId?: string;
+  /** Fills `author`. Asked for where people have stepped in; left out, nothing more is read. */
+  readonly withAuthors?: boolean;
+}
+
 export interface TurnStore {
   /**
    * Messages of the conversation, newest first, read until their text exceeds `maxBytes` of UTF-8 (the last one
-   * included). Without those of `exceptMessageId`.
+   * included).
    */
-  listHistory(key: ConversationKey, maxBytes: number, exceptMessageId?: string): Promise<HistoryMessage[]>;
+  listHistory(key: ConversationKey, maxBytes: number, options?: HistoryOptions): Promise<HistoryMessage[]>;
   /** The exchange of that `messageId` in the conversation; null if there is none, or it was erased. One indexed lookup. */
   findExchange(key: ConversationKey, messageId: string): Promise<StoredExchange | null>;
   /**

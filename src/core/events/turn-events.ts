@@ -23,8 +23,8 @@ export interface ToldTurn {
   atMs: number;
 }
 
-/** A visitor who leaves or stops the reply is no failure. */
-const visitorsEnds: readonly (StreamErrorCode | null)[] = [null, "cancelled", "abandoned"];
+/** A visitor who leaves or stops the reply is no failure, nor is a person who takes the conversation. */
+const intendedEnds: readonly (StreamErrorCode | null)[] = [null, "cancelled", "abandoned", "taken"];
 
 export function toTurnEvents(turn: ToldTurn): TurnEvents {
   const { complete, endCode, questionId, replyId } = turn;
@@ -35,7 +35,7 @@ export function toTurnEvents(turn: ToldTurn): TurnEvents {
     const data = { ...ids, finish_reason: toFinishReason(turn.finishReason) };
     return { started, ended: { ...eventOf(turn, "message.completed"), data, content } };
   }
-  if (visitorsEnds.includes(endCode)) return { started, ended: null };
+  if (intendedEnds.includes(endCode)) return { started, ended: null };
   return { started, ended: { ...eventOf(turn, "message.failed"), data: { ...ids, reason: endCode }, content } };
 }
 

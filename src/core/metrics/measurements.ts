@@ -33,6 +33,7 @@ const firstTextBounds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const streamBounds = [0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 600];
 const storeBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5];
 const knowledgeBounds = [0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.06, 0.1, 0.25, 0.5, 1, 2.5];
+const handoffWaitBounds = [5, 10, 20, 30, 60, 120, 300, 600, 900];
 const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 export class Measurements {
@@ -67,6 +68,8 @@ export class Measurements {
   ) as Record<KnowledgeOutcome, Histogram>;
   /** Looks that had to do with words, although there are embeddings. */
   knowledgeFallbacks = 0;
+  /** From the ask for a person until somebody took the conversation. */
+  readonly handoffWaitSeconds = new Histogram(handoffWaitBounds);
   readonly eventLoopLagSeconds = new Histogram(lagBounds);
   /** Since when backups are made on a schedule; null without one. */
   backupsScheduledAtMs: number | null = null;

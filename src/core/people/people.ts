@@ -95,8 +95,20 @@ export interface People {
 
   /** Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it. */
   noteTurn(place: Pick<VisitorPlace, "companion" | "key">): Promise<Handoff | null>;
-  /** `handoff` became null, or whoever has conversations is gone: they are the companion's again. */
+  /**
+   * `handoff` became null, or whoever has conversations is gone: they are the companion's again. Never rejects: what could
+   * not be released is found within a minute (`HandoffStore.listStray`).
+   */
   releaseAll(of: { companionId: string } | { personId: string } | { keyId: string }): Promise<void>;
-  /** Returns what stops being told. The listener is called at once with a state that is not `companion`, from any instance. */
+  /**
+   * Returns what ends it. The listener is called as soon as somebody takes the conversation, at any instance that can be
+   * reached: not when a person is only asked for, since that stops no reply.
+   */
   onTaken(key: ConversationKey, listener: () => void): () => void;
+}
+
+export interface PeopleService extends People {
+  /** Keeps deadlines from now on. */
+  start(): void;
+  close(): Promise<void>;
 }

@@ -3,22 +3,30 @@ import type { ReplyEvent, ReplySink } from "../../contracts/llm/provider.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { findCharged } from "../../domain/reply-failure.ts";
-import { maxRounds, maxRoundsMs, type ToolCall, type ToolRound } from "../../domain/tool.ts";
+import {
+  type AskedCall,
+  maxRounds,
+  maxRoundsMs,
+  type OfferedTool,
+  type ToolCall,
+  type ToolRound,
+} from "../../domain/tool.ts";
 import { noTokens } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import type { AskedReply } from "../turns/admission.ts";
+import { type AskedReply, mayAskForPerson } from "../turns/admission.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
 import { type CallKeeper, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
+import { offeredPerson, readAsk } from "./ask-for-person.ts";
 import { readArguments } from "./call-arguments.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
-import type { OpenTool } from "./toolbox.ts";
+import { maxOffered, type OpenTool } from "./toolbox.ts";
 
 export type ToolServices = CallServices & CallRunnerServices & Pick<Services, "toolbox">;
 
 /** What a turn with tools has of its reply's readers. */
-interface Readers {
+export interface ToolReaders {
   note(event: NamedEvent): void;
   /** Ends the turn with a reason of the server's. */
   stop(code: "unavailable", error: AppError): void;
@@ -29,16 +37,20 @@ export async function openToolReply(
   services: ToolServices,
   start: TurnStart,
   asked: AskedReply,
-  readers: Readers,
+  readers: ToolReaders,
 ): Promise<ReplySource> {
   const { companion, caller = nobody, requestId, decision } = start;
   if (await start.keeper.calls?.adopt()) return leftBehind(readers);
-  const tools = await services.toolbox.open(companion, caller, requestId);
-  return tools.length === 0 && decision === undefined ? asked : new ToolReply(services, start, asked, tools, readers);
+  const hasTools = companion.toolCount > 0 || decision !== undefined;
+  const tools = hasTools ? await services.toolbox.open(companion, caller, requestId) : [];
+  const offered = tools.map((tool) => tool.offered);
+  if (mayAskForPerson(start)) offered.splice(maxOffered - 1, 1, offeredPerson);
+  if (offered.length === 0 && decision === undefined) return asked;
+  return new ToolReply(services, start, asked, { tools, offered }, readers);
 }
 
 /** Of a message whose calls were sent by a server that stopped: what they did must not be done again. */
-function leftBehind(readers: Readers): ReplySource {
+function leftBehind(readers: ToolReaders): ReplySource {
   return {
     isCharged: false,
     async reply() {
@@ -59,12 +71,12 @@ class ToolReply implements ReplySource {
     private readonly services: ToolServices,
     private readonly start: TurnStart,
     private readonly asked: AskedReply,
-    private readonly tools: readonly OpenTool[],
-    private readonly readers: Readers,
+    private readonly offer: { readonly tools: readonly OpenTool[]; readonly offered: readonly OfferedTool[] },
+    private readonly readers: ToolReaders,
   ) {
-    this.#runner = new CallRunner(services, start, tools, (event) => readers.note(event));
+    this.#runner = new CallRunner(services, start, offer.tools, (event) => readers.note(event));
     // Already now, since they are part of what the first call is admitted with.
-    asked.request.tools = tools.map(({ offered }) => offered);
+    asked.request.tools = offer.offered;
   }
 
   /** A failure after a call leaves a reply that broke off: the message stays, since something was done for it. */
@@ -90,18 +102,34 @@ class ToolReply implements ReplySource {
     const said = new RoundSink(sink);
     for (;;) {
       const mayCall = this.#rounds.length < maxRounds && clock.monotonicMs() - startedMs < maxRoundsMs;
-      request.tools = mayCall ? this.tools.map(({ offered }) => offered) : [];
+      request.tools = mayCall ? this.offer.offered : [];
       request.rounds = [...this.#rounds];
       const outcome = await this.asked.reply(said, signal);
       this.#uncounted = outcome;
       const calls = outcome.calls ?? [];
       if (!outcome.complete || calls.length === 0 || !mayCall) return outcome;
+      const ask = this.#findAsk(calls);
+      if (ask !== null) return await this.#askForPerson(ask.reason, outcome, said, signal);
       const ran = await this.#runner.run(calls, signal);
       if (ran === null) return { ...outcome, complete: false };
       if (ran.isPaused) return { ...outcome, isPaused: true };
       this.#rounds.push({ text: said.endRound(), calls: ran.answered, carry: outcome.carry ?? null });
       if (!(await this.#goesOn(outcome))) return { ...outcome, usage: noTokens, complete: false };
     }
+  }
+
+  #findAsk(calls: readonly AskedCall[]) {
+    if (this.start.keeper.people === undefined) return null;
+    return calls.map(readAsk).find((ask) => ask !== null) ?? null;
+  }
+
+  /** Ends the reply with the server's own words; what else the model wants to call is the person's matter. */
+  async #askForPerson(reason: string | null, outcome: TurnOutcome, said: RoundSink, signal: StopSignal) {
+    const text = signal.aborted ? null : await this.start.keeper.people?.answerAsk(reason);
+    if (text == null) return { ...outcome, complete: false };
+    said.endRound();
+    said.emit({ type: "text", deltas: [text] });
+    return { ...outcome, finishReason: "stop" };
   }
 
   /** What is known of the call's reply, with what comes of it now. False if there is to be no more of it. */

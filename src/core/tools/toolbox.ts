@@ -13,7 +13,7 @@ import type { TurnCaller } from "../turns/turn-start.ts";
 import { sealedAs } from "./sealed-as.ts";
 
 /** What providers take in one request. */
-const maxOffered = 128;
+export const maxOffered = 128;
 
 /** How long a turn waits for the list of a server that none is kept of: a server that is away ends no chat. */
 const listWaitMs = 3_000;

@@ -9,6 +9,7 @@ import type { Answerer } from "../../domain/usage.ts";
 import { secondsToNextMonth } from "../../lib/clock.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
+import type { ToolReaders, ToolServices } from "../tools/tool-reply.ts";
 import { countsAgain } from "./conversation-keeper.ts";
 import { type CallServices, ReplyCalls } from "./reply-calls.ts";
 import { type ReplySource, RunsElsewhere, type TurnOutcome, type TurnStart } from "./turn-start.ts";
@@ -91,8 +92,23 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
-export function mayUseTools({ companion, caller, decision }: TurnStart): boolean {
-  return decision !== undefined || (caller !== undefined && companion.toolCount > 0);
+/** Whether the companion's model may ask for a person. */
+export function mayAskForPerson({ companion, keeper }: Pick<TurnStart, "companion" | "keeper">): boolean {
+  return keeper.people !== undefined && companion.handoff?.ask.includes("model") === true;
+}
+
+/** Where the turn's reply comes from. `readers`: what tools tell them, and how a turn is ended for them. */
+export async function chooseSource(
+  services: ToolServices,
+  start: TurnStart,
+  asked: AskedReply,
+  readers: ToolReaders,
+): Promise<ReplySource> {
+  const { companion, caller, decision } = start;
+  const hasTools = companion.toolCount > 0 || mayAskForPerson(start);
+  if (decision === undefined && !(caller !== undefined && hasTools)) return asked;
+  const { openToolReply } = await import("../tools/tool-reply.ts");
+  return await openToolReply(services, start, asked, readers);
 }
 
 /**
@@ -146,6 +162,11 @@ export class AskedReply implements CallGate, ReplySource {
       await this.release();
       throw error;
     }
+  }
+
+  /** Of a call that was stopped before a word, and is no message of the day: what it costs, with what is held for it. */
+  async countUnsaid({ answeredBy, ...call }: TurnOutcome): Promise<void> {
+    if (answeredBy !== null) await this.#openCalls().count({ ...call, answeredBy });
   }
 
   reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {

@@ -43,9 +43,14 @@ export function countsAgain({ repeats }: Pick<NamedStart, "repeats">): boolean {
   return repeats === null || repeats >= freeRepeats;
 }
 
-/** Whether the same message runs anew: nothing of a reply was stored, and nobody cancelled it. */
+/** Whether the same message runs anew: nothing of a reply was stored, nobody cancelled it, and no person has it. */
 export function runsAgain({ reply, endCode }: StoredExchange): boolean {
-  return reply === null && endCode !== "cancelled";
+  return reply === null && endCode !== "cancelled" && endCode !== "taken";
+}
+
+/** Whether the message was kept for people: it has no reply of its own. */
+export function isKeptForPeople({ reply, endCode }: StoredExchange): boolean {
+  return reply === null && endCode === "taken";
 }
 
 export class ConversationKeeper implements TurnKeeper {
@@ -77,7 +82,10 @@ export class ConversationKeeper implements TurnKeeper {
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     const { named } = this.message;
-    return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
+    const withAuthors = this.companion.hadPeople;
+    return named === null
+      ? store.turns.listHistory(this.key, maxBytes, { withAuthors })
+      : this.#beginNamed(named, maxBytes, withAuthors);
   }
 
   settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
@@ -150,11 +158,15 @@ export class ConversationKeeper implements TurnKeeper {
   }
 
   /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
-  async #beginNamed({ messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">, maxBytes: number) {
+  async #beginNamed(
+    { messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">,
+    maxBytes: number,
+    withAuthors: boolean,
+  ) {
     const { turns } = this.services.store;
     const [stored, earlier] = await Promise.all([
       turns.findExchange(this.key, messageId),
-      repeats === null ? turns.listHistory(this.key, maxBytes) : turns.listHistory(this.key, maxBytes, messageId),
+      turns.listHistory(this.key, maxBytes, { withAuthors, ...(repeats !== null && { exceptMessageId: messageId }) }),
     ]);
     const isAsBefore = stored === null ? repeats === null : runsAgain(stored) && stored.repeats === repeats;
     if (!isAsBefore) throw new RunsElsewhere();

@@ -1,5 +1,6 @@
 /** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
 import type { ReplyEvent } from "../../contracts/llm/provider.ts";
+import type { VisitorState } from "../../domain/handoff.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { CitedSource } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
@@ -21,8 +22,19 @@ export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | NamedEvent |
  * - `sources`: where a complete reply has it from; once, after its last text. Only of companions with knowledge.
  * - `tool`: a call of a tool begins or ends; it may come before any text.
  * - `confirm`: the visitor is to decide on a call; nothing but the end follows.
+ * - `offer`: nothing was found, and the visitor may ask for a person; behind the text.
+ * - `state`: who answers the conversation, where that is not the companion any more; before the end.
  */
-export type NamedEvent = SourcesEvent | ToolEvent | ConfirmEvent;
+export type NamedEvent = SourcesEvent | ToolEvent | ConfirmEvent | OfferEvent | StateEvent;
+
+export interface OfferEvent {
+  readonly type: "offer";
+}
+
+export interface StateEvent {
+  readonly type: "state";
+  readonly state: VisitorState;
+}
 
 export interface SourcesEvent {
   readonly type: "sources";

@@ -16,7 +16,8 @@ export function findLeastReply(
   const shortest = { message: ".", requestId: "", given: undefined, earlier: [], passages: null };
   const bounds = choices.flatMap(({ promptBytes, hasVoice: _, ...choice }) => {
     const systemPrompt = promptBytes === 0 ? null : ".".repeat(promptBytes);
-    const companion = { accountId, systemPrompt, ...choice, temperature: null, contextTokens: null };
+    const unset = { name: "", hadPeople: false, temperature: null, contextTokens: null };
+    const companion = { accountId, systemPrompt, ...choice, ...unset };
     const request = toReplyRequest(settings.llm, companion, shortest);
     return boundOfReply(settings.prices, request, llm.listBounds(request)).micros ?? [];
   });

@@ -49,7 +49,7 @@ export class ReplyCalls implements CallGate {
   /** `change`: makes of the request that was sent before the one that is to be permitted. */
   async permit(next: NextCall, change = () => {}): Promise<boolean> {
     // First of all: it is spent, whatever happens now.
-    if (next.before !== null) await this.#count(next.before);
+    if (next.before !== null) await this.count(next.before);
     change();
     return await this.#allow(() => [next]);
   }
@@ -102,7 +102,7 @@ export class ReplyCalls implements CallGate {
   }
 
   /** In usage, without a message of its own, and in budgets, in one commit. */
-  async #count(call: ChargedCall): Promise<void> {
+  async count(call: ChargedCall): Promise<void> {
     const { store, clock, settings, measurements } = this.#services;
     const { ticket, request } = this.#turn;
     const { companion, keyId } = this.#start;

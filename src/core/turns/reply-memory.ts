@@ -5,6 +5,7 @@
 import { fullGC } from "bun:jsc";
 import { GatheredText } from "../../lib/gathered-text.ts";
 import { type BudgetShare, SharedBudget } from "../../lib/shared-budget.ts";
+import type { TurnEvent, TurnReader } from "./events.ts";
 import type { TurnText } from "./turn-start.ts";
 
 /** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
@@ -64,5 +65,44 @@ export class ReplyText implements TurnText {
   /** Gives the memory back. */
   [Symbol.dispose](): void {
     this.#share.release();
+  }
+}
+
+/** Who reads a turn's reply. */
+export class TurnReaders {
+  /** Replaced with every change, because a reader may leave while an event is sent to all. */
+  #all: readonly TurnReader[] = [];
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  get heldUnits(): number {
+    return this.#all.reduce((units, { heldUnits }) => units + heldUnits, 0);
+  }
+
+  add(reader: TurnReader): void {
+    this.#all = [...this.#all, reader];
+  }
+
+  /** False if it is none of them. */
+  remove(reader: TurnReader): boolean {
+    if (!this.#all.includes(reader)) return false;
+    this.#all = this.#all.filter((other) => other !== reader);
+    return true;
+  }
+
+  /** Returns a promise if a reader does not keep up. */
+  take(event: TurnEvent): Promise<unknown> | undefined {
+    let stalled: Promise<unknown> | undefined;
+    for (const reader of this.#all) {
+      const behind = reader.take(event);
+      if (behind !== undefined) stalled = stalled === undefined ? behind : Promise.all([stalled, behind]);
+    }
+    return stalled;
+  }
+
+  dropHeld(): void {
+    for (const reader of this.#all) reader.dropHeld();
   }
 }

@@ -13,6 +13,7 @@ import { usesKnowledge } from "../../domain/knowledge.ts";
 import { noCost } from "../../domain/money.ts";
 import { type ChargedCall, type CountedTokens, noTokens, type TokenUsage } from "../../domain/usage.ts";
 import type { Services, Settings } from "../dependencies.ts";
+import { headByAuthors } from "../people/people-history.ts";
 import type { TurnEnd } from "./events.ts";
 import { boundOfInput, costOfCall } from "./reply-cost.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
@@ -52,15 +53,24 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
 /** What of a companion its replies are made by. */
 export type ReplySettings = Pick<
   Companion,
-  "accountId" | "systemPrompt" | "model" | "temperature" | "reasoningEffort" | "maxOutputTokens" | "contextTokens"
+  | "accountId"
+  | "name"
+  | "systemPrompt"
+  | "model"
+  | "temperature"
+  | "reasoningEffort"
+  | "maxOutputTokens"
+  | "contextTokens"
+  | "hadPeople"
 >;
 
 export function toReplyRequest(settings: Settings["llm"], companion: ReplySettings, turn: PreparedTurn): ReplyRequest {
   const { model, models, maxOutputTokens } = settings;
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
+  const earlier = selectHistory(turn.earlier, historyTokensOf(settings, companion, turn.message));
   const messages = turn.given?.messages ?? [
-    ...selectHistory(turn.earlier, historyTokensOf(settings, companion, turn.message)),
+    ...(companion.hadPeople ? headByAuthors(earlier, companion.name) : earlier),
     // Of a visitor who decides on a call there is none.
     ...(turn.message === "" ? [] : [{ role: "user", parts: textParts(turn.message) } as const]),
   ];

@@ -13,6 +13,8 @@ import type { ToolCall } from "../../domain/tool.ts";
 import type { Answerer } from "../../domain/usage.ts";
 import type { VisitorClaims } from "../../domain/visitor.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
+import type { KeptForPerson } from "../people/people.ts";
+import type { NamedEvent } from "./events.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -111,6 +113,13 @@ export class RunsElsewhere extends AppError {
   }
 }
 
+/** The message was kept for people instead: a repeat of it finds it stored. */
+export class KeptForPeople extends RunsElsewhere {
+  constructor(readonly kept: KeptForPerson) {
+    super();
+  }
+}
+
 /** Loads what was said before a turn, and stores the turn in one commit at its end. */
 export interface TurnKeeper {
   /** Turns with the same key run one at a time, in the order of arrival; null: the turn does not queue. */
@@ -129,6 +138,20 @@ export interface TurnKeeper {
   readonly calls?: CallKeeper;
   /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
   noteKnowledge?(found: FoundKnowledge): Promise<void>;
+  /** People who may step in. Left out where nobody can. */
+  readonly people?: TurnPeople;
+}
+
+/** What a turn has to do with people who may step into its conversation: none begins where they have it. */
+export interface TurnPeople {
+  /** Whether the turn has done something that is not undone, so that there is a reply even without a word. */
+  readonly hasCalls: boolean;
+  /** Call it with the ticket in hand where they took the conversation before a word: rejects once the message is theirs. */
+  keepMessage(): Promise<void>;
+  /** The model asks for one: what the visitor is told. They are asked once the turn is stored. */
+  answerAsk(reason: string | null): Promise<string>;
+  /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. What its readers are told before the end. */
+  noteStored(isOffered: boolean): Promise<readonly NamedEvent[]>;
 }
 
 /** Keeps the calls of one turn. */

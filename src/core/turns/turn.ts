@@ -1,4 +1,5 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
+import type { TurnTicket } from "../../contracts/coordination.ts";
 import type { ReplyEvent, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -7,8 +8,8 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { Stop } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { ToolServices } from "../tools/tool-reply.ts";
-import { AskedReply, enterTurn, mayUseTools } from "./admission.ts";
-import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import { AskedReply, chooseSource, enterTurn } from "./admission.ts";
+import type { FollowedTurn, NamedEvent, TurnEnd, TurnReader } from "./events.ts";
 import {
   countFailedReply,
   logRefusal,
@@ -18,7 +19,7 @@ import {
   toRefusedEnd,
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
-import { ReplyText } from "./reply-memory.ts";
+import { ReplyText, TurnReaders } from "./reply-memory.ts";
 import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
 import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
@@ -37,8 +38,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
   readonly #text: TurnText;
-  /** Replaced with every change, because a reader may leave while an event is sent to all. */
-  #readers: readonly TurnReader[] = [];
+  readonly #readers = new TurnReaders();
   /** Why the server stopped it; null if it did not, or if all readers left. */
   #ending: TurnEnding | null = null;
   /** Whether the response has begun: from then on failures are reported only to the readers. */
@@ -70,13 +70,11 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   attach(reader: TurnReader): void {
-    this.#readers = [...this.#readers, reader];
+    this.#readers.add(reader);
   }
 
   leave(reader: TurnReader): void {
-    if (!this.#readers.includes(reader)) return;
-    this.#readers = this.#readers.filter((other) => other !== reader);
-    if (this.#readers.length === 0) this.stopUnread();
+    if (this.#readers.remove(reader) && this.#readers.isEmpty) this.stopUnread();
   }
 
   /** Nobody reads it any more: this alone decides that the operator does not pay for such a reply. */
@@ -112,30 +110,38 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
   async #live(): Promise<void> {
-    const { openTurns } = this.#services;
     try {
       // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
-      taken.defer(openTurns.enter(this, this.#start.address));
+      taken.defer(this.#services.openTurns.enter(this, this.#start.address));
       // If it is stopped while it waits, it is dropped and costs nothing.
       const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);
-      const request = await this.#buildRequest();
-      const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-      const source = this.#knowledge?.source ?? (await this.#chooseSource(asked));
-      await asked.admit(source.isCharged);
-      await this.#settle(asked, await this.#ask(source, asked));
+      await this.#answer(ticket).catch((error) => this.#leaveToPeople(error));
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
     }
   }
 
-  async #chooseSource(asked: AskedReply): Promise<ReplySource> {
-    if (!mayUseTools(this.#start)) return asked;
-    const { openToolReply } = await import("../tools/tool-reply.ts");
-    return await openToolReply(this.#services, this.#start, asked, this);
+  async #answer(ticket: TurnTicket): Promise<void> {
+    const request = await this.#buildRequest();
+    const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
+    const source = this.#knowledge?.source ?? (await chooseSource(this.#services, this.#start, asked, this));
+    await asked.admit(source.isCharged);
+    await this.#settle(asked, await this.#ask(source, asked));
+  }
+
+  get #isTakenUnsaid(): boolean {
+    const isUnsaid = this.#firstTextMs === null && this.#start.keeper.people?.hasCalls === false;
+    return isUnsaid && this.#ending?.code === "taken";
+  }
+
+  /** Rejects: a message to which nothing was said is theirs who took the conversation meanwhile. */
+  async #leaveToPeople(error: unknown): Promise<never> {
+    if (this.#isTakenUnsaid) await this.#start.keeper.people?.keepMessage();
+    throw error;
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
@@ -155,7 +161,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     this.#askedAtMs = performance.now();
     this.#waitingTimer = setTimeout(() => this.note({ type: "waiting" }), waitMs);
     try {
-      return await source.reply(this.#knowledge?.reply ?? this, this.#stop);
+      const outcome = await source.reply(this.#knowledge?.reply ?? this, this.#stop);
+      if (!this.#isTakenUnsaid || outcome.complete) return outcome;
+      await asked.countUnsaid(outcome);
+      throw this.#stop.reason;
     } catch (failure) {
       throw await countFailedReply(this.#services, this.#start, asked, failure);
     } finally {
@@ -163,7 +172,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
   }
 
-  /** Called by the provider. */
   emit(event: ReplyEvent): Promise<unknown> | undefined {
     if (this.#firstTextMs === null) {
       this.#firstTextMs = performance.now() - this.#askedAtMs;
@@ -171,13 +179,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
     const last = this.#text.add(event.deltas);
     if (last !== null) {
-      if (last !== "") this.#tell({ type: "text", deltas: [last] });
+      if (last !== "") this.#readers.take({ type: "text", deltas: [last] });
       this.stop("too_long", new AppError("upstream_error", "The reply is too long."));
       return undefined;
     }
-    const stalled = this.#tell(event);
-    if (!this.#text.hold(this.#readers.reduce((units, { heldUnits }) => units + heldUnits, 0))) {
-      for (const reader of this.#readers) reader.dropHeld();
+    const stalled = this.#readers.take(event);
+    if (!this.#text.hold(this.#readers.heldUnits)) {
+      this.#readers.dropHeld();
       this.stop("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
     }
     return stalled;
@@ -185,7 +193,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /** Begins the response: after a while without text, and with a tool, since what it does is not undone. */
   note(event: NamedEvent | { readonly type: "waiting" }): void {
-    this.#tell(event);
+    this.#readers.take(event);
     this.#open();
   }
 
@@ -210,28 +218,21 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       if (reached.length > 0) noteReached(this.#services, reached);
     } catch (error) {
       this.#services.log.error("turn not kept", toLogged(this.#start, error));
-      this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
+      this.#readers.take({ type: "end", outcome: "broken", code: "unavailable" });
       return;
     } finally {
       // Even if it is unknown whether the turn was stored.
       asked.ticket.settle();
     }
+    const isSaid = end.outcome === "complete" && outcome.isPaused !== true;
     if (knowledge !== null) {
       await knowledge.note();
-      const isSaid = end.outcome === "complete" && outcome.isPaused !== true;
-      if (isSaid) for (const event of knowledge.listEvents()) this.#tell(event);
+      if (isSaid) for (const event of knowledge.listEvents()) this.#readers.take(event);
     }
-    this.#tell(end);
-  }
-
-  /** Returns a promise if a reader does not keep up. */
-  #tell(event: TurnEvent): Promise<unknown> | undefined {
-    let stalled: Promise<unknown> | undefined;
-    for (const reader of this.#readers) {
-      const behind = reader.take(event);
-      if (behind !== undefined) stalled = stalled === undefined ? behind : Promise.all([stalled, behind]);
-    }
-    return stalled;
+    const { people } = this.#start.keeper;
+    for (const event of (await people?.noteStored(isSaid && knowledge?.source != null)) ?? [])
+      this.#readers.take(event);
+    this.#readers.take(end);
   }
 
   #open(): void {
@@ -244,6 +245,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   #refuse(error: unknown): void {
     if (this.#hasBegun) logRefusal(this.#services, this.#start, error);
     this.#beginning.reject(error);
-    this.#tell(toRefusedEnd(error, this.#ending));
+    this.#readers.take(toRefusedEnd(error, this.#ending));
   }
 }

@@ -5,7 +5,7 @@ import { coversCompanion, toVerifiedId, unverified, type VisitorClaims, visitorF
 import type { Sealing } from "../../lib/sealing.ts";
 import type { Services } from "../dependencies.ts";
 import { ImportedKeys, isSignedWith } from "./key-material.ts";
-import { readClaims, readToken } from "./visitor-token.ts";
+import { endOf, readClaims, readToken } from "./visitor-token.ts";
 import type { Visitors } from "./visitors.ts";
 
 interface VisitorServices extends Pick<Services, "store" | "clock" | "log"> {
@@ -50,7 +50,7 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
       // The token must not choose: a public key would be a secret that everyone knows.
       if (key === null || key.algorithm !== read.algorithm) throw unverified();
       if (!(await isSignedWith(key.algorithm, await importedKey(accountId, key), read))) throw unverified();
-      return { id: await idOf(accountId, claims.sub), claims };
+      return { id: await idOf(accountId, claims.sub), claims, tokenEndsAtMs: endOf(read.payload, clock.nowMs()) };
     },
 
     vouch: async (accountId, claims) => ({ id: await idOf(accountId, claims.sub), claims }),

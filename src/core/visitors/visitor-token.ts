@@ -78,6 +78,12 @@ export function readClaims(payload: JsonObject, companionId: string, nowSeconds:
   return { sub, name, email, attributes: known };
 }
 
+/** When a token whose claims were read ends: in its leeway, with that. */
+export function endOf({ exp }: JsonObject, nowMs: number): number {
+  const endsAtMs = Number(exp) * 1000;
+  return endsAtMs > nowMs ? endsAtMs : endsAtMs + leewaySeconds * 1000;
+}
+
 function isFor(audience: JsonValue | undefined, companionId: string): boolean {
   return audience === companionId || (Array.isArray(audience) && audience.includes(companionId));
 }

@@ -38,6 +38,8 @@ export interface VerifiedVisitor {
   /** As in `ConversationKey`: the same for every token of the account with this `sub`. */
   readonly id: string;
   readonly claims: VisitorClaims;
+  /** When the token ends, in epoch milliseconds; left out where a platform vouches. */
+  readonly tokenEndsAtMs?: number;
 }
 
 export interface Visitors {

@@ -103,6 +103,8 @@ export function createConversationLists(engine: PostgresEngine) {
   const readerOf = createConversationReaders(engine, search);
 
   return {
+    readerOf,
+
     async list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>> {
       const { updatedSinceMs } = query;
       if (updatedSinceMs != null) {

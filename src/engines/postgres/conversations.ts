@@ -13,6 +13,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { createPeopleLists, type PeopleLists } from "../store-shared/scripts/people-lists.ts";
 import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -46,7 +47,8 @@ const deleteVisitorDays = `WITH RECURSIVE days AS (
 export function createConversationStore(engine: PostgresEngine, parts: StoreParts): ConversationStore {
   const { changes, erasures, events, removals, log } = parts;
   const lists = createConversationLists(engine);
-  const pages = createMessagePages(engine);
+  const people = createPeopleLists(parts.scripts);
+  const pages = createMessagePages(engine, people);
 
   /** What arrives from now on is not erased. If that cannot be asked, the next message asks anyway. */
   async function renewMark(): Promise<void> {
@@ -54,7 +56,7 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
   }
 
   return {
-    list: (accountId, query, page) => lists.list(accountId, query, page),
+    list: (accountId, query, page) => people.list(lists, accountId, query, page),
     find: (accountId, id, page = newestMessages) => pages.find(accountId, id, page),
 
     delete: async (accountId, id, context) => {
@@ -157,6 +159,7 @@ interface ConversationFields {
   sealedVisitor: string | null;
   messageCount: number;
   hadTools: boolean;
+  hadPeople: boolean;
   beganAt: number;
   updatedAt: number;
 }
@@ -173,7 +176,7 @@ interface PageRow extends ConversationFields, Omit<Message, "id" | "parts"> {
 // the page shows whether there are older ones; the first always fits, however long it is.
 const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId",
     c.sealed_visitor AS "sealedVisitor", c.message_count::float8 AS "messageCount", c.created_at::float8 AS "beganAt", c.updated_at::float8 AS "updatedAt",
-    companions.had_tools AS "hadTools", page.following::float8 AS following, ${messageColumns.select("page")}
+    companions.had_tools AS "hadTools", companions.had_people AS "hadPeople", page.following::float8 AS following, ${messageColumns.select("page")}
   FROM conversations c JOIN companions ON companions.id = c.companion_id
     LEFT JOIN LATERAL (
       SELECT m.*, count(*) OVER () AS following, row_number() OVER newest AS place,
@@ -189,7 +192,7 @@ const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "ses
   ORDER BY page.created_at, page.number`;
 
 /** A conversation with a page of its messages. */
-function createMessagePages(engine: PostgresEngine) {
+function createMessagePages(engine: PostgresEngine, people: PeopleLists) {
   return {
     /** Null if the account has no such conversation, or its companion is deleted. */
     async find(accountId: string, id: string, { before, limit }: MessagePageRequest): Promise<ConversationPage | null> {
@@ -205,7 +208,8 @@ function createMessagePages(engine: PostgresEngine) {
       const found = rows.flatMap((row) => toMessage(row) ?? []);
       const hasOlder = oldest.id !== null && oldest.following > rows.length;
       const nextBefore = hasOlder ? { createdAt: oldest.createdAt, id: oldest.id ?? "" } : null;
-      return { conversation, mayHaveCalls: oldest.hadTools, messages: found, nextBefore };
+      const plain = { conversation, mayHaveCalls: oldest.hadTools, messages: found, nextBefore };
+      return oldest.hadPeople ? await people.complete(accountId, plain) : plain;
     },
   };
 }

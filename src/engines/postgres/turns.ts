@@ -4,6 +4,7 @@ import type { SettledTurn, TurnStore, UnkeptTurn } from "../../contracts/store/t
 import { type ConversationKey, type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import { costCounts } from "../../domain/usage.ts";
 import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.ts";
+import { authorOf } from "../store-shared/rows/handoff.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -13,6 +14,7 @@ import type { Settling } from "./settling.ts";
 
 export const turnQueries = {
   history: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
+  historyOfPeople: `SELECT role, "text", author FROM read_people_history($1, $2, $3, $4, $5)`,
   // Sorted by what no index has: in their order, one would be read for the whole conversation.
   exchange: `SELECT m.id, (SELECT o.id FROM conversations o WHERE o.number = m.conversation_number) AS "conversationId",
     m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt", m.repeats
@@ -32,10 +34,11 @@ export interface TurnParts {
 
 export function createTurnStore(engine: PostgresEngine, { quota, settling }: TurnParts): TurnStore {
   return {
-    async listHistory(key, maxBytes, exceptMessageId): Promise<HistoryMessage[]> {
-      const parameters = [...toColumns(key), maxBytes, exceptMessageId ?? null];
-      const rows = await engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.history, parameters);
-      return rows.map(({ role, text }) => ({ role, parts: textParts(text) }));
+    async listHistory(key, maxBytes, { exceptMessageId, withAuthors = false } = {}): Promise<HistoryMessage[]> {
+      type Row = { role: MessageRole; text: string; author?: string | null };
+      const statement = withAuthors ? turnQueries.historyOfPeople : turnQueries.history;
+      const rows = await engine.quick.all<Row>(statement, [...toColumns(key), maxBytes, exceptMessageId ?? null]);
+      return rows.map(({ role, text, author }) => ({ role, parts: textParts(text), ...authorOf(author) }));
     },
 
     async findExchange(key, messageId) {

@@ -142,6 +142,8 @@ export function createConversationLists(engine: SqliteEngine) {
   const readerOf = createConversationReaders(engine, searchMessages);
 
   return {
+    readerOf,
+
     async list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>> {
       const { updatedSinceMs } = query;
       if (updatedSinceMs != null) {

@@ -10,6 +10,7 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { pause } from "../../lib/pause.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
+import { createPeopleLists } from "../store-shared/scripts/people-lists.ts";
 import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import { type ConversationRow, conversationColumns } from "./conversation-reader.ts";
@@ -24,6 +25,7 @@ const erasedPerCommit = 100;
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
   const { calls, changes, erasures, eraser, events, knowledge, removals, visitorDays } = parts;
   const lists = createConversationLists(engine);
+  const people = createPeopleLists(parts.scripts);
   const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
     `SELECT number FROM conversations INDEXED BY conversations_visitor
@@ -55,8 +57,9 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
      WHERE companion_id = ? AND visitor_id = ? AND session_id = ? AND is_taken = 0`,
   );
   /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
-  const selectOne = engine.query<ConversationRow & { hadTools: number }, [string, string]>(
-    () => `SELECT ${conversationColumns.select("v")}, c.had_tools AS hadTools FROM conversations v JOIN companions c ON c.id = v.companion_id
+  const selectOne = engine.query<ConversationRow & { hadTools: number; hadPeople: number }, [string, string]>(
+    () => `SELECT ${conversationColumns.select("v")}, c.had_tools AS hadTools,
+      c.had_people AS hadPeople FROM conversations v JOIN companions c ON c.id = v.companion_id
       WHERE v.id = ? AND v.account_id = ?`,
   );
   const selectCompanion = engine.query<{ one: number }, [string, string]>(
@@ -104,7 +107,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
   }
 
   return {
-    list: (accountId, query, page) => lists.list(accountId, query, page),
+    list: (accountId, query, page) => people.list(lists, accountId, query, page),
 
     merge: async (from, visitor) => {
       if (isVerifiedId(from.visitorId)) return false;
@@ -121,13 +124,22 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       });
     },
 
-    find: (accountId, id, page = newestMessages) =>
-      engine.snapshot(() => {
+    async find(accountId, id, page = newestMessages) {
+      const found = await engine.snapshot(() => {
         const row = selectOne.get(id, accountId);
         if (row === null) return null;
-        const mayHaveCalls = row.hadTools === 1;
-        return { conversation: toConversation(row), mayHaveCalls, ...pages.read(row.number, page) };
-      }),
+        const read = pages.read(row.number, page);
+        return {
+          conversation: toConversation(row),
+          mayHaveCalls: row.hadTools === 1,
+          ...read,
+          hadPeople: row.hadPeople,
+        };
+      });
+      if (found === null) return null;
+      const { hadPeople, ...plain } = found;
+      return hadPeople === 1 ? await people.complete(accountId, plain) : plain;
+    },
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.write(() => {

@@ -3,6 +3,7 @@ import type { SettledTurn, TurnStore, UnkeptTurn } from "../../contracts/store/t
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import { costCounts } from "../../domain/usage.ts";
 import { pause } from "../../lib/pause.ts";
+import { authorOf } from "../store-shared/rows/handoff.ts";
 import type { UsagePlace } from "../store-shared/rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -19,24 +20,29 @@ interface HistoryRow {
   createdAt: number;
   role: MessageRole;
   text: string;
+  /** Left out where it is not asked for. */
+  author?: string | null;
 }
 
-const historyQuery = (condition = "") => `SELECT number, created_at AS createdAt, role, text FROM messages
-  WHERE conversation_number =
+const historyQuery = (condition = "", author = "") => `SELECT number, created_at AS createdAt, role, text ${author}
+  FROM messages WHERE conversation_number =
     (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?)
     AND (created_at, number) < (?, ?) ${condition}
   ORDER BY created_at DESC, number DESC LIMIT ?`;
+const selectAuthor = `, (SELECT a.author FROM message_authors a
+    WHERE a.conversation_number = messages.conversation_number AND a.seq = messages.seq) AS author`;
+const isOther = "AND client_id IS NOT ?";
 
-export const turnQueries = { history: historyQuery() };
+export const turnQueries = { history: historyQuery(), historyOfPeople: historyQuery(isOther, selectAuthor) };
 
 export function createTurnStore(
   engine: SqliteEngine,
   { conversations, events, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
 ): TurnStore {
   const selectHistory = engine.query<HistoryRow, [string, string, string, number, number, number]>(turnQueries.history);
-  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, number, number, string, number]>(
-    historyQuery("AND client_id IS NOT ?"),
-  );
+  type Except = [string, string, string, number, number, string, number];
+  const selectHistoryExcept = engine.query<HistoryRow, Except>(historyQuery(isOther));
+  const selectOfPeople = engine.query<HistoryRow, Except>(turnQueries.historyOfPeople);
 
   const sumMonth = engine.query<{ tokens: number | null }, [string, string, string]>(
     `SELECT sum(input_tokens + output_tokens) AS tokens FROM usage_monthly
@@ -69,21 +75,23 @@ export function createTurnStore(
   }
 
   return {
-    async listHistory({ companionId, sessionId, visitorId }, maxBytes, exceptId) {
+    async listHistory({ companionId, sessionId, visitorId }, maxBytes, { exceptMessageId, withAuthors = false } = {}) {
+      const selectSome = withAuthors ? selectOfPeople : selectHistoryExcept;
       const visitor = visitorId ?? "";
       const history: HistoryMessage[] = [];
       let leftBytes = maxBytes;
       let aboveMs = Number.MAX_SAFE_INTEGER;
       let aboveNumber = Number.MAX_SAFE_INTEGER;
       for (let limit = firstHistoryRead; ; ) {
+        const place = [companionId, sessionId, visitor, aboveMs, aboveNumber] as const;
         const rows = await engine.read(() =>
-          exceptId === undefined
-            ? selectHistory.all(companionId, sessionId, visitor, aboveMs, aboveNumber, limit)
-            : selectHistoryExcept.all(companionId, sessionId, visitor, aboveMs, aboveNumber, exceptId, limit),
+          exceptMessageId === undefined && !withAuthors
+            ? selectHistory.all(...place, limit)
+            : selectSome.all(...place, exceptMessageId ?? "", limit),
         );
         let bytes = 0;
-        for (const { role, text } of rows) {
-          history.push({ role, parts: textParts(text) });
+        for (const { role, text, author } of rows) {
+          history.push({ role, parts: textParts(text), ...authorOf(author) });
           bytes += Buffer.byteLength(text, "utf8");
           if (bytes > leftBytes) return history;
         }

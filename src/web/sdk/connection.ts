@@ -37,6 +37,17 @@ export interface CompanionConfig {
   challenge?: true;
   /** Suggested first questions; absent where there are none. */
   starters?: string[];
+  /** Present where people of the team may step in. */
+  handoff?: {
+    /** Whether a person is available. */
+    available: boolean;
+    /** When the team is there again, in ISO 8601; null while it is, and where that is not known. */
+    reopens_at: string | null;
+    /** Whether visitors may ask for a person. */
+    ask: boolean;
+    /** Whether people may write in any conversation. */
+    listen: boolean;
+  };
 }
 
 export interface ConfigOptions extends CallOptions {

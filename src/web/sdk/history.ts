@@ -20,6 +20,8 @@ export interface StoredMessage {
   complete: boolean;
   /** Of a reply that called tools, in their order. `state`: `waiting`, `running`, `done`, `failed` or `declined`. */
   tool_calls?: { call_id: string; tool: string; state: string; created_at: string }[];
+  /** Where a person wrote it; without a name it is the companion's. */
+  author?: { type: "person"; name: string | null };
   created_at: string;
 }
 

@@ -11,6 +11,7 @@ import type { Log } from "../../../lib/log.ts";
 import { connect } from "../connection.ts";
 import { requireNoCopy } from "../copy-guard.ts";
 import type { OpenedPostgres } from "../open.ts";
+import { Announcer, announcementChannel } from "./announcer.ts";
 import { createDuties } from "./duties.ts";
 import { Instance } from "./instance.ts";
 import { ClockWatch, InstanceClock } from "./instance-clock.ts";
@@ -96,11 +97,17 @@ export async function openCoordination(
   tickets.onGone(({ queueKey }) => {
     if (queueKey !== null) waiting.tellNext(queueKey);
   });
+  const announcer = new Announcer({ pool: engine.quickPool, instanceNumber: String(instance.number) });
   const notifications = new Notifications({
     connect: (onClose) => connect({ url, max: 1, statementMs: sessionStatementMs, onClose }),
-    channel: `companiond_turns_${instance.number}`,
-    onPayload: (ticketId) => waiting.tell(ticketId),
-    onListening: () => void waiting.look(),
+    channels: {
+      [`companiond_turns_${instance.number}`]: (ticketId) => waiting.tell(ticketId),
+      [announcementChannel]: (payload) => announcer.receive(payload),
+    },
+    onListening() {
+      void waiting.look();
+      announcer.noteLoss();
+    },
   });
 
   let beats = 0;
@@ -118,6 +125,7 @@ export async function openCoordination(
     turns: createTurnGate({ clock, tickets, waiting }),
     voiceSessions: createDailyReservations(clock, tickets),
     arrivals: parts.arrivals,
+    announcements: announcer,
     duties: createDuties(instance),
     get clockOffsetMs() {
       return instanceClock.offsetMs;
@@ -134,6 +142,7 @@ export async function openCoordination(
     checkAlive: () => instance.checkAlive(),
     async close() {
       waiting.close();
+      await announcer.close();
       await tickets.close();
       await Promise.all([notifications.close(), instance.close()]);
     },

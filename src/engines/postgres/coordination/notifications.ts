@@ -1,11 +1,11 @@
-/** Hears whose turn has come from other servers, on a connection of its own that is opened again whenever it ends. */
+/** Hears what other servers notify this one of, on a connection of its own that is opened again whenever it ends. */
 import type { SQL } from "bun";
 import type { Session } from "./session.ts";
 
 export interface NotificationsOptions {
   connect: (onClose: () => void) => SQL;
-  channel: string;
-  onPayload: (payload: string) => void;
+  /** By name; on the first, what is sent by `echo` comes back. */
+  channels: Readonly<Record<string, (payload: string) => void>>;
   /** It hears from now on; what was said before is lost. */
   onListening: () => void;
 }
@@ -20,12 +20,14 @@ export class Notifications {
   readonly #options: NotificationsOptions;
   readonly #closing = Promise.withResolvers<void>();
   readonly #running: Promise<void>;
+  readonly #echoChannel: string;
   #isClosed = false;
   #heardMs = 0;
   #end = () => {};
 
   constructor(options: NotificationsOptions) {
     this.#options = options;
+    this.#echoChannel = Object.keys(options.channels)[0] ?? "";
     this.#running = this.#run();
   }
 
@@ -34,7 +36,7 @@ export class Notifications {
     // A connection may be dead without an end: then nothing arrives on it any more.
     if (this.#heardMs > 0 && performance.now() - this.#heardMs > silenceMs) this.#end();
     await session.ask("SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", [
-      this.#options.channel,
+      this.#echoChannel,
       echo,
     ]);
   }
@@ -58,17 +60,19 @@ export class Notifications {
 
   /** Until the connection ends, or has gone silent. */
   async #listen(): Promise<void> {
-    const { connect, channel, onPayload, onListening } = this.#options;
+    const { connect, channels, onListening } = this.#options;
     const ended = Promise.withResolvers<void>();
     // The driver would listen again by itself, but writes to the standard error while it cannot.
     const sql = connect(ended.resolve);
     this.#end = ended.resolve;
     try {
-      const listening = sql.listen(channel, (payload: string) => {
-        this.#heardMs = performance.now();
-        if (payload !== echo) onPayload(payload);
-      });
-      await Promise.race([listening, rejectAfter(openMs), this.#closing.promise]);
+      const listening = Object.entries(channels).map(([channel, onPayload]) =>
+        sql.listen(channel, (payload: string) => {
+          this.#heardMs = performance.now();
+          if (payload !== echo) onPayload(payload);
+        }),
+      );
+      await Promise.race([Promise.all(listening), rejectAfter(openMs), this.#closing.promise]);
       this.#heardMs = performance.now();
       onListening();
       await Promise.race([ended.promise, this.#closing.promise]);

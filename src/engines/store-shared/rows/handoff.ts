@@ -106,6 +106,12 @@ export const toKey = ({ companionId, sessionId, visitorId }: KeyRow): Conversati
   return { companionId, sessionId, visitorId: toVisitorId(visitorId) };
 };
 
+/** What a message of a history has beside its words: nothing, or the name of the person who wrote it. */
+export function authorOf(stored: string | null | undefined): { author?: string | null } {
+  const person = toPerson(stored ?? null);
+  return person === null ? {} : { author: person.name };
+}
+
 export interface LiveRow extends Omit<Message, "parts" | "complete" | "tokensEstimated"> {
   seq: number;
   complete: Flag;

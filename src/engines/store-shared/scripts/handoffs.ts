@@ -33,17 +33,17 @@ export interface MessageFacts {
   sealedVisitor: string | null;
 }
 
-const shown = columns<HandoffRow>("h", handoffFields);
-const placed = `v.id AS "conversationId", v.companion_id AS "companionId", v.session_id AS "sessionId", v.visitor_id AS "visitorId"`;
+export const shown = columns<HandoffRow>("h", handoffFields);
+export const placed = `v.id AS "conversationId", v.companion_id AS "companionId", v.session_id AS "sessionId", v.visitor_id AS "visitorId"`;
 /** Conversations of a deleted companion just wait for their own deletion. */
-const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
+export const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 const isOfKey = "v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3";
 const isOfAccount = "v.id = $1 AND v.account_id = $2";
 const locked = (condition: string) => `SELECT ${placed}, v.number, v.account_id AS "accountId",
     v.message_count AS "messageCount", v.updated_at AS "updatedAt", v.sealed_visitor AS "sealedVisitor"
   FROM conversations v JOIN accounts a ON a.id = v.account_id
   WHERE ${condition} AND ${hasCompanion} FOR UPDATE OF v FOR KEY SHARE OF a`;
-const joined = `FROM handoffs h JOIN conversations v ON v.number = h.conversation_number`;
+export const joined = `FROM handoffs h JOIN conversations v ON v.number = h.conversation_number`;
 const held = (condition: string) => `SELECT ${placed} ${joined} WHERE h.state <> 'companion' AND ${condition} LIMIT $2`;
 
 export const handoffQueries = {
@@ -138,8 +138,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const seq = row.messageCount + 1;
     if (author === null) return seq;
     const { number: conversationNumber } = row;
-    const authored = { conversationNumber, seq, author: JSON.stringify(author), clientId: clientId ?? message.id };
-    yield* insert("message_authors", authored);
+    const authored = { author: JSON.stringify(author), clientId: clientId ?? message.id };
+    yield* insert("message_authors", { conversationNumber, seq, messageId: message.id, ...authored });
     return seq;
   }
 

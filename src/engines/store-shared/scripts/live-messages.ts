@@ -1,7 +1,7 @@
 /** Conversations as people follow them: messages by their place, and how far they were seen and read. */
 import type { HandoffStore } from "../../../contracts/store/handoffs.ts";
 import { messagePageBytes } from "../rows/bounds.ts";
-import { type LiveRow, toLiveMessage } from "../rows/handoff.ts";
+import { type HandoffRow, handoffFields, type LiveRow, toHandoff, toLiveMessage } from "../rows/handoff.ts";
 import { keyColumns } from "./handoffs.ts";
 import { all, columns, get, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -21,6 +21,12 @@ const messageFields = [
 ] satisfies (keyof LiveRow)[];
 
 export const liveQueries = {
+  // Conversations of a deleted companion just wait for their own deletion.
+  found: `SELECT v.id AS "conversationId", v.account_id AS "ofAccount", v.message_count AS "newestSeq",
+      ${columns<HandoffRow>("h", handoffFields)}
+    FROM conversations v LEFT JOIN handoffs h ON h.conversation_number = v.number
+    WHERE v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3
+      AND EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)`,
   conversation: `SELECT number, message_count AS "messageCount" FROM conversations WHERE id = $1`,
   oldest: positions("ASC"),
   newest: positions("DESC"),
@@ -74,10 +80,20 @@ function withinBytes(found: readonly Position[]): readonly Position[] {
   return full === -1 ? found : found.slice(0, full + 1);
 }
 
-export type FollowingStore = Pick<HandoffStore, "listLive" | "markSeen" | "markRead">;
+export type FollowingStore = Pick<HandoffStore, "findLive" | "listLive" | "markSeen" | "markRead">;
 
 export function createFollowing(scripts: ScriptRunner): FollowingStore {
   return {
+    async findLive(key) {
+      type Row = HandoffRow & { conversationId: string; ofAccount: string; newestSeq: number };
+      const row = await scripts.read(() => get<Row>(liveQueries.found, ...keyColumns(key)));
+      if (row === null) return null;
+      const { conversationId, ofAccount: accountId, newestSeq } = row;
+      // Without a record all of its columns are null.
+      const handoff = row.change === null ? null : toHandoff(conversationId, row);
+      return { accountId, conversationId, newestSeq, handoff };
+    },
+
     listLive: (conversationId, afterSeq, limit) =>
       scripts.read(function* () {
         const conversation = yield* get<{ number: number; messageCount: number }>(

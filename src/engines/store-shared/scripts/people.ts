@@ -20,6 +20,7 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
+import { createWatched } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
@@ -74,6 +75,20 @@ function toPresence(row: PresenceRow): Presence {
   return { ...row, person: JSON.parse(row.person), companionIds: null, isAvailable: Boolean(row.isAvailable) };
 }
 
+/** Visitors' messages beyond what the person has read; only of conversations with a status. */
+export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
+  type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
+  const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
+  const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
+  const counts = yield* getEach<{ count: number }>(
+    peopleQueries.unread,
+    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
+  );
+  const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
+  for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
+  return unreadOf;
+}
+
 export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts): HandoffStore {
   function* findNumber(accountId: string, conversationId: string): Script<number | null> {
     return (
@@ -89,6 +104,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
   return {
     ...createRevisions(scripts, parts),
     ...createFollowing(scripts),
+    ...createWatched(scripts),
 
     async listChanged(known) {
       type State = { id: string; newestSeq: number; change: number | null };
@@ -166,19 +182,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       return rows.map((row) => ({ ...row, author: JSON.parse(row.author) }));
     },
 
-    countUnread: (conversationIds, personId) =>
-      scripts.read(function* () {
-        type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
-        const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
-        const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
-        const counts = yield* getEach<{ count: number }>(
-          peopleQueries.unread,
-          behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
-        );
-        const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
-        for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
-        return unreadOf;
-      }),
+    countUnread: (conversationIds, personId) => scripts.read(() => countUnread(conversationIds, personId)),
 
     async setPresence(accountId, { person, isAvailable, seenAtMs, untilMs }) {
       const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };

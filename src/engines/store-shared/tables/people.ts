@@ -57,10 +57,16 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     (row) => [
       index("handoffs_change").on(row.accountId, row.change),
       index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
+      index("handoffs_owed").on(row.owedSinceMs).where(sql`state = 'person' AND owed_since_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
       index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
-      index("handoffs_state").on(row.accountId, row.state).where(sql`state <> 'companion'`),
-      index("handoffs_status").on(row.accountId, row.status).where(sql`status IS NOT NULL`),
+      index("handoffs_account").on(row.accountId, ...inPostgres(row.conversationNumber)),
+      index("handoffs_state")
+        .on(row.accountId, row.state, ...inPostgres(row.conversationNumber))
+        .where(sql`state <> 'companion'`),
+      index("handoffs_status")
+        .on(row.accountId, row.status, ...inPostgres(row.conversationNumber))
+        .where(sql`status IS NOT NULL`),
     ],
   );
 
@@ -95,6 +101,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     () => ({
       conversationNumber: conversationNumber().notNull(),
       seq: small("seq").notNull(),
+      messageId: text("message_id").notNull(),
       author: json<Person>("author").notNull(),
       clientId: text("client_id").notNull(),
     }),
@@ -175,6 +182,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     (row) => [
       primaryKey({ columns: [row.conversationNumber, row.clientId] }),
       index("ratings_account").on(row.accountId, row.createdAt),
+      index("ratings_rating").on(row.accountId, row.rating, row.conversationNumber),
     ],
   );
 

@@ -1,0 +1,100 @@
+/** Messages to a companion whose conversations people may step into: those that the companion does not answer are kept for them. */
+import type { Services } from "../../core/dependencies.ts";
+import type { KeptForPerson, VisitorPlace } from "../../core/people/people.ts";
+import { handoffTextOf } from "../../core/people/texts.ts";
+import type { KeptMessage } from "../../core/turns/conversation-keeper.ts";
+import { PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
+import { Turn } from "../../core/turns/turn.ts";
+import { KeptForPeople, type NamedStart, type TurnStart } from "../../core/turns/turn-start.ts";
+import { isOutside, toVisitorState } from "../../domain/handoff.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { EventStream } from "../../http/sse.ts";
+import { openResponse } from "../../http/stream-response.ts";
+
+/** What is sent, and how it is to be answered. */
+export interface PeopleMessage {
+  readonly text: string;
+  /** Null unless the client gave it a name. */
+  readonly messageId: string | null;
+  readonly hasEvents: boolean;
+  /** Spends the visitor's proof of work; null where none was asked for. */
+  readonly spend: ((named: Pick<NamedStart, "messageId" | "repeats"> | null) => Promise<void>) | null;
+}
+
+/** A turn that begins only while the companion has the conversation, and is stopped once it has not. */
+export function makePeopleTurn(
+  services: Services,
+  place: VisitorPlace,
+  message: PeopleKeptMessage,
+  start: Omit<TurnStart, "keeper">,
+): Turn {
+  const keeper = new PeopleKeeper(services, place, message, start.caller?.hasEvents === true);
+  const turn = new Turn(services, { ...start, keeper, right: keeper.guard(start.right) });
+  keeper.follow(turn);
+  return turn;
+}
+
+export class PeopleReplies {
+  #spent: Promise<void> | undefined;
+
+  constructor(
+    private readonly services: Services,
+    private readonly request: Request,
+    private readonly place: VisitorPlace,
+    private readonly message: PeopleMessage,
+  ) {}
+
+  /** As `makePeopleTurn`. */
+  makeTurn(start: Omit<TurnStart, "keeper">, message: KeptMessage): Turn {
+    const spendWork = () => this.#spend(start.named);
+    return makePeopleTurn(this.services, this.place, { ...message, spendWork }, { ...start, spendWork });
+  }
+
+  /** Keeps the message where people have the conversation; null where the companion answers it. */
+  async keep(): Promise<Response | null> {
+    if (!isOutside(await this.services.store.handoffs.find(this.place.key))) return null;
+    const { messageId } = this.message;
+    await this.#spend(messageId === null ? null : { messageId, repeats: null });
+    const kept = await this.#keep();
+    return kept && this.#respond(kept);
+  }
+
+  /** Answers a message that is kept already. */
+  async answerKept(): Promise<Response> {
+    const handoff = await this.services.store.handoffs.find(this.place.key);
+    const kept = isOutside(handoff) ? await this.#keep() : null;
+    return this.#respond(kept ?? { handoff, texts: [] });
+  }
+
+  /** What a message without a name is answered with that was kept during its turn. Throws other failures. */
+  answerFailure(failure: unknown): Response {
+    if (failure instanceof KeptForPeople) return this.#respond(failure.kept);
+    throw failure;
+  }
+
+  /** Once: a solution is good for one message, whatever becomes of it. */
+  async #spend(named: Pick<NamedStart, "messageId" | "repeats"> | null): Promise<void> {
+    this.#spent ??= this.message.spend?.(named);
+    await this.#spent;
+  }
+
+  #keep(): Promise<KeptForPerson | null> {
+    const { text, messageId, hasEvents } = this.message;
+    return this.services.people.keepMessage(this.place, { text, messageId, isPlain: !hasEvents });
+  }
+
+  #respond({ handoff, texts }: Pick<KeptForPerson, "texts"> & { handoff: KeptForPerson["handoff"] | null }): Response {
+    const { services, request, place, message } = this;
+    const { companion } = place;
+    const stream = new EventStream(request.signal, services.heartbeats, message.hasEvents);
+    if (message.hasEvents) stream.take({ type: "state", state: toVisitorState(handoff, companion.name) });
+    else if (texts.length > 0)
+      stream.take({ type: "text", deltas: texts.map((text, at) => (at === 0 ? "" : "\n\n") + text) });
+    else if (isOutside(handoff) && companion.handoff !== null) {
+      const text = handoffTextOf(companion.handoff, handoff.state, message.text);
+      stream.take({ type: "text", deltas: [text] });
+    }
+    stream.take({ type: "end", outcome: "complete" });
+    return openResponse(stream, {}, contextOf(request, services.ids));
+  }
+}

@@ -1,0 +1,183 @@
+/** `…/person`: a visitor asks for a person of the team, or goes back to the companion. */
+import type { Services } from "../../core/dependencies.ts";
+import type { Asked, VisitorPlace } from "../../core/people/people.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { invalidFields } from "../../domain/errors.ts";
+import { type Handoff, isOutside, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
+import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
+import { clientOf } from "../../http/client.ts";
+import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
+import { uuidQuery } from "../../http/query.ts";
+import { addRateLimitHeaders, admitClient, refuse } from "../../http/rate-limit.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
+import { toUuid } from "../../lib/ids.ts";
+import { admitSender, conversationQuery, getAnswering, openVisitor } from "./key-chat.ts";
+import { checkKeyPerson, keyPersonRequest, type PersonRequest, personRequest } from "./model.ts";
+import { describeConversation } from "./reply-routes.ts";
+import { PersonAsked, toWirePersonAsked } from "./responses.ts";
+
+interface Asking {
+  readonly services: Services;
+  readonly request: Request;
+  readonly companion: Companion;
+  readonly visitor: VisitorPlace["visitor"];
+}
+
+/** Before anything is waited for: an erasure from then on includes it. */
+function placeOf({ services, request, companion, visitor }: Asking, sessionId: string, visitorId: string | null) {
+  return {
+    ...{ companion, visitor, key: { companionId: companion.id, sessionId, visitorId } },
+    arrivalMark: services.coordination.arrivals.mark(),
+    requestId: contextOf(request, services.ids).requestId,
+  };
+}
+
+/** `admit`: called once before an ask that changes something, as far as that can be foreseen. */
+async function ask(asking: Asking, body: PersonRequest, admit: () => Promise<void>): Promise<PersonAsked> {
+  const { services, companion, visitor } = asking;
+  const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
+  const place = placeOf(asking, body.session_id.toLowerCase(), visitorId);
+  if (companion.handoff === null) throw noPeople(null);
+  const handoff = await services.store.handoffs.find(place.key);
+  if (await isChange(services, companion, handoff)) await admit();
+  const asked: Asked = await services.people.ask(place, "visitor", body.reason || null);
+  return toWirePersonAsked(asked, companion);
+}
+
+async function isChange({ people, clock }: Services, companion: Companion, handoff: Handoff | null): Promise<boolean> {
+  const mayAsk = companion.handoff?.ask.includes("visitor") === true || handoff?.isOffered === true;
+  if (!mayAsk || isOutside(handoff)) return false;
+  const missedAtMs = handoff?.missedAtMs ?? null;
+  if (missedAtMs === null || missedAtMs <= clock.nowMs() - missedAgainMs) return true;
+  return (await people.availabilityOf(companion)).isAvailable;
+}
+
+async function goBack(asking: Asking, sessionId: string | null, visitorId: string | null): Promise<void> {
+  const { services, companion } = asking;
+  if (sessionId === null) throw invalidFields([{ param: "session_id", detail: "This parameter is required." }]);
+  const place = placeOf(asking, sessionId, visitorId);
+  if (companion.handoff !== null) return await services.people.goBack(place);
+  const handoff = await services.store.handoffs.find(place.key);
+  if (handoff === null || handoff.status === null) throw noPeople(handoff);
+}
+
+function noPeople(handoff: Handoff | null) {
+  return stateConflict("No person can be asked for here: the companion has no handoff.", handoff);
+}
+
+/** Throws `invalid_request` for what is no UUID. */
+function readIds(request: Request): { sessionId: string | null; visitorId: string | null } {
+  const { searchParams } = new URL(request.url);
+  const read = (param: string) => {
+    const sent = searchParams.get(param) || null;
+    const id = sent === null ? null : toUuid(sent);
+    if (id === undefined) throw invalidFields([{ param, detail: "Must be a UUID." }]);
+    return id;
+  };
+  return { sessionId: read("session_id"), visitorId: read("visitor_id") };
+}
+
+const asked200 = () => ({ 200: jsonResponse("How the conversation stands now.", PersonAsked) });
+const back204 = { 204: { description: "The companion answers this conversation." } };
+const askExample = { session_id: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10", reason: "I want to talk to someone." };
+
+export const personRoutes: readonly Route[] = [
+  route({
+    id: "askForPerson",
+    method: "POST",
+    path: "/api/embed/{token}/person",
+    tag: "Embed",
+    summary: "Ask for a person of the team",
+    access: "embed",
+    asksWork: true,
+    body: jsonBody(personRequest, { limitBytes: embedBodyLimitBytes }),
+    document: () => ({
+      description:
+        "For a companion with `handoff`. Where a person is available the conversation waits for one (`waiting`) until `until`; " +
+        "otherwise its state stays, and the ask counts as missed. Asking again changes nothing. It may come before any message. " +
+        "409 where visitors may not ask. An address may ask for 20 conversations an hour, unless the operator set another number.",
+      params: { token: embedTokenParam },
+      bodyExample: askExample,
+      responses: asked200(),
+      errors: ["conflict"],
+    }),
+    async handle({ services, request, set, target: { companion }, visitor, work, readBody }) {
+      const body = await readBody();
+      return await ask({ services, request, companion, visitor }, body, async () => {
+        const verdict = await admitClient(services.limiter, services.rules.person, clientOf(services, request));
+        addRateLimitHeaders(set.headers, verdict);
+        refuse(verdict, "This address has asked for a person too often.");
+        await work?.spend(null);
+      });
+    },
+  }),
+  route({
+    id: "backToCompanion",
+    method: "DELETE",
+    path: "/api/embed/{token}/person",
+    tag: "Embed",
+    summary: "Go back to the companion",
+    access: "embed",
+    document: () => ({
+      description:
+        "Ends the wait for a person, or the conversation with one. Does nothing where the companion answers already.",
+      params: { token: embedTokenParam },
+      query: describeConversation(),
+      responses: back204,
+      errors: ["invalid_request", "conflict"],
+    }),
+    async handle({ services, request, target: { companion }, visitor }) {
+      const { sessionId, visitorId } = readIds(request);
+      await goBack({ services, request, companion, visitor }, sessionId, visitor?.id ?? visitorId);
+    },
+  }),
+  route({
+    id: "askForPersonRelayed",
+    method: "POST",
+    path: "/api/companions/{id}/person",
+    tag: "Relayed chat",
+    summary: "Ask for a person of the team, for a platform's visitor",
+    access: "chat:write",
+    body: { ...jsonBody(keyPersonRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyPerson },
+    document: () => ({
+      description:
+        "As in the public chat, with the visitor for whom the platform vouches, and without a limit by address.",
+      bodyExample: { ...askExample, visitor: { sub: "user-42" } },
+      responses: asked200(),
+      errors: ["conflict"],
+    }),
+    async handle({ services, principal, request, params, set, readBody }) {
+      const companion = await getAnswering(services, principal, params.id);
+      const body = await readBody();
+      const visitor = await openVisitor(services, companion, body);
+      await admitSender(services, companion, visitor, body, set);
+      return await ask({ services, request, companion, visitor }, body, async () => {});
+    },
+  }),
+  route({
+    id: "backToCompanionRelayed",
+    method: "DELETE",
+    path: "/api/companions/{id}/person",
+    tag: "Relayed chat",
+    summary: "Go back to the companion, for a platform's visitor",
+    access: "chat:write",
+    query: {
+      sessionId: uuidQuery("session_id", () => describeConversation().session_id),
+      visitorId: uuidQuery("visitor_id", () => describeConversation().visitor_id),
+      visitorSub: conversationQuery.visitorSub,
+    },
+    document: () => ({
+      description: "As in the public chat.",
+      responses: back204,
+      errors: ["conflict"],
+    }),
+    async handle({ services, principal, request, params, query: { sessionId, visitorId, visitorSub } }) {
+      const companion = await getAnswering(services, principal, params.id);
+      const verified = visitorSub === null ? null : await services.visitors.findId(companion.accountId, visitorSub);
+      // Nobody vouched for them before: the companion answers them.
+      if (visitorSub !== null && verified === null) return;
+      await goBack({ services, request, companion, visitor: null }, sessionId, verified ?? visitorId);
+    },
+  }),
+];

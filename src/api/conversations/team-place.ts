@@ -1,0 +1,88 @@
+/** A conversation as the team acts on it: found through the account, and only where people have to do with it. */
+import type { ConversationNote } from "../../contracts/store/handoffs.ts";
+import type { ConversationPage, WriteContext } from "../../contracts/store/store.ts";
+import type { Services } from "../../core/dependencies.ts";
+import type { TeamPlace } from "../../core/people/people.ts";
+import type { Principal } from "../../domain/account.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
+import { type Handoff, reachMs, stateConflict } from "../../domain/handoff.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { actingPerson } from "../../http/acting-person.ts";
+import { type Reach, toWireHandoff, toWireNote } from "./team-responses.ts";
+
+interface TeamCall {
+  readonly services: Services;
+  readonly principal: Principal;
+  writeContext(): WriteContext;
+}
+
+export interface OpenedConversation {
+  readonly conversationId: string;
+  readonly key: ConversationKey;
+  readonly companion: Companion;
+  readonly handoff: Handoff | null;
+}
+
+/** Throws `not_found`. */
+export async function openConversation(
+  { store }: Pick<Services, "store">,
+  { account }: Principal,
+  idText: string,
+): Promise<OpenedConversation> {
+  const conversationId = readId(idText, "conversation");
+  const found = await store.handoffs.findOf(account.id, conversationId);
+  const companion = found && (await store.companions.find(account.id, found.key.companionId));
+  if (found === null || companion === null) throw missing("conversation");
+  return { conversationId, companion, ...found };
+}
+
+/** Throws `conflict` where people cannot step in. */
+export function requirePeople({ companion, handoff }: OpenedConversation): void {
+  if (companion.handoff !== null || (handoff?.status ?? null) !== null) return;
+  throw stateConflict("Set the companion's `handoff` first: people cannot step into its conversations.", handoff);
+}
+
+/** Throws `invalid_request` for a wrong `as`, and `conflict` where people cannot step in. */
+export async function toPlace(
+  { services, principal, writeContext }: TeamCall,
+  opened: OpenedConversation,
+  as: Parameters<typeof actingPerson>[2],
+): Promise<TeamPlace> {
+  const person = await actingPerson(services, principal, as);
+  requirePeople(opened);
+  const { conversationId, key, companion } = opened;
+  return { conversationId, key, companion, person, context: writeContext() };
+}
+
+/** What a conversation that is read alone shows of people. */
+export async function readPeople(
+  services: Pick<Services, "store" | "sealing" | "live" | "clock">,
+  { conversation, messages }: ConversationPage,
+) {
+  const notes = await services.store.handoffs.listNotes(conversation.id);
+  const showNote = async (note: ConversationNote) =>
+    toWireNote(note, await services.sealing.open(noteName(note.id), note.sealedText));
+  return {
+    handoff: toWireHandoff(conversation.handoff ?? null, findReach(services, conversation, messages)),
+    notes: await Promise.all(notes.map(showNote)),
+  };
+}
+
+/** How a message to the visitor would arrive now. `messages`: the newest, oldest first. */
+function findReach(
+  { live, clock }: Pick<Services, "live" | "clock">,
+  { id, visitorId }: Conversation,
+  messages: readonly Message[],
+): Reach {
+  if (live?.isReached(id)) return "live";
+  if (isVerifiedId(visitorId)) return "next_message";
+  const lastWord = messages.findLast(({ role }) => role === "user");
+  const isGone = lastWord !== undefined && lastWord.createdAt < clock.nowMs() - reachMs;
+  return isGone ? "none" : "next_message";
+}
+
+export function noteName(id: string): string {
+  return `conversation note ${id}`;
+}

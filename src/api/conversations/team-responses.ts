@@ -1,0 +1,100 @@
+/** What the team reads of conversations beside their rows and messages: who has them, notes, and their history of people. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { ConversationNote } from "../../contracts/store/handoffs.ts";
+import {
+  conversationStates,
+  type Handoff,
+  type HandoffActor,
+  type HandoffEvent,
+  handoffEventTypes,
+} from "../../domain/handoff.ts";
+import { PersonObject, toWirePerson } from "../../http/schemas/conversation.ts";
+import { AuthorObject, toWireAuthor } from "../../http/schemas/message.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+
+const toInstant = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
+
+const makeStateFields = () => ({
+  state: OneOf(conversationStates, { description: "Who answers." }),
+  person: Nullable(PersonObject),
+  since: Nullable(instant("Since when; null if it never changed.")),
+  until: Nullable(instant("The deadline that runs: of an ask that no one takes, or of silence.")),
+});
+
+export const TakenObject = namedObject("TakenConversation", makeStateFields);
+
+export const ReservedObject = namedObject("ReservedConversation", () => ({ state: t.Literal("companion") }));
+
+export function toWireState(handoff: Handoff | null): Static<typeof TakenObject> {
+  return {
+    state: handoff?.state ?? "companion",
+    person: toWirePerson(handoff?.person ?? null),
+    since: toInstant(handoff?.sinceMs ?? null),
+    until: toInstant(handoff?.untilMs ?? null),
+  };
+}
+
+const reaches = ["live", "email", "next_message", "none"] as const;
+export type Reach = (typeof reaches)[number];
+
+export const HandoffObject = namedObject(
+  "ConversationHandoff",
+  () => ({
+    ...makeStateFields(),
+    reach: OneOf(reaches, {
+      description:
+        "How a message would arrive now: `live` (the visitor listens), `email` (they left an address), `next_message` (with the reply to their next one), or not (`none`).",
+    }),
+    seen: t.Integer({ description: "The newest `seq` that the visitor has seen.", examples: [4] }),
+  }),
+  { description: "Who has the conversation, where people may step in." },
+);
+
+export function toWireHandoff(handoff: Handoff | null, reach: Reach): Static<typeof HandoffObject> {
+  return { ...toWireState(handoff), reach, seen: handoff?.seenSeq ?? 0 };
+}
+
+export const SentObject = namedObject("SentPersonMessage", () => ({
+  seq: t.Integer({ description: "Its position in the conversation; the first message is 1.", examples: [5] }),
+}));
+
+const noteFields = () => ({
+  id: t.String({ format: "uuid" }),
+  text: t.String(),
+  author: AuthorObject,
+  created_at: instant("When it was written."),
+});
+export const NoteObject = namedObject("ConversationNote", noteFields, {
+  description: "For the team alone: neither visitors nor the model read it.",
+});
+
+export function toWireNote({ id, author, createdAt }: Omit<ConversationNote, "sealedText">, text: string) {
+  return { id, text, author: toWireAuthor(author), created_at: toRfc3339(createdAt) };
+}
+
+export const HandoffEventObject = namedObject("ConversationEvent", () => ({
+  type: OneOf(handoffEventTypes),
+  at: instant("When."),
+  by: t.Object({
+    type: OneOf(["visitor", "model", "clock", "server", "person"] as const),
+    name: Nullable(t.String({ description: "Of a person.", examples: ["Grace"] })),
+    member_id: Nullable(t.String()),
+    key_id: Nullable(t.String()),
+  }),
+  reason: Nullable(t.String({ description: "What the visitor or the model gave as the reason." })),
+}));
+
+/** `reason` is opened. */
+export function toWireEvent(
+  { type, atMs, by }: HandoffEvent,
+  reason: string | null,
+): Static<typeof HandoffEventObject> {
+  return { type, at: toRfc3339(atMs), by: toWireActor(by), reason };
+}
+
+function toWireActor(by: HandoffActor) {
+  const { name, memberId, keyId } = by.type === "person" ? by.person : { name: null, memberId: null, keyId: null };
+  return { type: by.type, name, member_id: memberId, key_id: keyId };
+}

@@ -1,0 +1,164 @@
+/** The inbox's stream for one reader: every conversation outside plain talk as it stands, then each change. */
+import type { Services } from "../../core/dependencies.ts";
+import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
+import type { Conversation } from "../../domain/conversation.ts";
+import type { Handoff } from "../../domain/handoff.ts";
+import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
+import { ConversationRows } from "../../http/schemas/conversation.ts";
+import { toWireMessage } from "../../http/schemas/message.ts";
+import { toWirePresence, toWireTyping } from "./responses.ts";
+
+export interface Reader {
+  readonly accountId: string;
+  /** Whose `unread` it is, and whose switch; null: nobody's. */
+  readonly personId: string | null;
+  /** Null: all of the account. */
+  readonly companionIds: readonly string[] | null;
+  readonly hasContent: boolean;
+}
+
+const pageSize = 50;
+/** Of a conversation with its words. */
+const messagesOfOne = 100;
+/** Changes that follow each other so fast are read together. */
+const betweenMs = 200;
+/** Changes that no record tells of, such as a reply of the companion's; beyond them the next one brings them. */
+const maxNoted = 20;
+
+const isPlain = ({ state, status }: Handoff) => state === "companion" && status === null;
+
+export class InboxFeed implements InboxListener {
+  readonly #services: Services;
+  readonly #reader: Reader;
+  readonly #stream: LiveStream;
+  /** The `change` up to which everything was sent. */
+  #cursor: number;
+  /** Everything has been sent that there was at the beginning. */
+  #isCaughtUp: boolean;
+  readonly #noted = new Set<string>();
+  #isBehind = false;
+  #running: Promise<void> | null = null;
+  #presence = "";
+
+  /** `after`: the reader's last id; null: it has nothing yet. */
+  constructor(services: Services, reader: Reader, stream: LiveStream, after: number | null) {
+    this.#services = services;
+    this.#reader = reader;
+    this.#stream = stream;
+    this.#cursor = after ?? 0;
+    this.#isCaughtUp = after !== null;
+  }
+
+  take(event: InboxEvent): void {
+    if (event.type === "changed") {
+      if (event.conversationId !== null && this.#noted.size < maxNoted) this.#noted.add(event.conversationId);
+      this.#wake();
+    } else if (event.type === "typing") {
+      const { companionIds } = this.#reader;
+      if (companionIds !== null && !companionIds.includes(event.typing.companionId)) return;
+      this.#send(frameEvent("typing", toWireTyping(event.typing)));
+    } else if (event.type === "presence") {
+      void this.#sendPresence().catch((error) => this.#warn(error));
+    } else {
+      this.#stream.end(`error ${event.reason}`);
+    }
+  }
+
+  /** `memberId`: who is present from now on; null for keys. */
+  begin(memberId: string | null): void {
+    this.#wake();
+    this.#beginPresence(memberId).catch((error) => this.#warn(error));
+  }
+
+  async #beginPresence(memberId: string | null): Promise<void> {
+    const { store, clock, live } = this.#services;
+    if (memberId !== null) await store.handoffs.recordSeen([memberId], clock.nowMs());
+    await this.#sendPresence();
+    if (memberId !== null) live.notePresence(this.#reader.accountId);
+  }
+
+  /** Sends what has changed; never twice at once. */
+  #wake(): void {
+    this.#isBehind = true;
+    this.#running ??= this.#run();
+  }
+
+  /** Only where it is another than was sent last. */
+  async #sendPresence(): Promise<void> {
+    const { store, clock } = this.#services;
+    const { accountId, personId } = this.#reader;
+    const [present, own] = await Promise.all([
+      store.handoffs.listPresent(accountId, clock.nowMs()),
+      personId === null ? null : store.handoffs.findPresence(accountId, personId),
+    ]);
+    const frame = frameEvent("presence", toWirePresence(present, own));
+    if (frame === this.#presence) return;
+    this.#presence = frame;
+    this.#send(frame);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#isBehind && this.#stream.outcome === null) {
+        this.#isBehind = false;
+        await this.#sendChanges();
+        await Bun.sleep(betweenMs);
+      }
+    } catch (error) {
+      // The next change, or the next check of what may have been missed, finds it again.
+      this.#warn(error);
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #sendChanges(): Promise<void> {
+    const { store } = this.#services;
+    const { accountId, companionIds } = this.#reader;
+    for (;;) {
+      const found = await store.handoffs.listSince(accountId, this.#cursor, pageSize, companionIds);
+      const shown = this.#isCaughtUp ? found : found.filter(({ handoff }) => !isPlain(handoff));
+      await this.#sendRows(shown.map(({ conversationId, handoff }) => ({ conversationId, change: handoff.change })));
+      this.#cursor = found.at(-1)?.handoff.change ?? this.#cursor;
+      for (const { conversationId } of found) this.#noted.delete(conversationId);
+      if (found.length < pageSize || this.#stream.outcome !== null) break;
+    }
+    this.#isCaughtUp = true;
+    const noted = [...this.#noted];
+    this.#noted.clear();
+    for (const conversationId of noted) {
+      const found = await store.handoffs.findOf(accountId, conversationId);
+      if (found === null || found.handoff === null || isPlain(found.handoff)) continue;
+      if (companionIds !== null && !companionIds.includes(found.key.companionId)) continue;
+      // What comes after it is found by its own change.
+      if (found.handoff.change <= this.#cursor) await this.#sendRows([{ conversationId, change: this.#cursor }]);
+    }
+  }
+
+  async #sendRows(changes: readonly { conversationId: string; change: number }[]): Promise<void> {
+    const { store } = this.#services;
+    const { accountId, personId, hasContent } = this.#reader;
+    const page = { limit: hasContent ? messagesOfOne : 1, before: null };
+    const pages = await Promise.all(
+      changes.map(({ conversationId }) => store.conversations.find(accountId, conversationId, page)),
+    );
+    const conversations = pages.flatMap((found): Conversation[] => (found === null ? [] : [found.conversation]));
+    const rows = await new ConversationRows(this.#services, accountId, personId).show(conversations);
+    const rowOf = new Map(rows.map((row) => [row.id, row]));
+    for (const [at, { conversationId, change }] of changes.entries()) {
+      const row = rowOf.get(conversationId);
+      // Erased meanwhile.
+      if (row === undefined) continue;
+      const messages = (pages[at]?.messages ?? []).map((message) => toWireMessage(message));
+      await this.#send(frameEvent("conversation", hasContent ? { ...row, messages } : row, change));
+    }
+  }
+
+  #send(frames: string): Promise<void> | undefined {
+    return this.#stream.send(frames);
+  }
+
+  #warn(error: unknown): void {
+    this.#services.log.warn("the inbox could not be read for a stream", { error });
+  }
+}

@@ -1,0 +1,105 @@
+/** Changes of conversations' records: each is decided and committed by the store, and then sent to who listens. */
+import type { ArrivalMark } from "../../contracts/coordination.ts";
+import type { ConversationPlace, DecidedOn, HandoffChange, Revised } from "../../contracts/store/handoffs.ts";
+import type { AuditActor, WriteContext } from "../../contracts/store/store.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { ConversationKey } from "../../domain/conversation.ts";
+import type { HandoffActor } from "../../domain/handoff.ts";
+import type { Services } from "../dependencies.ts";
+import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import type { Deciding } from "./change.ts";
+
+export type PeopleServices = Pick<
+  Services,
+  | "store"
+  | "coordination"
+  | "clock"
+  | "ids"
+  | "log"
+  | "sealing"
+  | "visitors"
+  | "measurements"
+  | "announcements"
+  | "live"
+>;
+
+export interface Revision {
+  readonly place: ConversationPlace;
+  readonly companion: Companion;
+  readonly actor: HandoffActor;
+  /** Of a person's request; left out where no person made it. */
+  readonly context?: WriteContext;
+  readonly requestId?: string;
+  /** As in `RevisionRequest`. */
+  readonly newConversationId?: string | null;
+  readonly clientId?: string | null;
+  readonly arrivalMark?: ArrivalMark | null;
+}
+
+export type Decide = (on: DecidedOn, by: Deciding) => HandoffChange | null;
+
+const kinds = { visitor: "visitor", model: "model", clock: "clock", server: "system", person: "system" } as const;
+/** How other instances learn that somebody has a conversation; a turn that runs there stops. */
+const takenPrefix = "taken ";
+
+export class Revisions {
+  readonly #services: PeopleServices;
+  /** By the key of the conversation's queue. */
+  readonly #listeners = new Map<string, Set<() => void>>();
+  /** Called with each deadline that begins. */
+  onDeadline: (untilMs: number) => void = () => {};
+
+  constructor(services: PeopleServices) {
+    this.#services = services;
+    services.announcements?.onReceived((received) => {
+      if (received === "may_have_missed" || !received.text.startsWith(takenPrefix)) return;
+      this.#notifyTaken(received.text.slice(takenPrefix.length));
+    });
+  }
+
+  /** Null if there is no such conversation. Rejects as the decision throws, and as the store does. */
+  async run(revision: Revision, decide: Decide): Promise<Revised | null> {
+    const { store, clock, ids } = this.#services;
+    const { place, companion, actor, newConversationId = null, clientId = null, arrivalMark = null } = revision;
+    const { context = this.contextOf(actor, revision.requestId) } = revision;
+    const by = { companion, actor, nowMs: clock.nowMs(), id: ids.uuid() };
+    const clientIdOf = actor.type === "person" ? "person" : "visitor";
+    const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
+    const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
+    if (revised?.hasChanged) this.#note(revised, companion);
+    return revised;
+  }
+
+  onTaken(key: ConversationKey, listener: () => void): () => void {
+    const queueKey = queueKeyOf(key);
+    const listeners = this.#listeners.get(queueKey) ?? new Set();
+    this.#listeners.set(queueKey, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(queueKey) === listeners) this.#listeners.delete(queueKey);
+    };
+  }
+
+  contextOf({ type }: HandoffActor, requestId: string | null = null): WriteContext {
+    const { clock, ids } = this.#services;
+    const actor: AuditActor = { kind: kinds[type], id: null, ipPrefix: null, requestId };
+    return { actor, nowMs: clock.nowMs(), auditId: ids.uuid() };
+  }
+
+  #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
+    const { live, announcements, measurements } = this.#services;
+    live?.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
+    if (handoff?.state !== "person" || before?.state === "person") return;
+    if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {
+      measurements.handoffWaitSeconds.observe(Math.max(0, handoff.sinceMs - before.sinceMs) / 1000);
+    }
+    const queueKey = queueKeyOf(key);
+    this.#notifyTaken(queueKey);
+    if (announcements?.isShared) announcements.send(takenPrefix + queueKey);
+  }
+
+  #notifyTaken(queueKey: string): void {
+    for (const listener of [...(this.#listeners.get(queueKey) ?? [])]) listener();
+  }
+}

@@ -1,0 +1,203 @@
+/** What the team does with conversations: takes, writes, gives back, and works on them. */
+import type { DecidedOn, Revised } from "../../contracts/store/handoffs.ts";
+import { textOf } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import { foldTags, type Handoff } from "../../domain/handoff.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import { decideReleaseAll } from "./asking.ts";
+import type { People, SaidByPerson, Taken, TeamPlace } from "./people.ts";
+import type { Decide, PeopleServices, Revision, Revisions } from "./revisions.ts";
+import {
+  decideFinish,
+  decideReach,
+  decideRelease,
+  decideReserve,
+  decideTake,
+  decideUpdate,
+  type Take,
+} from "./taking.ts";
+import { barrierMs, ifQuiet, waitForTurn } from "./turn-barrier.ts";
+import { isPersonPresent } from "./visitors-side.ts";
+import { decideSay } from "./writing.ts";
+
+type TeamSide = Pick<People, "take" | "release" | "say" | "update" | "releaseAll">;
+
+const pageLimit = 100;
+/** Of messages since `after`: a client that is further behind reads the conversation. */
+const maxPages = 5;
+
+export function createTeamSide(services: PeopleServices, revisions: Revisions): TeamSide {
+  const { store, clock, ids } = services;
+
+  const revisionOf = ({ companion, conversationId, person, context }: TeamPlace): Revision => ({
+    place: { accountId: companion.accountId, conversationId },
+    ...{ companion, actor: { type: "person", person }, context },
+  });
+
+  /** Of a further change of the same request: its audit entry is another one, and its response is stored once. */
+  function furtherOf(place: TeamPlace): Revision {
+    const { idempotent: _, ...context } = place.context;
+    return { ...revisionOf(place), context: { ...context, nowMs: clock.nowMs(), auditId: ids.uuid() } };
+  }
+
+  /** Rejects with `not_found` if there is no such conversation. */
+  async function change(revision: Revision, decide: Decide) {
+    let newestSeq = 0;
+    const revised = await revisions.run(revision, (on: DecidedOn, by) => {
+      newestSeq = on.newestSeq;
+      return decide(on, by);
+    });
+    if (revised === null) throw new AppError("not_found", "There is no such conversation.");
+    return { ...revised, newestSeq };
+  }
+
+  async function toTake({ person, companion }: TeamPlace, from: string | null): Promise<Take> {
+    return { person, from, isPresent: await isPersonPresent(services, companion.accountId, person) };
+  }
+
+  /** Resolves when the reply under way is stored: what the person writes stands behind it. */
+  async function takeNow(place: TeamPlace, from: string | null, revision: Revision): Promise<Handoff> {
+    const take = await toTake(place, from);
+    const { handoff, key, newestSeq } = await change(revision, (on, by) => decideTake(on, by, take));
+    if (handoff === null) throw new AppError("internal", "A conversation was taken and has no record.");
+    if (clock.nowMs() - (handoff.sinceMs ?? 0) >= barrierMs) return handoff;
+    await waitForTurn(services, key);
+    return (await settleReach(place, handoff, newestSeq)) ?? handoff;
+  }
+
+  async function settleReach(place: TeamPlace, taken: Handoff, afterSeq: number): Promise<Handoff | null> {
+    const { messages } = await store.handoffs.listLive(place.conversationId, afterSeq, 2);
+    if (messages.length === 0) return null;
+    const isCut = messages.some(({ message }) => message.role === "assistant" && !message.complete);
+    const { change: taking } = taken;
+    const revised = await change(furtherOf(place), (on, by) => decideReach(on, by, { change: taking, isCut }));
+    return revised.handoff;
+  }
+
+  async function reserve(place: TeamPlace, from: string | null): Promise<Taken> {
+    const take = await toTake(place, from);
+    const taken = await ifQuiet(services, place.key, () =>
+      change(revisionOf(place), (on, by) => decideTake(on, by, take)),
+    );
+    const handoff = taken?.result.handoff;
+    if (handoff) return { isTaken: true, handoff };
+    const reserved = await change(revisionOf(place), (on, by) => decideReserve(on, by, take));
+    // The reply may have ended before it was reserved: then no `noteTurn` follows.
+    const finished =
+      reserved.handoff?.reserved &&
+      (await ifQuiet(services, place.key, () =>
+        change(furtherOf(place), (on, by) => decideFinish(on, by, take.isPresent)),
+      ));
+    const now = finished?.result.handoff ?? reserved.handoff;
+    if (now === null) throw new AppError("internal", "A conversation was reserved and has no record.");
+    return { isTaken: now.state === "person", handoff: now };
+  }
+
+  /** What colleagues wrote beyond that; and up to where was read. */
+  async function readColleagues({ conversationId, person }: TeamPlace, afterSeq: number) {
+    const messages: object[] = [];
+    let seq = afterSeq;
+    for (let page = 0; page < maxPages; page++) {
+      const read = await store.handoffs.listLive(conversationId, seq, pageLimit);
+      for (const { seq: at, message, author } of read.messages) {
+        if (author === null || author.id === person.id) continue;
+        const { name, memberId: member_id, keyId: key_id } = author;
+        const wire = { seq: at, author: { type: "person", name, member_id, key_id }, text: textOf(message) };
+        messages.push({ ...wire, created_at: toRfc3339(message.createdAt) });
+      }
+      seq = read.messages.at(-1)?.seq ?? read.newestSeq;
+      if (read.messages.length === 0 || seq >= read.newestSeq) break;
+    }
+    return { messages, seq };
+  }
+
+  async function requireRead(place: TeamPlace, afterSeq: number | null): Promise<number> {
+    if (afterSeq === null) return Number.POSITIVE_INFINITY;
+    const { messages, seq } = await readColleagues(place, afterSeq);
+    if (messages.length === 0) return seq;
+    throw new AppError("conflict", "A colleague has written in the meantime.", { members: { messages } });
+  }
+
+  async function say(place: TeamPlace, message: Parameters<People["say"]>[1]): Promise<SaidByPerson> {
+    const { text, clientId, afterSeq } = message;
+    const said = { id: ids.uuid(), text, clientId, person: place.person };
+    let isReady = false;
+    const first = await change({ ...furtherOf(place), clientId }, (on, by) => {
+      const isTheirs = on.handoff?.state === "person" && on.handoff.person?.id === place.person.id;
+      const isSettled = isTheirs && by.nowMs - (on.handoff?.sinceMs ?? 0) >= barrierMs;
+      isReady = isSettled && (afterSeq === null || on.newestSeq <= afterSeq);
+      return isReady ? decideSay(on, by, said) : null;
+    });
+    if (first.seq !== null) return await toSaid(place, first, text);
+    await requireRead(place, afterSeq);
+    const { handoff } = place.companion;
+    if (handoff !== null) await takeNow(place, null, furtherOf(place));
+    for (;;) {
+      const readSeq = await requireRead(place, afterSeq);
+      let isBehind = false;
+      const revised = await change({ ...revisionOf(place), clientId }, (on, by) => {
+        isBehind = on.knownSeq === null && on.newestSeq > readSeq;
+        // Somebody has written since it was read.
+        return isBehind ? null : decideSay(on, by, said);
+      });
+      if (!isBehind) return await toSaid(place, revised, text);
+    }
+  }
+
+  /** Throws `conflict` if it was there already, with another text. */
+  async function toSaid({ conversationId }: TeamPlace, revised: Revised, text: string): Promise<SaidByPerson> {
+    const { seq, hasChanged } = revised;
+    if (seq === null) throw new AppError("internal", "A message was kept and has no position.");
+    if (hasChanged) return { seq, isRepeated: false };
+    const [stored] = (await store.handoffs.listLive(conversationId, seq - 1, 1)).messages;
+    if (stored?.seq === seq && textOf(stored.message) === text) return { seq, isRepeated: true };
+    throw new AppError("conflict", "A message with this client_id and another text was sent before.");
+  }
+
+  async function releaseHeld(of: Parameters<People["releaseAll"]>[0]): Promise<void> {
+    const isMeant = (handoff: Handoff) => {
+      if ("companionId" in of) return true;
+      const whose = [handoff.person, handoff.reserved];
+      return whose.some((person) => ("keyId" in of ? person?.keyId === of.keyId : person?.id === of.personId));
+    };
+    for (;;) {
+      const held = await store.handoffs.listHeld(of, pageLimit);
+      let released = 0;
+      for (const key of held) {
+        const accountId = (await store.handoffs.find(key))?.accountId;
+        const companion = accountId === undefined ? null : await store.companions.find(accountId, key.companionId);
+        if (companion === null) continue;
+        const revision: Revision = { place: { key }, companion, actor: { type: "server" } };
+        const revised = await revisions.run(revision, (on, by) => decideReleaseAll(on, by, isMeant));
+        if (revised?.hasChanged) released++;
+      }
+      if (held.length < pageLimit || released === 0) return;
+    }
+  }
+
+  return {
+    async take(place, { stop, from }) {
+      if (!stop) return await reserve(place, from);
+      return { isTaken: true, handoff: await takeNow(place, from, revisionOf(place)) };
+    },
+
+    async release(place, { close, from }) {
+      await change(revisionOf(place), (on, by) => decideRelease(on, by, { person: place.person, close, from }));
+    },
+
+    say,
+
+    async update(place, { tags, ...rest }) {
+      const update = { ...rest, ...(tags && { tags: foldTags(tags) }) };
+      return (await change(revisionOf(place), (on, by) => decideUpdate(on, by, update))).handoff;
+    },
+
+    async releaseAll(of) {
+      try {
+        await releaseHeld(of);
+      } catch (error) {
+        services.log.error("conversations are not released yet", { error });
+      }
+    },
+  };
+}

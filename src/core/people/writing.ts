@@ -1,0 +1,83 @@
+/** What becomes of a conversation when its visitor, or somebody of the team, writes into it. Pure. */
+import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
+import { type Message, textParts, uncounted } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import { maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
+import { secondsToMidnight, toUtcDay } from "../../lib/clock.ts";
+import { isOutside } from "./asking.ts";
+import { type Deciding, eventOf, idleUntil, toEventPerson } from "./change.ts";
+
+export interface Written {
+  /** Of the message that is made of it. */
+  readonly id: string;
+  readonly text: string;
+  /** The client's name; null for none. */
+  readonly clientId: string | null;
+}
+
+export interface VisitorsMessage extends Written {
+  readonly sealedVisitor: string | null;
+  /** Whether it is answered by a stream without events, which brings what people wrote. */
+  readonly isPlain: boolean;
+}
+
+/** Null: it is the companion's, or kept already. Throws `quota_exceeded`. */
+export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): HandoffChange | null {
+  const { handoff, newestSeq, knownSeq } = on;
+  if (!isOutside(handoff)) return null;
+  if (knownSeq !== null) {
+    return sent.isPlain && handoff.plainSeq < newestSeq ? { fields: { plainSeq: newestSeq } } : null;
+  }
+  const day = toUtcDay(by.nowMs);
+  const dayMessages = handoff.day === day ? handoff.dayMessages : 0;
+  if (dayMessages >= maxDayMessages) {
+    throw new AppError("quota_exceeded", "You have sent all your messages here for today. Try again tomorrow.", {
+      retryAfterSeconds: secondsToMidnight(by.nowMs),
+    });
+  }
+  const ids = { message_id: sent.clientId ?? sent.id, question_id: sent.id };
+  const told = { ...on, sealedVisitor: sent.sealedVisitor ?? on.sealedVisitor };
+  return {
+    fields: {
+      ...{ day, dayMessages: dayMessages + 1, status: "open", isResolved: null },
+      owedSinceMs: handoff.owedSinceMs ?? by.nowMs,
+      ...(handoff.state === "person" && { untilMs: idleUntil(by) }),
+      ...(sent.isPlain && { plainSeq: newestSeq + 1 }),
+    },
+    message: {
+      ...{ message: toMessage(sent, "user", by.nowMs), author: null },
+      ...{ clientId: sent.clientId, sealedVisitor: sent.sealedVisitor },
+    },
+    audit: null,
+    told: [eventOf(told, by, "message.visitor", ids, { message: sent.id })],
+  };
+}
+
+/** Null: it was written already. Throws `conflict` unless the conversation is theirs. */
+export function decideSay(on: DecidedOn, by: Deciding, said: Written & { person: Person }): HandoffChange | null {
+  const { handoff } = on;
+  if (on.knownSeq !== null) return null;
+  requireWritable(on, by, said.person);
+  const isTheirs = handoff?.state === "person";
+  const data = { message_id: said.clientId, reply_id: said.id, person: toEventPerson(said.person) };
+  return {
+    fields: { status: "answered", owedSinceMs: null, ...(isTheirs && { untilMs: idleUntil(by) }) },
+    message: {
+      ...{ message: toMessage(said, "assistant", by.nowMs), author: said.person },
+      ...{ clientId: said.clientId, sealedVisitor: null },
+    },
+    audit: null,
+    told: [eventOf(on, by, "message.person", data, { text: said.id })],
+  };
+}
+
+function requireWritable({ handoff }: DecidedOn, { companion }: Deciding, person: Person): void {
+  if (handoff?.state === "person" && handoff.person?.id === person.id) return;
+  // Nothing can be taken there: the visitor who left a contact is written to, and the companion goes on.
+  if (companion.handoff === null && handoff !== null && (handoff.isAsked || handoff.status !== null)) return;
+  throw stateConflict("Somebody else has changed who has this conversation. Take it again.", handoff);
+}
+
+function toMessage({ id, text }: Written, role: Message["role"], createdAt: number): Message {
+  return { ...{ id, role, channel: "text", parts: textParts(text) }, ...uncounted, complete: true, createdAt };
+}

@@ -1,0 +1,137 @@
+/** Stores turns of a conversation that people may step into: one begins only while the companion has it, and ends once they take it. */
+import type { HistoryMessage } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import { type Handoff, isOutside, stateConflict, toVisitorState } from "../../domain/handoff.ts";
+import type { Services } from "../dependencies.ts";
+import type { People, VisitorPlace } from "../people/people.ts";
+import { handoffTextOf } from "../people/texts.ts";
+import { ConversationKeeper, type KeptMessage } from "./conversation-keeper.ts";
+import type { NamedEvent } from "./events.ts";
+import type { Turn } from "./turn.ts";
+import { KeptForPeople, type TurnPeople, type TurnRight } from "./turn-start.ts";
+
+export interface PeopleKeptMessage extends KeptMessage {
+  /** As in `TurnStart`, but may be called again. */
+  readonly spendWork?: (() => Promise<void>) | null;
+}
+
+type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
+
+export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
+  readonly people: TurnPeople = this;
+  readonly #services: KeeperServices;
+  readonly #place: VisitorPlace;
+  readonly #message: PeopleKeptMessage;
+  readonly #hasEvents: boolean;
+  #turn: Pick<Turn, "stop" | "ended"> | null = null;
+  /** Null while nothing stops the turn: before its time, and once its reply is the server's own or stored. */
+  #stopWatching: (() => void) | null = null;
+  /** What the model asks for a person for; null if it does not. */
+  #ask: { readonly reason: string | null } | null = null;
+  #isNoted = false;
+
+  constructor(services: KeeperServices, place: VisitorPlace, message: PeopleKeptMessage, hasEvents: boolean) {
+    super(services, place.companion, place.key, message);
+    this.#services = services;
+    this.#place = place;
+    this.#message = message;
+    this.#hasEvents = hasEvents;
+  }
+
+  get hasCalls(): boolean {
+    return this.calls?.hasAny === true;
+  }
+
+  /** Call it before the turn begins. */
+  follow(turn: Pick<Turn, "stop" | "ended">): void {
+    this.#turn = turn;
+  }
+
+  /** The same right, which also finds out that people have taken the conversation where no announcement came. */
+  guard(right: TurnRight): TurnRight {
+    return {
+      check: async () => (await Promise.all([right.check(), this.#look()]))[0],
+      refusal: () => right.refusal(),
+    };
+  }
+
+  override async begin(maxBytes: number): Promise<HistoryMessage[]> {
+    // First: who takes it from now on stops the turn.
+    this.#stopWatching = this.#services.people.onTaken(this.#place.key, () => this.#stopTurn());
+    void this.#turn?.ended.then(() => this.#end());
+    const [earlier, handoff] = await Promise.all([super.begin(maxBytes), this.#find()]);
+    if (isOutside(handoff)) await this.keepMessage();
+    return earlier;
+  }
+
+  async keepMessage(): Promise<void> {
+    const { text, named } = this.#message;
+    if (text === "") throw stateConflict("A person has this conversation now: nothing is called.", await this.#find());
+    await this.#message.spendWork?.();
+    const isPlain = named === null && !this.#hasEvents;
+    const message = { text, messageId: named?.messageId ?? null, isPlain };
+    const kept = await this.#services.people.keepMessage(this.#place, message);
+    if (kept === null) return;
+    this.#isNoted = true;
+    throw new KeptForPeople(kept);
+  }
+
+  async answerAsk(reason: string | null): Promise<string> {
+    // What follows is the server's own, and nothing that a person has to stop.
+    this.#unwatch();
+    this.#ask = { reason };
+    const { companion } = this.#place;
+    if (companion.handoff === null) return "";
+    const { isAvailable } = await this.#services.people.availabilityOf(companion);
+    return handoffTextOf(companion.handoff, isAvailable ? "waiting" : "unavailable", this.#message.text);
+  }
+
+  async noteStored(isOffered: boolean): Promise<readonly NamedEvent[]> {
+    const { people } = this.#services;
+    const { companion, key } = this.#place;
+    const events: NamedEvent[] = [];
+    this.#unwatch();
+    this.#isNoted = true;
+    try {
+      if (isOffered && this.#hasEvents && companion.handoff?.ask.includes("no_answer")) {
+        await people.noteOffer(key);
+        events.push({ type: "offer" });
+      }
+      if (this.#ask !== null) await people.ask(this.#place, "model", this.#ask.reason);
+      const handoff = await people.noteTurn(this.#place);
+      if (isOutside(handoff)) events.push({ type: "state", state: toVisitorState(handoff, companion.name) });
+    } catch (error) {
+      this.#logFailure(error);
+    }
+    return events;
+  }
+
+  #find(): Promise<Handoff | null> {
+    return this.#services.store.handoffs.find(this.#place.key);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#stopWatching !== null && isOutside(await this.#find())) this.#stopTurn();
+  }
+
+  #stopTurn(): void {
+    if (this.#stopWatching === null) return;
+    this.#turn?.stop("taken", new AppError("unavailable", "A person has just taken this conversation. Try again."));
+  }
+
+  #unwatch(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = null;
+  }
+
+  /** The turn is over, and has left the queue. */
+  #end(): void {
+    this.#unwatch();
+    // Nothing was stored, but who has reserved the conversation waits for the end of the turn.
+    if (!this.#isNoted) this.#services.people.noteTurn(this.#place).catch((error: unknown) => this.#logFailure(error));
+  }
+
+  #logFailure(error: unknown): void {
+    this.#services.log.error("people not told of a turn", { requestId: this.#place.requestId, error });
+  }
+}

@@ -1,0 +1,142 @@
+/** A conversation as the team sees it, in lists and in the inbox's stream: its schema, and the conversion into it. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { Services } from "../../core/dependencies.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { Conversation } from "../../domain/conversation.ts";
+import { conversationStates, conversationStatuses, type Person } from "../../domain/handoff.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import { instant, namedObject } from "./named-object.ts";
+import { AnyObject, Nullable, OneOf } from "./schema.ts";
+
+const VerifiedVisitor = namedObject(
+  "VerifiedVisitor",
+  () => ({
+    sub: t.String({ description: "The website's own name for the visitor.", examples: ["customer-42"] }),
+    name: Nullable(t.String({ examples: ["Ada Lovelace"] })),
+    email: Nullable(t.String({ examples: ["ada@shop.example"] })),
+    attributes: AnyObject({ examples: [{ plan: "pro" }] }),
+  }),
+  { description: "What the latest token said of a verified visitor; null for others." },
+);
+
+export const PersonObject = namedObject(
+  "Person",
+  () => ({
+    id: t.String({
+      description:
+        "Of a member its id, of whom an API key names the key's id with theirs. `from` and `assignee` take it.",
+      examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
+    }),
+    name: Nullable(t.String({ description: "Null: visitors read the companion's name.", examples: ["Grace"] })),
+  }),
+  { description: "A person of the team." },
+);
+
+export function toWirePerson(person: Person | null): Static<typeof PersonObject> | null {
+  return person && { id: person.id, name: person.name };
+}
+
+export const makeConversationFields = () => ({
+  id: t.String({ format: "uuid" }),
+  companion_id: t.String({ format: "uuid" }),
+  session_id: t.String({ format: "uuid", description: "The client's own id for it." }),
+  visitor_id: Nullable(t.String({ format: "uuid", description: "Null if the client sent none, or is verified." })),
+  visitor: Nullable(VerifiedVisitor),
+  message_count: t.Integer({ examples: [2] }),
+  state: t.Optional(
+    OneOf(conversationStates, {
+      description:
+        "Who answers. This and what follows to `unread` is there where the companion has `handoff` or `leads`, or the conversation a status.",
+    }),
+  ),
+  person: t.Optional(Nullable(PersonObject)),
+  status: t.Optional(
+    Nullable(
+      OneOf(conversationStatuses, {
+        description: "`open`: the team owes an answer; `answered`: a person wrote last; null: plain talk.",
+      }),
+    ),
+  ),
+  assignee: t.Optional(
+    Nullable(t.String({ description: "The id of a member.", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] })),
+  ),
+  tags: t.Optional(t.Array(t.String(), { description: "In lower case.", examples: [["returns"]] })),
+  unread: t.Optional(
+    Nullable(
+      t.Integer({
+        description:
+          "The visitor's messages that the reader has not read; 0 without a status. Null where an API key does not say whose with `as`.",
+        examples: [1],
+      }),
+    ),
+  ),
+  created_at: instant("When it began."),
+  updated_at: instant("When its last message was sent."),
+});
+
+export const ConversationObject = namedObject("Conversation", makeConversationFields);
+export type WireConversation = Static<typeof ConversationObject>;
+
+type RowServices = Pick<Services, "store" | "visitors">;
+
+/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: nobody's. */
+export class ConversationRows {
+  readonly #services: RowServices;
+  readonly #accountId: string;
+  readonly #readerId: string | null;
+  readonly #companions = new Map<string, Promise<Companion | null>>();
+
+  constructor(services: RowServices, accountId: string, readerId: string | null) {
+    this.#services = services;
+    this.#accountId = accountId;
+    this.#readerId = readerId;
+  }
+
+  /** In the same order. */
+  async show(conversations: readonly Conversation[]): Promise<WireConversation[]> {
+    const owed = conversations.filter(({ handoff }) => handoff && handoff.status !== null).map(({ id }) => id);
+    const counted = owed.length > 0 && this.#readerId !== null;
+    const unread = counted ? await this.#services.store.handoffs.countUnread(owed, this.#readerId) : null;
+    return await Promise.all(conversations.map((one) => this.#showOne(one, unread?.get(one.id) ?? 0)));
+  }
+
+  /** Whether people can have to do with it. */
+  async hasPeople({ companionId, handoff }: Conversation): Promise<boolean> {
+    if (handoff && (handoff.status !== null || handoff.state !== "companion")) return true;
+    let reading = this.#companions.get(companionId);
+    if (reading === undefined) {
+      reading = this.#services.store.companions.find(this.#accountId, companionId);
+      this.#companions.set(companionId, reading);
+    }
+    const companion = await reading;
+    return companion !== null && (companion.handoff !== null || companion.leads !== null);
+  }
+
+  async #showOne(conversation: Conversation, unread: number): Promise<WireConversation> {
+    const { visitorId, sealedVisitor, handoff } = conversation;
+    const isVerified = isVerifiedId(visitorId);
+    return {
+      id: conversation.id,
+      companion_id: conversation.companionId,
+      session_id: conversation.sessionId,
+      // The id of a verified visitor is the server's own affair.
+      visitor_id: isVerified ? null : visitorId,
+      visitor:
+        isVerified && sealedVisitor !== null ? await this.#services.visitors.open(visitorId, sealedVisitor) : null,
+      message_count: conversation.messageCount,
+      ...((await this.hasPeople(conversation))
+        ? {
+            state: handoff?.state ?? "companion",
+            person: toWirePerson(handoff?.person ?? null),
+            status: handoff?.status ?? null,
+            assignee: handoff?.assigneeId ?? null,
+            tags: [...(handoff?.tags ?? [])],
+            unread: this.#readerId === null ? null : unread,
+          }
+        : {}),
+      created_at: toRfc3339(conversation.createdAt),
+      updated_at: toRfc3339(conversation.updatedAt),
+    };
+  }
+}
