@@ -34,7 +34,7 @@ const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
   handoffs: [
     ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),
-    ...(["setPresence", "findPresence", "listPresent"] as const),
+    ...(["setPresence", "findPresence", "listPresent", "areUsed"] as const),
   ],
   spending: ["findStop"],
   toolCalls: ["listOfReplies"],

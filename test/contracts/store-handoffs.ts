@@ -719,6 +719,9 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false, seenAtMs: 400_000 });
       expect(await names(400_000)).toEqual(["Server"]);
       const other = await world.createAccount();
+      expect(await handoffs.areUsed(account.id)).toBe(false);
+      await revise(() => ({ fields: { status: "open" } }), { newConversationId: systemIds.uuid() });
+      expect([await handoffs.areUsed(other.id), await handoffs.areUsed(account.id)]).toEqual([false, true]);
       expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
       expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
     });

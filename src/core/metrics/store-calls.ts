@@ -39,7 +39,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
       "listSince",
     ),
     ...reads("countState", "listAbsent", "listStray"),
-    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
+    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence", "areUsed"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },
   idempotency: { ...reads("find"), ...writes("purge") },

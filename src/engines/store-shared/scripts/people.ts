@@ -60,6 +60,7 @@ export const peopleQueries = {
   present: `SELECT ${shownPresence} FROM presence p
     WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) ORDER BY p.person_id`,
   presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
+  used: "SELECT id FROM companions WHERE account_id = $1 AND (had_people OR handoff IS NOT NULL) LIMIT 1",
 };
 
 const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
@@ -212,5 +213,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       const row = await scripts.read(() => get<PresenceRow>(peopleQueries.presence, personId, accountId));
       return row && toPresence(row);
     },
+
+    areUsed: async (accountId) => (await scripts.read(() => get(peopleQueries.used, accountId))) !== null,
   };
 }
