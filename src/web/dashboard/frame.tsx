@@ -2,17 +2,16 @@
 import {
   Bot,
   ChartNoAxesColumn,
+  Inbox,
   KeyRound,
   LogOut,
   Menu,
   MessagesSquare,
-  Monitor,
-  Moon,
   Rss,
   ScrollText,
-  Sun,
   UserRound,
   UserRoundCheck,
+  Users,
   UsersRound,
   Wallet,
   X,
@@ -20,37 +19,44 @@ import {
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
-import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
-import { budgetAlarm, refreshSession, signOut, useSession } from "./lib/session.ts";
+import { budgetsPath, inboxPath, membersPath, usePath, visitorKeysPath } from "./lib/router.ts";
+import { budgetAlarm, inboxCount, isOwner, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
-import { type Theme, theme } from "./lib/theme.ts";
+import type { SignedIn } from "./lib/types.ts";
+import { ThemeSwitch } from "./theme-switch.tsx";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
 import { Wordmark } from "./ui/wordmark.tsx";
 
+/** Each for those who have its scope. */
 const places = [
-  { href: "/app/companions", label: "Companions", Icon: Bot },
-  { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
-  { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn },
-  { href: budgetsPath, label: "Budgets", Icon: Wallet },
-  { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
-  { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck },
-  { href: "/app/webhooks", label: "Webhooks", Icon: Rss },
-  { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
+  { href: inboxPath, label: "Inbox", Icon: Inbox, scope: "conversations:reply" },
+  { href: "/app/companions", label: "Companions", Icon: Bot, scope: "companions:read" },
+  { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare, scope: "conversations:read" },
+  { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn, scope: "usage:read" },
+  { href: budgetsPath, label: "Budgets", Icon: Wallet, scope: "budgets:write" },
+  { href: "/app/api-keys", label: "API keys", Icon: KeyRound, scope: "keys:read" },
+  { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck, scope: "keys:read" },
+  { href: "/app/webhooks", label: "Webhooks", Icon: Rss, scope: "webhooks:read" },
+  { href: "/app/audit", label: "Audit trail", Icon: ScrollText, scope: "audit:read" },
 ] as const;
+const membersPlace = { href: membersPath, label: "Members", Icon: Users } as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
 const refreshAfterMs = 60_000;
 const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
 
 const SpendingWatch = lazy(async () => (await import("./spending/spending-watch.tsx")).SpendingWatch);
+const InboxWatch = lazy(async () => (await import("./inbox/watch.tsx")).InboxWatch);
+const PresenceSwitch = lazy(async () => (await import("./inbox/presence-switch.tsx")).PresenceSwitch);
 const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [isOpen, setIsOpen] = useState(false);
   const drawer = useRef<HTMLDialogElement>(null);
   const at = usePath();
-  const { account, spending } = useSession();
+  const signedIn = useSession();
+  const { account, spending } = signedIn;
   const alarm = use(budgetAlarm);
 
   useEffect(() => {
@@ -106,6 +112,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
       >
         <DemoNotice />
+        {hasInbox(signedIn) && <InboxWatch />}
         {(spending.is_stopped || spending.has_budgets) && <SpendingWatch />}
         {account.role === "operator" && <StatusBanner />}
         {children}
@@ -114,11 +121,18 @@ export function Frame({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** As long as no companion lets people step in, there is nothing about them. */
+function hasInbox({ people, scopes }: SignedIn): boolean {
+  return people.are_used && scopes.includes("conversations:reply");
+}
+
 function Sidebar() {
-  const { account, server, spending } = useSession();
-  const hasMoney = server.has_prices || spending.has_budgets;
-  const shown: Place[] = places.filter(({ href }) => href !== budgetsPath || hasMoney);
-  if (account.role === "operator") shown.push(operatorPlace);
+  const signedIn = useSession();
+  const { account, member, server, spending, scopes } = signedIn;
+  const hidden = [!hasInbox(signedIn) && inboxPath, !(server.has_prices || spending.has_budgets) && budgetsPath];
+  const shown: Place[] = places.filter(({ href, scope }) => scopes.includes(scope) && !hidden.includes(href));
+  if (isOwner(signedIn)) shown.push(membersPlace);
+  if (account.role === "operator" && member === null) shown.push(operatorPlace);
   return (
     <div class="flex h-full flex-col gap-6 overflow-y-auto p-4">
       <a href="/app/companions" class="px-2 pt-1.5">
@@ -134,9 +148,10 @@ function Sidebar() {
         </ul>
       </nav>
       <div class="space-y-1 border-t border-line pt-4">
+        {hasInbox(signedIn) && <PresenceSwitch />}
         <Place {...accountPlace} />
         <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
-          {account.email}
+          {member === null ? account.email : `${member.name}, ${account.email}`}
         </p>
         <div class="flex items-center justify-between pt-1 pl-1.5">
           <ThemeSwitch />
@@ -152,11 +167,16 @@ function Sidebar() {
   );
 }
 
-type Place = (typeof places)[number] | typeof operatorPlace | typeof accountPlace;
+interface Place {
+  href: string;
+  label: string;
+  Icon: typeof Bot;
+}
 
 function Place({ href, label, Icon }: Place) {
   const at = usePath();
   const alarm = use(budgetAlarm);
+  const waiting = use(inboxCount);
   const isHere = at === href || at.startsWith(`${href}/`);
   return (
     <a
@@ -169,6 +189,12 @@ function Place({ href, label, Icon }: Place) {
       <Icon size={18} aria-hidden="true" />
       {label}
       {href === budgetsPath && alarm && <Alarm text={alarm} />}
+      {href === inboxPath && waiting > 0 && (
+        <span class="ml-auto rounded-full bg-accent px-2 font-semibold text-on-accent tabular-nums">
+          {waiting}
+          <span class="sr-only"> waiting</span>
+        </span>
+      )}
     </a>
   );
 }
@@ -180,34 +206,6 @@ function Alarm({ text }: { text: string }) {
       <span aria-hidden="true">!</span>
       <span class="sr-only">{text}</span>
     </span>
-  );
-}
-
-const themes: readonly { value: Theme; label: string; Icon: typeof Sun }[] = [
-  { value: "light", label: "Light", Icon: Sun },
-  { value: "dark", label: "Dark", Icon: Moon },
-  { value: "system", label: "As the system", Icon: Monitor },
-];
-
-function ThemeSwitch() {
-  const chosen = use(theme);
-  return (
-    <fieldset class="flex">
-      <legend class="sr-only">Colours</legend>
-      {themes.map(({ value, label, Icon }) => (
-        <IconButton
-          key={value}
-          label={label}
-          aria-pressed={chosen === value}
-          onClick={() => {
-            theme.value = value;
-          }}
-          class={chosen === value ? "bg-sunken text-ink" : ""}
-        >
-          <Icon size={17} aria-hidden="true" />
-        </IconButton>
-      ))}
-    </fieldset>
   );
 }
 

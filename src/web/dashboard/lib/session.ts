@@ -22,6 +22,9 @@ export const budgetAlarm = new State("");
 /** Those budgets, the worst first. */
 export const alarmingBudgets = new State<readonly Budget[]>([]);
 
+/** Conversations that wait for the person who is signed in. */
+export const inboxCount = new State(0);
+
 let readAtMs = Date.now();
 
 const otherTabs = new BroadcastChannel("companiond-session");
@@ -77,6 +80,15 @@ export function useSession(): SignedIn {
   const value = use(session);
   if (!value) throw new Error("Nobody is signed in.");
   return value;
+}
+
+/** As the API names the person who is signed in, among the members. */
+export function personIdOf({ account, member }: SignedIn): string {
+  return member?.id ?? account.id;
+}
+
+export function isOwner({ member }: SignedIn): boolean {
+  return member === null || member.role === "owner";
 }
 
 /** The operator requires a second factor, and the account has none: nothing else can be done before. */
