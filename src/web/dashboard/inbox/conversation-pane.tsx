@@ -1,5 +1,5 @@
 /** The open conversation of the inbox: its transcript, who has it, what the team keeps of it, and where its person writes. */
-import { ChevronLeft, PanelRight } from "lucide-preact";
+import { ChevronLeft, PanelRight, X } from "lucide-preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
 import { ApiError, call, toSentence } from "../lib/api.ts";
@@ -88,7 +88,7 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
   const state = describeState(conversation, ownId);
 
   return (
-    <section aria-label="Conversation" class="flex min-h-0 gap-4">
+    <section aria-label="Conversation" class="relative flex min-h-0 gap-4">
       <div class="card flex min-w-0 flex-1 flex-col overflow-hidden">
         <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
           <BackLink />
@@ -100,7 +100,11 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
               {companionName}
             </p>
           </div>
-          {state && <Badge tone={state.tone}>{state.text}</Badge>}
+          {state && (
+            <span class="max-sm:hidden">
+              <Badge tone={state.tone}>{state.text}</Badge>
+            </span>
+          )}
           <IconButton
             label="Details, notes and tags"
             aria-expanded={hasDetails}
@@ -109,11 +113,6 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             <PanelRight size={18} aria-hidden="true" />
           </IconButton>
         </header>
-        {hasDetails && (
-          <div class="max-h-[45%] overflow-y-auto border-b border-line p-4 lg:hidden">
-            <Details conversation={conversation} path={path} onChanged={transcript.reload} />
-          </div>
-        )}
         {handoff && <StateBar conversation={conversation} path={path} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
           {transcript.error !== null && <Problem class="mb-4">{toSentence(transcript.error)}</Problem>}
@@ -139,7 +138,17 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
         )}
       </div>
       {hasDetails && (
-        <aside aria-label="Details" class="card w-64 shrink-0 overflow-y-auto p-4 max-lg:hidden">
+        <aside
+          aria-label="Details"
+          class="card shrink-0 overflow-y-auto p-4 max-lg:absolute max-lg:inset-0 max-lg:z-10 lg:w-64"
+        >
+          <IconButton
+            label="Close the details"
+            onClick={() => setHasDetails(false)}
+            class="float-right -mt-1.5 -mr-1.5"
+          >
+            <X size={18} aria-hidden="true" />
+          </IconButton>
           <Details conversation={conversation} path={path} onChanged={transcript.reload} />
         </aside>
       )}

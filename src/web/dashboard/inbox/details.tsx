@@ -23,7 +23,7 @@ interface DetailsProps {
 const maxTags = 20;
 
 export function Details({ conversation, path, onChanged }: DetailsProps) {
-  const { id, visitor, handoff, assignee = null, tags = [] } = conversation;
+  const { id, visitor, handoff, state, person, status, assignee = null, tags = [] } = conversation;
   const change = useAction(async (body: object) => {
     const changed = await call<Partial<ConversationWithMessages>>("PATCH", path, { body });
     changeRow(id, changed);
@@ -38,7 +38,7 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
           <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
           {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
           <Notes conversation={conversation} path={path} onChanged={onChanged} />
-          <History key={conversation.updated_at + conversation.state} path={path} />
+          <History path={path} version={JSON.stringify([state, person, status, assignee, tags])} />
         </>
       )}
       <a href={`/app/conversations/${id}`} class="text-accent underline">

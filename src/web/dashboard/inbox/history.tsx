@@ -1,6 +1,6 @@
 /** Notes of the team on a conversation, and what people did with it. */
 import { Trash2 } from "lucide-preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import type { ConversationEvent, ConversationWithMessages, Page } from "../lib/types.ts";
@@ -94,8 +94,15 @@ function describeEvent({ type, by }: ConversationEvent): string {
   return `${by.type === "person" ? (by.name ?? "A colleague") : actors[by.type]} ${eventWords[type]}`;
 }
 
-export function History({ path }: { path: string }) {
+/** `version`: another one with each change that may be part of it. */
+export function History({ path, version }: { path: string; version: string }) {
   const loaded = useLoad<Page<ConversationEvent>>(`${path}/events?limit=50`);
+  const read = useRef(version);
+  useEffect(() => {
+    if (read.current === version) return;
+    read.current = version;
+    void loaded.reload();
+  }, [version]);
   if (loaded.data === null) return <Pending of={loaded} lines={2} />;
   if (loaded.data.data.length === 0) return null;
   return (

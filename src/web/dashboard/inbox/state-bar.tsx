@@ -51,20 +51,22 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
         <p role="status" class="min-w-0 flex-1 basis-48 text-[0.94rem]">
           <Standing conversation={conversation} ownId={ownId} />
         </p>
-        {state === "waiting" && [press("Decline", post("release", {}), "ghost"), press("Take", take({}), "primary")]}
-        {isMine && [press("Release", post("release", {})), press("Close", post("release", { close: true }))]}
-        {state === "person" && !isMine && (
-          <Button disabled={act.isBusy} onClick={() => setIsAsked(true)}>
-            Take over…
-          </Button>
-        )}
-        {state === "companion" && [
-          status === "closed"
-            ? press("Reopen", setStatus("open"), "ghost")
-            : status != null && press("Close", setStatus("closed"), "ghost"),
-          press("Take after its reply", take({ stop: false }), "ghost"),
-          press("Take", take({}), "primary"),
-        ]}
+        <div class="flex flex-wrap gap-2">
+          {state === "waiting" && [press("Decline", post("release", {}), "ghost"), press("Take", take({}), "primary")]}
+          {isMine && [press("Release", post("release", {})), press("Close", post("release", { close: true }))]}
+          {state === "person" && !isMine && (
+            <Button disabled={act.isBusy} onClick={() => setIsAsked(true)}>
+              Take over…
+            </Button>
+          )}
+          {state === "companion" && [
+            status === "closed"
+              ? press("Reopen", setStatus("open"), "ghost")
+              : status != null && press("Close", setStatus("closed"), "ghost"),
+            press("Take after its reply", take({ stop: false }), "ghost"),
+            press("Take", take({}), "primary"),
+          ]}
+        </div>
       </div>
       {act.error !== null && <Problem class="mt-2">{toProblem(act.error)}</Problem>}
       {isAsked && person && (
@@ -101,7 +103,7 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
         Waiting for a person since <Time at={since} />
         {until !== null && (
           <span class="text-muted">
-            , the companion goes on <Time at={until} />
+            ; the companion answers again <Time at={until} />
           </span>
         )}
       </>
@@ -114,7 +116,7 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
         <strong class="font-semibold">{name}</strong> {name === "You" ? "have" : "has"} it since <Time at={since} />
         {until !== null && (
           <span class="text-muted">
-            , in silence until <Time at={until} />
+            ; without a word, it is released <Time at={until} />
           </span>
         )}
       </>

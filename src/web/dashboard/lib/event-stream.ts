@@ -30,6 +30,7 @@ export function followEvents(path: string, follower: Follower): () => void {
     const own = new AbortController();
     const abort = () => own.abort();
     signal.addEventListener("abort", abort);
+    window.addEventListener("offline", abort);
     let silence = setTimeout(abort, silenceMs);
     try {
       const headers = lastId === null ? {} : { "last-event-id": lastId };
@@ -48,6 +49,7 @@ export function followEvents(path: string, follower: Follower): () => void {
     } finally {
       clearTimeout(silence);
       signal.removeEventListener("abort", abort);
+      window.removeEventListener("offline", abort);
     }
   }
 
