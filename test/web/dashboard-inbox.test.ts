@@ -165,7 +165,7 @@ test("somebody is there for visitors when they say so, on all their pages", asyn
   const { page } = owner;
   await page.goto(`${world.server.url}/app/companions`);
   const isOpen = async () =>
-    (await apiClient(world.server.url, null).call("GET", `/api/embed/${companion.embed_token}/config`)).json.handoff;
+    (await apiClient(world.server.url, null).call("GET", `/api/embed/${companion.embed_token}`)).json.handoff;
   expect((await isOpen()).available).toBe(false);
   const available = page.getByRole("switch", { name: "Available" });
   expect(await available.getAttribute("aria-checked")).toBe("false");

@@ -3,11 +3,13 @@ import { Trash2 } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
+import { personIdOf, useSession } from "../lib/session.ts";
 import type { ConversationEvent, ConversationWithMessages, Page } from "../lib/types.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, TextField } from "../ui/field.tsx";
 import { Time } from "../ui/page.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
+import { nameAuthor } from "./words.ts";
 
 interface NotesProps {
   conversation: ConversationWithMessages;
@@ -51,6 +53,7 @@ export function Notes({ conversation, path, onChanged }: NotesProps) {
 type Note = NonNullable<ConversationWithMessages["notes"]>[number];
 
 export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove?: (id: string) => void }) {
+  const ownId = personIdOf(useSession());
   if (notes.length === 0) return null;
   return (
     <ul aria-label="Notes" class="mt-3 space-y-2">
@@ -61,7 +64,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
           </p>
           <p class="flex items-center justify-between gap-2 text-[0.86rem] text-warn">
             <span>
-              <span dir="auto">{author.name ?? "A colleague"}</span>, <Time at={created_at} />
+              <span dir="auto">{nameAuthor(author, ownId)}</span>, <Time at={created_at} />
             </span>
             {onRemove && (
               <IconButton label="Delete this note" onClick={() => onRemove(id)}>
@@ -88,15 +91,16 @@ const eventWords: Record<ConversationEvent["type"], string> = {
 
 const actors = { visitor: "The visitor", model: "The companion", clock: "The clock", server: "The server" } as const;
 
-function describeEvent({ type, by }: ConversationEvent): string {
+function describeEvent({ type, by }: ConversationEvent, ownId: string): string {
   if (type === "missed") return eventWords.missed;
   if (type === "released" && by.type !== "person") return "Back to the companion";
-  return `${by.type === "person" ? (by.name ?? "A colleague") : actors[by.type]} ${eventWords[type]}`;
+  return `${by.type === "person" ? nameAuthor(by, ownId) : actors[by.type]} ${eventWords[type]}`;
 }
 
 /** `version`: another one with each change that may be part of it. */
 export function History({ path, version }: { path: string; version: string }) {
   const loaded = useLoad<Page<ConversationEvent>>(`${path}/events?limit=50`);
+  const ownId = personIdOf(useSession());
   const read = useRef(version);
   useEffect(() => {
     if (read.current === version) return;
@@ -111,7 +115,7 @@ export function History({ path, version }: { path: string; version: string }) {
       <ol class="space-y-1.5">
         {loaded.data.data.map((event) => (
           <li key={event.at + event.type}>
-            <span dir="auto">{describeEvent(event)}</span>{" "}
+            <span dir="auto">{describeEvent(event, ownId)}</span>{" "}
             <span class="text-[0.86rem] text-muted">
               <Time at={event.at} />
             </span>

@@ -6,7 +6,7 @@ import { personIdOf, useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import { Badge } from "../ui/states.tsx";
 import type { Outgoing } from "./outbox.ts";
-import { nameVisitor } from "./words.ts";
+import { nameAuthor, nameVisitor } from "./words.ts";
 
 interface LinesProps {
   conversation: ConversationWithMessages;
@@ -21,7 +21,7 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
   const seenAt = messages.findLastIndex(({ author }, at) => author && firstSeq + at <= (handoff?.seen ?? 0));
 
   function nameOf({ role, author }: Message): string {
-    if (author) return author.member_id === ownId ? "You" : (author.name ?? "A colleague");
+    if (author) return nameAuthor(author, ownId);
     return role === "user" ? nameVisitor(conversation) : companionName;
   }
 

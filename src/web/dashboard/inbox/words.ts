@@ -9,9 +9,13 @@ export function nameVisitor({ visitor, visitor_id, id }: Conversation): string {
   return visitor !== null ? visitorName(visitor) : `Visitor ${shortId(visitor_id ?? id).slice(-4)}`;
 }
 
-/** `null`: nobody's name is known. */
 export function namePerson(person: Person, ownId: string): string {
   return person.id === ownId ? "You" : (person.name ?? "A colleague");
+}
+
+/** Of a message, a note or a change. */
+export function nameAuthor(author: { name: string | null; member_id: string | null }, ownId: string): string {
+  return namePerson({ id: author.member_id ?? "", name: author.name }, ownId);
 }
 
 export interface StateWords {
