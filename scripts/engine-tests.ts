@@ -28,6 +28,12 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/instances.test.ts": { reason: "only instances on one PostgreSQL reach one another" },
   "test/api/key-lines.test.ts": { contracts: ["api-keys", "key-lines"] },
   "test/api/knowledge.test.ts": { contracts: ["knowledge", "unanswered"] },
+  "test/turns/people-turns.test.ts": {
+    contracts: ["handoffs"],
+    reason: "takes beside turns, which each engine orders by other locks",
+  },
+  "test/api/members.test.ts": { contracts: ["members"] },
+  "test/api/people.test.ts": { reason: "lists of conversations by what people have made of them" },
   "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },
@@ -47,6 +53,13 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/webhooks.test.ts": { contracts: ["webhooks"] },
   "test/ops/log-canary.test.ts": { reason: "what its driver's errors would tell the log" },
   "test/ops/metrics.test.ts": { reason: "each engine counts its own statements" },
+  "test/people/deadlines.test.ts": {
+    contracts: ["watched-handoffs"],
+    reason: "any server on one PostgreSQL keeps them",
+  },
+  "test/people/people.test.ts": {
+    reason: "races about who has a conversation, which each engine decides by other locks",
+  },
   "test/turns/random-replies.test.ts": { reason: "turns at random, whose order each engine keeps by other locks" },
   "test/voice/webhooks.test.ts": { contracts: ["voice"] },
 };

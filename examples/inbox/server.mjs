@@ -1,6 +1,7 @@
 // An inbox of your own: your team takes conversations from its companions, and answers in your own interface.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { pipeline } from "node:stream/promises";
 import { Companiond, CompaniondError } from "companiond-client";
 
 const { BASE_URL, API_KEY, PORT = "8080" } = process.env;
@@ -11,7 +12,7 @@ if (!BASE_URL || !API_KEY) {
 const companiond = new Companiond({ baseUrl: BASE_URL, apiKey: API_KEY });
 const page = await readFile(new URL("index.html", import.meta.url));
 
-// This map stands for your own sign-in. A person is who is signed in, never a name that the page sends.
+// This map stands for your own sign-in. A person is the user who is signed in, never a name that the page sends.
 const people = new Map([["session-of-grace", { id: "7", name: "Grace" }]]);
 const sessionOf = (request) => /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? "")?.[1];
 
@@ -24,24 +25,22 @@ async function readJson(request) {
   return Object(JSON.parse(text || "{}"));
 }
 
-/** What happens, as events for the page. The person is present for visitors as long as it is open. */
+async function* toEvents(inbox) {
+  for await (const event of inbox) yield `${event.id ? `id: ${event.id}\n` : ""}data: ${JSON.stringify(event)}\n\n`;
+}
+
+// The person is present for visitors as long as their page is open.
 async function sendEvents(request, response, as) {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const stay = (for_seconds) =>
-    companiond.presence.set({ for_seconds, as }).catch((error) => console.error(error.message));
+  const stay = (for_seconds) => companiond.presence.set({ for_seconds, as }).catch((error) => console.error(error));
   stay(90);
   const staying = setInterval(() => stay(90), 60_000);
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   // The browser sends the id of the last event that it had: no change is missed, whichever of the two lines was cut.
-  const after = request.headers["last-event-id"];
+  const query = { include_content: true, as: as.id, after: request.headers["last-event-id"] };
   try {
-    for await (const event of companiond.inbox({ include_content: true, as: as.id, after }, { signal: gone.signal })) {
-      const id = event.id === undefined ? "" : `id: ${event.id}\n`;
-      response.write(`${id}data: ${JSON.stringify(event)}\n\n`);
-    }
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    await pipeline(toEvents(companiond.inbox(query, { signal: gone.signal })), response);
   } finally {
     clearInterval(staying);
     stay(0);
@@ -50,9 +49,8 @@ async function sendEvents(request, response, as) {
 
 const calls = {
   take: (id, _, as) => companiond.conversations.take(id, { as }),
-  release: (id, { close = false }, as) => companiond.conversations.release(id, { close, as }),
+  release: (id, _, as) => companiond.conversations.release(id, { as }),
   say: (id, { text, client_id }, as) => companiond.conversations.say(id, { text, client_id, as }),
-  typing: (id, { typing }, as) => companiond.conversations.typing(id, { typing, as }),
   read: (id, { seq }, as) => companiond.conversations.markRead(id, { seq, as }),
 };
 
@@ -66,26 +64,21 @@ async function respond(request, response) {
   const as = people.get(sessionOf(request));
   if (as === undefined) return response.writeHead(401).end();
   if (pathname === "/events") return await sendEvents(request, response, as);
-  const [, id, name] = /^\/conversations\/([\w-]+)\/(\w+)$/.exec(pathname) ?? [];
-  if (request.method !== "POST" || !Object.hasOwn(calls, name ?? "")) return response.writeHead(404).end();
+  const [, id, name = ""] = /^\/conversations\/([\w-]+)\/(\w+)$/.exec(pathname) ?? [];
+  if (request.method !== "POST" || !Object.hasOwn(calls, name)) return response.writeHead(404).end();
   const result = await calls[name](id, await readJson(request), as);
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result ?? {}));
 }
 
 function fail(response, error) {
-  const isKnown = error instanceof CompaniondError;
-  if (!isKnown) console.error(error);
-  if (response.headersSent) return response.destroy();
-  // A colleague was faster: `problem` has who it is.
-  const body = isKnown
-    ? { error: error.message, person: error.problem?.person ?? null }
-    : { error: "Something went wrong." };
-  response
-    .writeHead((isKnown && error.status) || 502, { "content-type": "application/json" })
-    .end(JSON.stringify(body));
+  // The page went away.
+  if (response.destroyed || response.headersSent) return response.destroy();
+  if (!(error instanceof CompaniondError)) console.error(error);
+  // Where a colleague was faster, `problem` has who it is.
+  const { message, problem, status } = error instanceof CompaniondError ? error : { message: "Something went wrong." };
+  response.writeHead(status || 502, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error: message, person: problem?.person ?? null }));
 }
 
-const server = createServer((request, response) => {
-  respond(request, response).catch((error) => fail(response, error));
-});
+const server = createServer((request, response) => respond(request, response).catch((error) => fail(response, error)));
 server.listen(Number(PORT), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

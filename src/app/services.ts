@@ -126,18 +126,18 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   // Loaded only here: whoever sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
+  const live = createLiveHub({
+    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
+    getChangeMark: () => store.companions.getChangeMark(),
+    lookEveryMs: overrides.lookEveryMs,
+  });
+  const people = createPeople({ ...base, announcements, live, coordination, sealing, visitors });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
     ...{ sealing, clock, ids, log, tell },
     tlsName: config.server.acme?.domains[0] ?? null,
   });
-  const live = createLiveHub({
-    ...{ store: store.handoffs, announcements, clock, log, limits: config.live },
-    getChangeMark: () => store.companions.getChangeMark(),
-    lookEveryMs: overrides.lookEveryMs,
-  });
-  const people = createPeople({ ...base, announcements, coordination, live, sealing, visitors });
   measurements.probes.push({
     name: "companiond_live_streams",
     help: "Open streams of those who listen to conversations, and polls that wait.",
@@ -180,8 +180,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     modelDates,
     voice,
-    people,
     live,
+    people,
     uses,
     sealing,
     visitors,

@@ -3,12 +3,12 @@ import { CompanionError } from "../reply-stream/errors.ts";
 import type { OpenedResponse } from "../reply-stream/request.ts";
 import { toCompaniondError } from "./errors.ts";
 import type {
+  ChatState,
   InboxConversation,
   InboxPresence,
   InboxTyping,
   ListenForVisitorQuery,
   LiveMessage,
-  LiveState,
 } from "./generated/wire.ts";
 import type { CallOptions, Query, Transport } from "./transport.ts";
 
@@ -30,7 +30,7 @@ export type InboxEvent =
 export type LiveQuery = Omit<ListenForVisitorQuery, "wait">;
 
 export type LiveEvent =
-  | ({ type: "state" } & LiveState)
+  | ({ type: "state" } & ChatState)
   | ({ type: "message" } & LiveMessage)
   | { type: "typing"; typing: boolean };
 
@@ -63,7 +63,7 @@ export function followLive(transport: Transport, id: string, { after, ...query }
   const live: Source<LiveEvent> = {
     ...{ path: ["api", "companions", id, "live"], query, after: after === undefined ? after : String(after) },
     toEvent(name, data) {
-      if (name === "state") return { type: name, ...(data as LiveState) };
+      if (name === "state") return { type: name, ...(data as ChatState) };
       if (name === "message") return { type: name, ...(data as LiveMessage) };
       return name === "typing" ? { type: name, ...(data as { typing: boolean }) } : null;
     },

@@ -2,10 +2,9 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import type { ErrorCode } from "../domain/errors.ts";
-import { conversationStates, stateReasons } from "../domain/handoff.ts";
 import { later } from "../lib/later.ts";
+import { ChatState } from "./named-events.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
-import { OneOf } from "./schemas/schema.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
@@ -104,31 +103,6 @@ export const embedTokenParam = later(() =>
     examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
   }),
 );
-
-/** Of `event: state`, on every stream of a visitor. */
-export const ChatState = later(() => {
-  const instant = (description: string) =>
-    t.Union([t.String({ format: "date-time", examples: ["2026-11-30T09:00:00.000Z"] }), t.Null()], { description });
-  return t.Object(
-    {
-      state: OneOf(conversationStates, {
-        description: "Who answers: the companion, or a person, or no one yet: then a person was asked for.",
-      }),
-      person: t.Union([t.Object({ name: t.String({ examples: ["Grace"] }) }), t.Null()], {
-        description: "Who has the conversation; null unless `state` is `person`.",
-      }),
-      since: instant("When the state became what it is; null if no person ever had to do with the conversation."),
-      until: instant("When the wait for a person ends, or a silence; null where no deadline runs."),
-      reason: t.Union([OneOf(stateReasons), t.Null()], { description: "Why the state is what it is." }),
-    },
-    {
-      $id: "ChatState",
-      description:
-        "Of `event: state`, for who sent `events: true`: before the end of a stream, where the companion does not answer the " +
-        "conversation any more. A message that was kept for a person has nothing else.",
-    },
-  );
-});
 
 /**
  * The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. The end is

@@ -6,6 +6,7 @@ import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../supp
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { openMemberDashboard, withCookie } from "../support/dashboard.ts";
+import { keepTurn } from "../support/kept-turn.ts";
 import { storeSession } from "../support/stored-session.ts";
 
 type TestCompanion = Awaited<ReturnType<TestServer["createCompanion"]>>;
@@ -16,6 +17,7 @@ const handoff: HandoffSettings = {
 };
 const grace = { id: "7", name: "Grace" };
 const bo = { name: "Bo" };
+const verifiedId = "sub:customer-42";
 
 let server: TestServer;
 let account: Account;
@@ -303,6 +305,20 @@ test("a session has a switch, and a key's person is there for a time", async () 
   expectInvalid(await put({ available: true, as: grace }), ["available", "for_seconds"]);
   expectInvalid(await put({ for_seconds: 60 }), ["as"]);
   expectInvalid(await put({ for_seconds: 60 }, owner), ["available", "for_seconds"]);
+});
+
+test("how a message would arrive: live to who listens, not at all to an anonymous visitor who is gone for a day", async () => {
+  const reachOf = async (conversationId: string) =>
+    ((await api.call("GET", `/api/conversations/${conversationId}`)).json["handoff"] as { reach: string }).reach;
+  const dayMs = 24 * 60 * 60_000;
+  const gone = await keepTurn(server, companion, { atMs: Date.now() - dayMs - 60_000 });
+  const recent = await keepTurn(server, companion, { atMs: Date.now() - dayMs + 60_000 });
+  const verified = await keepTurn(server, companion, { visitorId: verifiedId, atMs: Date.now() - 2 * dayMs });
+  expect(await Promise.all([gone, recent, verified].map(reachOf))).toEqual(["none", "next_message", "next_message"]);
+  await post("take", { as: grace });
+  const headers = { accept: "application/json" };
+  await fetch(`${server.url}/api/embed/${companion.embedToken}/live?session_id=${sessionId}`, { headers });
+  expect(await reachOf(id)).toBe("live");
 });
 
 test("every change is audited by who made it", async () => {

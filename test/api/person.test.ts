@@ -1,5 +1,6 @@
 /** `…/person`: visitors who ask for a person of the team, and go back (contract-3, section 10). */
 import { describe, expect, test } from "bun:test";
+import type { Challenge } from "../../src/domain/challenge.ts";
 import { openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { solve } from "../support/solve.ts";
 
@@ -15,9 +16,15 @@ describe("an ask for a person", () => {
     await using world = await openPeopleChat();
     const session_id = uuid();
     const asked = await askOf(world, { session_id, reason: "I want to talk to someone." });
-    const waiting = { state: "waiting", until: expect.any(String) as string, available: true, reopens_at: null, contact: false };
+    const waiting = {
+      state: "waiting",
+      until: expect.any(String) as string,
+      available: true,
+      reopens_at: null,
+      contact: false,
+    };
     expect(asked).toMatchObject({ status: 200, json: waiting });
-    expect(Date.parse(asked.json.until) - Date.now()).toBeWithin(110_000, 121_000);
+    expect(Date.parse(String(asked.json["until"])) - Date.now()).toBeWithin(110_000, 121_000);
     expect((await askOf(world, { session_id })).json).toEqual(asked.json);
     expect(await world.sayPlainly("hello", { session_id })).toMatchObject({ text: "One moment.", isDone: true });
     expect(world.server.mockLlm.requests).toEqual([]);
@@ -80,7 +87,7 @@ describe("an ask for a person", () => {
     const session_id = uuid();
     const refused = await askOf(world, { session_id });
     expect(refused.json).toMatchObject({ code: "challenge_required" });
-    const solution = solve(refused.json.challenge);
+    const solution = solve(refused.json["challenge"] as Challenge);
     expect((await askOf(world, { session_id }, { "x-challenge": solution })).status).toBe(200);
     // Spent, but nothing changes.
     expect((await askOf(world, { session_id: uuid() }, { "x-challenge": solution })).status).toBe(403);

@@ -1,6 +1,7 @@
-/** What platforms learn of calls of tools through the client for servers, and the decisions that they pass on. */
+/** What platforms learn of calls of tools and of people through the client for servers, and what they pass on. */
 import { expect, test } from "bun:test";
 import { Companiond } from "../../src/client/index.ts";
+import { openPeopleChat } from "../support/people-chat.ts";
 import { openToolWorld } from "../support/tool-world.ts";
 
 test("a reply tells of its calls and asks for a decision, which goes on with the reply, once and for its visitor alone", async () => {
@@ -41,4 +42,21 @@ test("a reply tells of its calls and asks for a decision, which goes on with the
     name: "CompaniondError",
     code: "conflict",
   });
+});
+
+test("a platform asks for a person through the client, reads that one is awaited, and goes back", async () => {
+  await using world = await openPeopleChat();
+  const { server, companion } = world;
+  const client = new Companiond({ baseUrl: server.url, apiKey: world.ownerKey });
+  const conversation = { session_id: crypto.randomUUID(), visitor: { sub: "user-42" } };
+  expect(await client.companions.askForPerson(companion.id, { ...conversation, reason: "Refund" })).toMatchObject({
+    ...{ state: "waiting", available: true },
+  });
+  const said = () => client.companions.chat(companion.id, { message: "hello", ...conversation }).text();
+  expect(await said()).toBe("One moment.");
+  const { session_id, visitor } = conversation;
+  await client.companions.backToCompanion(companion.id, { session_id, visitor_sub: visitor.sub });
+  expect(await said()).toBe("You said: hello");
+  const refused = client.companions.askForPerson((await server.createCompanion()).id, conversation);
+  expect(await refused.catch((error: unknown) => error)).toMatchObject({ code: "not_found" });
 });

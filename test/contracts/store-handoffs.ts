@@ -25,7 +25,7 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { dayMs } from "../../src/lib/instant.ts";
 import { pause } from "../../src/lib/pause.ts";
 import { eventually } from "../support/eventually.ts";
-import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 type NewMessage = NonNullable<HandoffChange["message"]>;
 
@@ -48,6 +48,17 @@ export function handoffStoreContract(open: OpenStore): void {
   afterEach(() => world.close());
 
   const person = (name: string): Person => ({ id: systemIds.uuid(), name, memberId: null, keyId: null });
+
+  async function inviteMember(name: string): Promise<Person> {
+    const id = systemIds.uuid();
+    const member = { id, name, email: `${id}@shop.example`, role: "responder", companionIds: null } as const;
+    const invitation = {
+      ...{ hash: systemIds.secret(16), kind: "invitation" as const, accountId: account.id, memberId: id },
+      expiresAt: world.clock.nowMs() + dayMs,
+    };
+    await world.store.members.create(account.id, member, invitation, world.context());
+    return { id, name, memberId: id, keyId: null };
+  }
 
   function message(text: string, fields: Partial<Message> = {}): Message {
     const facts = { ...uncounted, channel: "text", complete: true, createdAt: world.clock.nowMs() } as const;
@@ -700,9 +711,10 @@ export function handoffStoreContract(open: OpenStore): void {
     });
 
     test("is who is present: members while their dashboard is seen, a key until its time", async () => {
-      const { handoffs } = world.store;
-      const [ada, berta] = [person("Ada"), person("Berta")];
-      const server: Person = { ...person("Server"), id: "key-1:Server", keyId: "key-1" };
+      const { handoffs, apiKeys } = world.store;
+      const [ada, berta] = [await inviteMember("Ada"), await inviteMember("Berta")];
+      const apiKey = await apiKeys.create(account.id, newApiKey(), world.context());
+      const server: Person = { ...person("Server"), id: `${apiKey.id}:Server`, keyId: apiKey.id };
       const nobody = { companionIds: null, seenAtMs: null, untilMs: null };
       await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: true });
       await handoffs.setPresence(account.id, { ...nobody, person: berta, isAvailable: false });
@@ -718,12 +730,39 @@ export function handoffStoreContract(open: OpenStore): void {
       await handoffs.setPresence(account.id, { ...nobody, person: ada, isAvailable: false });
       expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false, seenAtMs: 400_000 });
       expect(await names(400_000)).toEqual(["Server"]);
+      await apiKeys.revoke(account.id, apiKey.id, world.context(), systemIds.uuid);
+      expect(await names(400_000)).toEqual([]);
       const other = await world.createAccount();
       expect(await handoffs.areUsed(account.id)).toBe(false);
       await revise(() => ({ fields: { status: "open" } }), { newConversationId: systemIds.uuid() });
       expect([await handoffs.areUsed(other.id), await handoffs.areUsed(account.id)]).toEqual([false, true]);
       expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
       expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
+    });
+
+    test("is present with what a member is called and may see now, and no more once they are gone", async () => {
+      const { handoffs, members } = world.store;
+      const ada = await inviteMember("Ada");
+      const own: Person = { id: account.id, name: "Old", memberId: account.id, keyId: null };
+      for (const each of [ada, own]) {
+        const presence = { person: each, isAvailable: true, companionIds: null, seenAtMs: 1_000, untilMs: null };
+        await handoffs.setPresence(account.id, presence);
+      }
+      await members.update(account.id, ada.id, { name: "Ada L.", companionIds: [companion.id] }, world.context());
+      const present = await handoffs.listPresent(account.id, 1_000);
+      expect(present.find((each) => each.person.id === ada.id)).toMatchObject({
+        ...{ person: { ...ada, name: "Ada L." }, companionIds: [companion.id] },
+      });
+      expect(present.find((each) => each.person.id === account.id)).toMatchObject({
+        ...{ person: { ...own, name: null }, companionIds: null },
+      });
+      await members.remove(account.id, ada.id, world.context());
+      expect((await handoffs.listPresent(account.id, 1_000)).map((each) => each.person.id)).toEqual([account.id]);
+      // A request that was under way when they were removed.
+      const late = { person: ada, isAvailable: true, companionIds: null, seenAtMs: 1_000, untilMs: null };
+      await handoffs.setPresence(account.id, late);
+      expect(await handoffs.findPresence(account.id, ada.id)).toBeNull();
+      expect(await handoffs.listPresent(account.id, 1_000)).toHaveLength(1);
     });
 
     test("is known to have changed, message by message and decision by decision, or to be gone", async () => {
@@ -743,6 +782,39 @@ export function handoffStoreContract(open: OpenStore): void {
       const now = { conversationId: ids[1] ?? "", change: decided?.handoff?.change ?? 0, newestSeq: 4 };
       expect(await handoffs.listChanged([now])).toEqual([]);
       expect(await handoffs.listChanged([{ ...now, change: 0 }])).toEqual(expected.slice(0, 1));
+    });
+
+    test("stands any order of turns, decisions, removals, merges and erasures at the same instant", async () => {
+      const { handoffs, turns, conversations, members } = world.store;
+      const id = toVerifiedId(systemIds.secret(16));
+      const keys = Array.from({ length: 4 }, () => ({ ...key, sessionId: systemIds.randomUuid() }));
+      const own = keys.map((each) => ({ ...each, visitorId: id }));
+      const ada = await inviteMember("Ada");
+      const decide: HandoffDecision = () => ({
+        ...{ fields: { state: "person", person: ada, assigneeId: ada.id }, message: written("Hi", ada) },
+        ...{ events: [{ type: "taken", atMs: 1, by: { type: "person", person: ada }, sealedReason: null }] },
+      });
+      const work = [...keys, ...own].flatMap((each, at) => [
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+        () => revise(decide, { place: { key: each }, arrivalMark: arrivals.mark() }),
+        () => handoffs.markSeen(each, 1),
+        () => conversations.merge(keys[at % 4] ?? key, { id, sealed: "sealed" }),
+        () => turns.settle(world.turnOf(companion, { key: each })),
+        () => conversations.eraseVisitors(account.id, companion.id, [each.visitorId ?? ""], world.context()),
+        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+      ]);
+      const some = Array.from({ length: work.length }, (_, at) => work[(at * 13) % work.length]);
+      await Promise.all([...some.map((each) => each?.()), members.remove(account.id, ada.id, world.context())]);
+
+      for (const each of [...keys, ...own]) {
+        const handoff = await handoffs.find(each);
+        if (handoff === null) continue;
+        const { messages, newestSeq } = await handoffs.listLive(handoff.conversationId, 0, 1_000);
+        expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: newestSeq }, (_, at) => at + 1));
+      }
+      await conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? "", id], world.context());
+      expect(await handoffs.listSince(account.id, 0, 100, null)).toEqual([]);
     });
 
     test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {

@@ -11,6 +11,7 @@ import type {
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
+import { stateConflict } from "../../src/domain/handoff.ts";
 import { visitorFactsOf } from "../../src/domain/visitor.ts";
 import { type EventType, mostWebhooks } from "../../src/domain/webhook.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -90,6 +91,34 @@ export function webhookStoreContract(open: OpenStore): void {
       (await webhooks().listDeliveries(account.id, webhookId, firstPage))?.items ?? [];
     const typesOf = async (webhookId: string) => (await list(webhookId)).map(({ type }) => type);
     const audit = async () => (await world.store.audit.list(account.id, always, firstPage)).items;
+
+    test("are told what people decide in a conversation with the commit that decides it, or of nothing", async () => {
+      const webhook = await create();
+      const turn = world.turnOf(companion);
+      await world.store.turns.settle(turn);
+      const told = [eventOf(turn, "message.completed"), eventOf(turn, "message.failed")];
+      const request = {
+        ...{ place: { key: turn.key }, newConversationId: null, clientId: null, arrivalMark: null },
+        clientIdOf: "visitor" as const,
+      };
+      const refuse = () => {
+        throw stateConflict("No.", null);
+      };
+      const refused = world.store.handoffs.revise({ ...request, decide: refuse }, world.context());
+      await expect(refused).rejects.toMatchObject({ code: "conflict" });
+      await world.store.handoffs.revise({ ...request, decide: () => null }, world.context());
+      expect(await list(webhook.id)).toEqual([]);
+      let rings = 0;
+      webhooks().onStored(() => rings++);
+      const decide = () => ({ fields: { status: "open" as const }, told });
+      await world.store.handoffs.revise({ ...request, decide }, world.context());
+      expect(await typesOf(webhook.id)).toEqual(["message.failed", "message.completed"]);
+      await eventually(async () => rings > 0);
+      // One after the other, as all of a conversation.
+      const first = await take();
+      expect(first.map(({ event }) => event.id)).toEqual([told[0]?.id ?? ""]);
+      expect(first[0]?.event).toMatchObject({ conversationId: turn.conversationId });
+    });
 
     test("are listed newest first to their own account, and changed and deleted by it alone", async () => {
       const other = await world.createAccount();

@@ -32,6 +32,7 @@ import { recordedUsageContract } from "./store-usage-recorded.ts";
 import { visitorKeyStoreContract } from "./store-visitor-keys.ts";
 import { voiceStoreContract } from "./store-voice.ts";
 import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
+import { watchedHandoffContract } from "./store-watched-handoffs.ts";
 import { webhookStoreContract } from "./store-webhooks.ts";
 
 export function storeContract(open: OpenStore): void {
@@ -47,6 +48,7 @@ export function storeContract(open: OpenStore): void {
   describe("exchanges", () => exchangeStoreContract(open));
   describe("budgets", () => spendingStoreContract(open));
   handoffStoreContract(open);
+  watchedHandoffContract(open);
   holdingsContract(open);
   idempotencyStoreContract(open);
   sourceContract(open);

@@ -72,7 +72,7 @@ test("a person is there while the page is open, sees who waits, takes, writes an
   await page.getByText("Visitor: Thank you!").waitFor();
 
   await page.getByRole("button", { name: "Release" }).click();
-  await page.getByText("companion", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "companion" }).waitFor();
   expect((await say("And you are?")).text).toBe("You said: And you are?");
   expect(complaints).toEqual([]);
   await page.close();

@@ -82,7 +82,7 @@ function outcome(decide: () => HandoffChange | null, before: Handoff | null): st
 
 const states = { "no record": null, plain, missed, reserved, waiting, "Ada's": adas };
 type State = keyof typeof states;
-const ask = { isAvailable: true, sealedReason: "sealed", newId: "new" };
+const ask = { isAvailable: true, sealedReason: "sealed", sealedVisitor: null, newId: "new" };
 const adaTakes = { person: ada, from: null, isPresent: true };
 const bobTakes = { person: bob, from: null, isPresent: false };
 const message = { id: "m", text: "Hello?", clientId: "n", sealedVisitor: null, isPlain: false };
@@ -296,6 +296,7 @@ describe("work on a conversation", () => {
     expect(change?.fields).toMatchObject({ state: "companion", reason: "closed", status: "closed", person: null });
     expect(toldTypes(change)).toEqual(["handoff.released", "conversation.updated"]);
     expect(lineTypes(change)).toEqual(["closed"]);
+    expect(change?.audit).toMatchObject({ action: "conversation.close", details: { changed: "status" } });
   });
 
   test("tags and assignee are told, and what is so already changes nothing", () => {
@@ -303,6 +304,7 @@ describe("work on a conversation", () => {
     expect(change?.fields).toEqual({ tags: ["vip"], assigneeId: "bob" });
     expect(lineTypes(change)).toEqual(["assigned", "tagged"]);
     expect(change?.told?.[0]?.data).toEqual({ status: null, assignee: "bob", tags: ["vip"] });
+    expect(change?.audit).toMatchObject({ action: "conversation.update", details: { changed: "assignee, tags" } });
     const after = { ...plain, tags: ["vip"], assigneeId: "bob" };
     expect(decideUpdate(on(after), asPerson(ada), { tags: ["vip"], assigneeId: "bob" })).toBeNull();
   });

@@ -307,6 +307,14 @@ describe("writing", () => {
     expect(await say(conversation, "Yes?", { afterSeq: 4 })).toMatchObject({ seq: 6 });
   });
 
+  test("behind a visitor's many messages is not held up by what was read long ago", async () => {
+    const conversation = await world.begin();
+    await world.people.take(conversation.as(bob), now);
+    for (let at = 0; at < 210; at++) await keep(conversation, `message ${at}`);
+    await world.people.release(conversation.as(bob), { close: false, from: null });
+    expect(await say(conversation, "I am Ada.", { afterSeq: 1 })).toEqual({ seq: 213, isRepeated: false });
+  });
+
   test("of many at the same instant each message is kept once, in one order for everybody", async () => {
     const conversation = await world.begin();
     await world.people.take(conversation.as(ada), now);

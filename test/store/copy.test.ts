@@ -4,6 +4,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import type { Companion } from "../../src/domain/companion.ts";
+import { type Message, textParts } from "../../src/domain/conversation.ts";
 import { toVerifiedId, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { openPostgresStore } from "../../src/engines/postgres/open.ts";
 import * as serverTables from "../../src/engines/postgres/schema/servers.ts";
@@ -115,6 +116,16 @@ test("what nouns have written is found by the nouns of the other engine, and new
   const named = world.turnOf(companions[0] ?? expect.unreachable(), { messageId: "m1", endCode: "too_long" });
   const turn = { ...named, key: { ...named.key, visitorId: verifiedId }, visitor: { sealed: "s", isLimited: true } };
   await world.store.turns.settle(turn);
+  const person = { id: "ada", name: "Ada", memberId: null, keyId: null };
+  const written = { ...named.messages[1], id: "by-ada", parts: textParts("It is Ada.") } as Message;
+  const ofPeople = { message: written, author: person, clientId: "u1", sealedVisitor: null };
+  await world.store.handoffs.revise(
+    {
+      ...{ place: { key: turn.key }, newConversationId: null, clientId: null, clientIdOf: "person", arrivalMark: null },
+      decide: () => ({ fields: { state: "person", person, untilMs: 7 }, message: ofPeople }),
+    },
+    world.context(),
+  );
   const ofKey = { id: "vk1", name: "Shop", algorithm: "EdDSA", sealed: "v1.x", createdAt: 5 } as const;
   const visitorKey = { ...ofKey, metadata: { "tenant.id": "7", a: null } };
   await world.store.visitorKeys.create(account.id, visitorKey, world.context());
@@ -144,6 +155,9 @@ test("what nouns have written is found by the nouns of the other engine, and new
     expect(await opened.turns.countVisitorDay(turn.key.companionId, verifiedId, turn.day)).toBe(1);
     const stored = await opened.conversations.find(account.id, turn.conversationId);
     expect(stored?.conversation).toMatchObject({ visitorId: verifiedId, sealedVisitor: "s" });
+    expect(await opened.handoffs.find(turn.key)).toMatchObject({ state: "person", person, untilMs: 7, change: 1 });
+    const { messages } = await opened.handoffs.listLive(turn.conversationId, 1, 5);
+    expect(messages.map(({ seq, author }) => [seq, author])).toEqual([[2, null] as const, [3, person] as const]);
     const covered = { id: "c", metadata: { tenant: { id: 7 }, a: [null] } };
     expect(await opened.visitorKeys.findOnly(account.id, visitorFactsOf(covered))).toEqual(visitorKey);
     expect(await opened.apiKeys.findByHash(sha256(key.id))).toMatchObject({ keyId: key.id });

@@ -15,13 +15,18 @@ import { usageQueries } from "../../src/engines/postgres/usage.ts";
 import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
+import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
+import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
+import { peopleListQueries } from "../../src/engines/store-shared/scripts/people-lists.ts";
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
@@ -121,8 +126,44 @@ const cases: [name: string, text: string, index: string][] = [
   ["calls of a companion without a conversation", toolCallQueries.openOfCompanion, "tool_calls_open"],
   ["calls of conversations", toolCallQueries.ofConversations, "tool_calls_conversation"],
   ["the call that a visitor decides on", toolCallQueries.decided, "tool_calls_id_unique"],
+  ["visitors of people who went away", watchedQueries.absent, "handoffs_owed"],
+  ["conversations of a state", watchedQueries.countState, "Scan using handoffs_"],
   ["mail that is due", mailQueries.due, "Index Scan using mails_due"],
   ["when the next mail is due", mailQueries.nextDue, "Index Only Scan using mails_due"],
+  ["who answers a conversation", handoffQueries.find, "handoffs_pkey"],
+  ["who answers a conversation, by the conversation's key", handoffQueries.find, "conversations_key"],
+  ["who answers a conversation of an account", handoffQueries.findOf, "conversations_id_unique"],
+  ["a conversation that is decided on", handoffQueries.lockOfKey, "conversations_key"],
+  ["a conversation that the team decides on", handoffQueries.lockOfAccount, "conversations_id_unique"],
+  ["a record that is decided on", handoffQueries.lockRecord, "handoffs_pkey"],
+  ["a message by the visitor's name for it", handoffQueries.knownOfVisitor, "messages_client"],
+  ["a message by a person's name for it", handoffQueries.knownOfPerson, "message_authors_client"],
+  ["records that are due", handoffQueries.due, "handoffs_until"],
+  ["when the next record is due", handoffQueries.nextDue, "handoffs_until"],
+  ["conversations that a companion's people have", handoffQueries.heldOfCompanion, "handoffs_held"],
+  ["conversations that somebody has", handoffQueries.heldOfPerson, "handoffs_person"],
+  ["conversations that a key's people have", handoffQueries.heldOfKey, "handoffs_person"],
+  ["the first messages' positions", liveQueries.oldest, "Index Scan using messages_conversation"],
+  ["the last messages' positions", liveQueries.newest, "Index Scan Backward using messages_conversation"],
+  ["messages at these positions", liveQueries.messages, "messages_conversation"],
+  ["who wrote messages at these positions", liveQueries.messages, "message_authors_"],
+  ["what a visitor has seen", liveQueries.seen, "handoffs_pkey"],
+  ["what somebody has read", liveQueries.read, "read_marks_"],
+  ["what listeners may have missed", peopleQueries.state, "handoffs_pkey"],
+  ["records since a change", peopleQueries.since, "Index Scan using handoffs_change"],
+  ["the newest lines of a history", peopleQueries.events.desc[0] ?? "", "Index Scan Backward using handoff_events_"],
+  ["notes", peopleQueries.notes, "conversation_notes_conversation"],
+  ["what is unread", peopleQueries.marks, "read_marks_"],
+  ["how much is unread", peopleQueries.unread, "Index Scan Backward using messages_conversation"],
+  ["who is present", peopleQueries.present, "presence_account"],
+  ["whether somebody is present", peopleQueries.presence, "presence_pkey"],
+  ["the newest in a state", peopleListQueries.state.desc, "Index Scan Backward using handoffs_state"],
+  ["the oldest with a status", peopleListQueries.status.asc, "Index Scan using handoffs_status"],
+  ["the newest records", peopleListQueries.all.desc, "Index Scan Backward using handoffs_account"],
+  ["the newest that were rated", peopleListQueries.rating.desc, "ratings_rating"],
+  ["records of a list", peopleListQueries.records, "handoffs_pkey"],
+  ["which of a list were rated", peopleListQueries.rated, "ratings_"],
+  ["who wrote messages of a transcript", peopleListQueries.authors, "message_authors_"],
   ["deliveries that are due", outboxQueries.due, "Index Scan using webhook_deliveries_due"],
   ["when the next delivery is due", outboxQueries.nextDue, "Index Scan using webhook_deliveries_due"],
   ["the newest deliveries of a webhook", outboxQueries.page, "Index Scan Backward using webhook_deliveries_webhook"],

@@ -16,13 +16,18 @@ import { usageQueries } from "../../src/engines/sqlite/usage.ts";
 import { labelQueries } from "../../src/engines/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
+import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
+import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
+import { peopleListQueries } from "../../src/engines/store-shared/scripts/people-lists.ts";
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
+import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
 import { provideSqlite } from "../support/sqlite-template.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -372,6 +377,24 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     ["SCAN n VIRTUAL TABLE INDEX 1:", "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)"],
   ],
   [
+    "visitors of people who went away",
+    watchedQueries.absent,
+    [
+      "SEARCH h USING INDEX handoffs_owed (owed_since_ms>? AND owed_since_ms<?)",
+      "CORRELATED SCALAR SUBQUERY 2",
+      "SEARCH p USING INDEX sqlite_autoindex_presence_1 (person_id=?)",
+      "CORRELATED SCALAR SUBQUERY 3",
+      "SEARCH p USING INDEX sqlite_autoindex_presence_1 (person_id=?)",
+      "SEARCH v USING INTEGER PRIMARY KEY (rowid=?)",
+      "SEARCH c EXISTS USING COVERING INDEX companions_id_unique (id=?)",
+    ],
+  ],
+  [
+    "conversations of a state, of those alone that people have",
+    watchedQueries.countState,
+    ["SCAN handoffs USING COVERING INDEX handoffs_state"],
+  ],
+  [
     "names of companions",
     companionListQueries.names,
     ["SEARCH companions USING COVERING INDEX companions_account (account_id=? AND number<?)"],
@@ -413,3 +436,32 @@ test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLo
     expect(rows.some(({ detail }) => detail.startsWith("SEARCH "))).toBe(true);
   },
 );
+
+const { events, ...people } = peopleQueries;
+const { state, status, all, rating, ...peopleLookups } = peopleListQueries;
+const lists = { state, status, all, rating, eventsDesc: events.desc, eventsAsc: events.asc };
+const ofPeople = {
+  ...handoffQueries,
+  ...liveQueries,
+  ...people,
+  ...peopleLookups,
+  historyOfPeople: turnQueries.historyOfPeople,
+  ...Object.fromEntries(
+    Object.entries(lists).flatMap(([name, texts]) => Object.values(texts).map((text, at) => [`${name} ${at}`, text])),
+  ),
+};
+/** What few rows are sorted for: one's own notes, who is present, what one statement has found. */
+const sorted = ["notes", "present", "messages", "rated", "rating 0", "rating 1"];
+test.each(Object.entries(ofPeople))("conversations of people: %s, by index and from one end", async (name, sql) => {
+  using directory = temporaryDirectory();
+  await provideSqlite(directory.path);
+  const database = await openConnection(directory.path);
+  const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${translate(sql)}`).all();
+  database.closeWithStatements();
+  // What is scanned is a list of parameters, a bounded slice, or the index of what is held or due.
+  const scanned = rows.filter(({ detail }) =>
+    /^SCAN (?!json_each|newest|rated|h USING INDEX handoffs_until)/.test(detail),
+  );
+  expect(scanned).toEqual([]);
+  if (!sorted.includes(name)) expect(rows.map(({ detail }) => detail).join()).not.toContain("TEMP B-TREE");
+});

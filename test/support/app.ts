@@ -67,6 +67,8 @@ const roomyLimits = {
   COMPANIOND_RATE_PER_KEY: "1000000",
   COMPANIOND_CHAT_RATE_PER_KEY: "1000000",
   COMPANIOND_STREAMS_PER_IP: "1000000",
+  COMPANIOND_LIVE_RATE_PER_IP: "1000000",
+  COMPANIOND_LIVE_PER_IP: "1000000",
 };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {

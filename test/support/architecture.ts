@@ -84,7 +84,7 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
   {
     // Imports have rules of their own.
     text: /(?<!bun:)\bsqlite\b(?!\/)|companiond\.db\b|\b(wal|shm)\b/i,
-    places: /^src\/(app\/services\.ts|cli\/copy\.ts|engines\/(sqlite|store-copy)\/.*)$/,
+    places: /^src\/(app\/storage\.ts|cli\/copy\.ts|engines\/(sqlite|store-copy)\/.*)$/,
     rule: "an engine's files are known in its folder alone",
   },
 ];

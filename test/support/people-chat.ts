@@ -16,6 +16,7 @@ export const grace: Person = { id: "key-1:grace", name: "Grace", memberId: null,
 export interface PeopleChat extends ToolWorld {
   /** With a key of the companion's account. */
   readonly owner: ApiClient;
+  readonly ownerKey: string;
   /** Without one. */
   readonly visitors: ApiClient;
   keyOf(sessionId: string): { companionId: string; sessionId: string; visitorId: null };
@@ -62,8 +63,11 @@ export async function openPeopleChat(
     return { person, companion, conversationId, key: keyOf(sessionId), context: testContext() };
   }
 
+  const { key: ownerKey } = await server.createKey({ id: companion.accountId } as Account);
+
   return Object.assign(world, {
-    owner: apiClient(server.url, (await server.createKey({ id: companion.accountId } as Account)).key),
+    ownerKey,
+    owner: apiClient(server.url, ownerKey),
     visitors: apiClient(server.url, null),
     keyOf,
     find: (sessionId: string) => services.store.handoffs.find(keyOf(sessionId)),

@@ -71,8 +71,13 @@ export async function createPeopleWorld(
 }
 
 /** One that has not begun. */
-export function conversationOf(server: TestServer, companion: Companion, clock: ManualClock) {
-  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+export function conversationOf(
+  server: TestServer,
+  companion: Companion,
+  clock: ManualClock,
+  visitorId: string | null = null,
+) {
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
   const visitor: VisitorPlace = {
     ...{ companion, key, visitor: null, requestId: "request-1" },
     arrivalMark: server.services.coordination.arrivals.mark(),

@@ -1,7 +1,9 @@
 /** Turns of conversations that people step into: kept for them, stopped by them, handed to them (contract-3, section 10). */
 import { describe, expect, test } from "bun:test";
+import type { HandoffStore } from "../../src/contracts/store/handoffs.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
-import { sendChat } from "../support/chat.ts";
+import { testContext } from "../support/app.ts";
+import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
 import { grace, openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { cancel, follow, newMessage } from "../support/resumed-chat.ts";
@@ -85,6 +87,27 @@ describe("a message to a conversation that a person has", () => {
     expect(await world.transcript(session)).toContain("visitor: relayed");
   });
 
+  test("is refused where it is the 501st of the day, and no stop of spending holds it up", async () => {
+    await using world = await openPeopleChat();
+    const { store } = world.server.services;
+    const session = await takeNew(world);
+    await store.spending.stop(world.companion.accountId, testContext());
+    expect((await world.say("stopped", { session_id: uuid() })).status).toBe(503);
+    expect((await world.say("the 500th", { session_id: session })).status).toBe(200);
+    await store.handoffs.revise(
+      {
+        ...{ place: { key: world.keyOf(session) }, newConversationId: null, clientId: null, clientIdOf: "visitor" },
+        ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(Date.now()), dayMessages: 500 } }) },
+      },
+      testContext(),
+    );
+    const refused = await sendChat(world.server.url, world.companion.embedToken, {
+      ...{ message: "the 501st", session_id: session, events: true },
+    });
+    expect(refused.status).toBe(429);
+    expect(await readProblem(refused)).toMatchObject({ code: "quota_exceeded" });
+  });
+
   test("is no decision on a call: that is a conflict, and nothing is called", async () => {
     await using world = await openPeopleChat();
     await world.addTool({ name: "book", confirm: true });
@@ -158,6 +181,24 @@ describe("a turn under way", () => {
     expect((await world.transcript(session)).at(-1)).toBe(`companion: ${read.text}`);
   });
 
+  test("goes on where the visitor asks for a person meanwhile, and its stream shows that one is waited for", async () => {
+    await using world = await openPeopleChat({}, { lookEveryMs: 5 });
+    const { services, mockLlm } = world.server;
+    const session = uuid();
+    const reply = world.say("[[words:30]][[delay:20]]", { session_id: session });
+    await mockLlm.until(() => mockLlm.openRequests === 1);
+    const asked = await world.visitors.call("POST", `/api/embed/${world.companion.embedToken}/person`, {
+      session_id: session,
+    });
+    expect(asked.json).toMatchObject({ state: "waiting" });
+    // Rights are checked again after any change.
+    const { accountId, id } = world.companion;
+    await services.store.companions.update(accountId, id, { name: "Ada L." }, testContext());
+    const read = await reply;
+    expect([read.isDone, read.text.split(" ").length]).toEqual([true, 31]);
+    expect(read.events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+  });
+
   test("that fails before a word gives the conversation to who has reserved it", async () => {
     await using world = await openPeopleChat();
     const session = uuid();
@@ -182,7 +223,9 @@ describe("a turn under way", () => {
     const rounds = Array.from({ length: 12 }, async (_, round) => {
       const session = uuid();
       await world.say("hello", { session_id: session });
-      const message = newMessage({ session_id: session, message: `[[words:${round}]] round ${round}` });
+      const text = `[[words:${round}]] round ${round}`;
+      const named = newMessage({ session_id: session, message: text });
+      const message = round % 3 === 0 ? { message: text, session_id: session } : named;
       const events = round % 2 === 0;
       const [response] = await Promise.all([
         sendChat(world.server.url, world.companion.embedToken, { ...message, events }),
@@ -206,21 +249,25 @@ describe("a turn under way", () => {
 describe("a model's tool for a person", () => {
   const ask = '[[call:ask_for_a_person {"reason":"Refund"}]]';
 
-  test("ends the reply with the server's words, and the conversation waits for a person", async () => {
-    await using world = await openPeopleChat();
-    const session = uuid();
-    const read = await world.say(`[[before:Let me call someone.]]${ask}`, { session_id: session });
-    expect(read).toMatchObject({ isDone: true, text: "Let me call someone.\n\nOne moment." });
-    expect(read.events).toEqual([
-      { name: "state", data: { ...byGrace, state: "waiting", person: null, reason: "asked" } },
-    ]);
-    const [sent, ...others] = world.server.mockLlm.requests;
-    expect(others).toEqual([]);
-    expect(sent?.body["tools"]).toMatchObject([{ function: { name: "ask_for_a_person" } }]);
-    expect((await world.transcript(session)).at(-1)).toBe("companion: Let me call someone.\n\nOne moment.");
-    // What the visitor writes meanwhile waits, too.
-    expect(await world.sayPlainly("And now?", { session_id: session })).toMatchObject({ text: "One moment." });
-  });
+  test.each(["chat", "responses"])(
+    "ends the reply with the server's words, and the conversation waits for a person (%s)",
+    async (api) => {
+      await using world = await openPeopleChat({}, { environment: { COMPANIOND_LLM_API: api } });
+      const session = uuid();
+      const read = await world.say(`[[before:Let me call someone.]]${ask}`, { session_id: session });
+      expect(read).toMatchObject({ isDone: true, text: "Let me call someone.\n\nOne moment." });
+      expect(read.events).toEqual([
+        { name: "state", data: { ...byGrace, state: "waiting", person: null, reason: "asked" } },
+      ]);
+      const [sent, ...others] = world.server.mockLlm.requests;
+      expect(others).toEqual([]);
+      const name = "ask_for_a_person";
+      expect(sent?.body["tools"]).toMatchObject([api === "chat" ? { function: { name } } : { name }]);
+      expect((await world.transcript(session)).at(-1)).toBe("companion: Let me call someone.\n\nOne moment.");
+      // What the visitor writes meanwhile waits, too.
+      expect(await world.sayPlainly("And now?", { session_id: session })).toMatchObject({ text: "One moment." });
+    },
+  );
 
   test("is beside other tools, whose calls in the same breath are not made", async () => {
     await using world = await openPeopleChat();
@@ -258,6 +305,24 @@ describe("a model's tool for a person", () => {
     await world.say("five", { session_id: uuid() });
     expect(server.mockLlm.requests.at(-1)?.body["tools"]).toHaveLength(1);
   });
+});
+
+test("a companion without handoff asks the store nothing of it", async () => {
+  await using world = await openPeopleChat();
+  const { server } = world;
+  const handoffs = server.services.store.handoffs as { find: HandoffStore["find"] };
+  const { find } = handoffs;
+  let asked = 0;
+  handoffs.find = (key) => {
+    asked++;
+    return find(key);
+  };
+  const plain = await server.createCompanion();
+  const response = await sendChat(server.url, plain.embedToken, { ...newMessage(), events: true });
+  expect((await readEvents(response)).raw).toEndWith('data: {"text":"hello"}\n\ndata: [DONE]\n\n');
+  expect(asked).toBe(0);
+  await world.say("hello", { session_id: uuid() });
+  expect(asked).toBeGreaterThan(0);
 });
 
 test("where nothing is found a person is offered, to who reads events, and then the visitor may ask", async () => {

@@ -27,7 +27,7 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
   action: t.String({
     description:
       "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
-      "`key.create`, `.revoke`, `.replace`, and `.expire` for one that gets an end when its creator is replaced; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+      "`key.create`, `.revoke`, `.replace`, and `.expire` for one that gets an end when its creator is replaced; `conversation.delete`, `.note`, and of people who step in `.ask`, `.miss`, `.reserve`, `.take`, `.release`, `.close`, `.update`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
       "`member.create`, `.join`, `.update`, `.delete`; " +
       "`voice_agent.grant`, `.revoke`; " +
       "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",

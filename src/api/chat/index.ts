@@ -93,7 +93,7 @@ export async function streamReply(
     const stream = new EventStream(request.signal, services.heartbeats, hasEvents);
     const answered = respondWithTurn(makeTurn(null), stream, set, context);
     if (people === null) return answered;
-    return await answered.catch((failure: unknown) => addHeaders(people.answerFailure(failure), set));
+    return addHeaders(await answered.catch((failure: unknown) => people.answerFailure(failure)), set);
   }
   const sources = hasEvents ? toldSources(companion) : null;
   const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0, sources } as const;

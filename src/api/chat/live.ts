@@ -6,12 +6,13 @@ import { stateMark } from "../../core/people/live-channel.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
-import { type Handoff, reachMs } from "../../domain/handoff.ts";
+import { isOutside, reachMs, stateConflict, toVisitorState } from "../../domain/handoff.ts";
 import { unverified } from "../../domain/visitor.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { asksJson, frameEvent, LiveStream } from "../../http/live-stream.ts";
+import { toWireState } from "../../http/named-events.ts";
 import { contextOf } from "../../http/request-context.ts";
-import { toWireLiveMessage, toWireState } from "../../http/schemas/live.ts";
+import { toWireLiveMessage } from "../../http/schemas/live.ts";
 import { openResponse, whileSilent } from "../../http/stream-response.ts";
 import { toUuid } from "../../lib/ids.ts";
 
@@ -38,7 +39,7 @@ export function noConversation(): AppError {
 /** Throws `conflict` where people have nothing to do with it. */
 export function requirePeople({ handoff }: Companion, found: LiveConversation | null): void {
   if (handoff !== null || (found?.handoff?.status ?? null) !== null) return;
-  throw new AppError("conflict", "No person can be reached here: the companion has no handoff.");
+  throw stateConflict("No person can be reached here: the companion has no `handoff`.", found?.handoff ?? null);
 }
 
 /** Throws `not_found` for ids that cannot be any conversation's. `visitorId`: a verified visitor's; null for others. */
@@ -70,12 +71,10 @@ function firstSeq({ handoff, newestSeq }: LiveConversation, { isVerified }: Live
   const asked = Math.min(after, newestSeq);
   if (isVerified) return asked;
   const returnedAtMs = handoff?.returnedAtMs ?? null;
-  const isOut = handoff !== null && handoff.state !== "companion";
-  const isReached = isOut || (returnedAtMs !== null && nowMs - returnedAtMs <= reachMs);
+  const isReached = isOutside(handoff) || (returnedAtMs !== null && nowMs - returnedAtMs <= reachMs);
   return isReached && handoff !== null ? Math.max(asked, Math.min(handoff.reachSeq, newestSeq)) : newestSeq;
 }
 
-const isWithCompanion = (handoff: Handoff | null) => (handoff?.state ?? "companion") === "companion";
 const staysOpen = ({ companion }: LiveCall) => companion.handoff?.mode === "any";
 
 /** What would begin now would be ended at once. */
@@ -116,7 +115,7 @@ async function openStream(services: Services, call: LiveCall, after: number): Pr
     const { opened, start } = listening;
     const afterSeq = firstSeq(opened, call, after, clock.nowMs());
     const stays = staysOpen(call);
-    if (!stays && isWithCompanion(opened.handoff) && opened.newestSeq <= afterSeq) {
+    if (!stays && !isOutside(opened.handoff) && opened.newestSeq <= afterSeq) {
       stream.drop();
       close();
       return undefined;
@@ -149,7 +148,7 @@ const endComments: Readonly<Record<LiveEnd, string | null>> = {
 function sendEvent(stream: LiveStream, event: LiveEvent, companionName: string): Promise<void> | undefined {
   switch (event.type) {
     case "state":
-      return stream.send(frameEvent("state", toWireState(event.handoff, companionName)));
+      return stream.send(frameEvent("state", toWireState(toVisitorState(event.handoff, companionName))));
     case "message":
       return stream.send(frameEvent("message", toWireLiveMessage(event.message, companionName), event.message.seq));
     case "typing":
@@ -174,7 +173,7 @@ async function answerPoll(services: Services, call: LiveCall, after: number, wai
       newestSeq > afterSeq ? await store.handoffs.listLive(conversationId, afterSeq, pageSize) : { messages: [] };
     live.notePoll(conversationId, stateMark(handoff));
     return {
-      state: toWireState(handoff, companion.name),
+      state: toWireState(toVisitorState(handoff, companion.name)),
       data: messages.map((message) => toWireLiveMessage(message, companion.name)),
       cursor: messages.at(-1)?.seq ?? afterSeq,
     };
@@ -210,7 +209,7 @@ async function waitForNews(services: Services, call: LiveCall, after: number, wa
     const stays = staysOpen(call);
     const afterSeq = firstSeq(opened, call, after, clock.nowMs());
     const hasNews = opened.newestSeq > afterSeq || (lastMark !== null && lastMark !== mark);
-    if (hasNews || (isWithCompanion(opened.handoff) && !stays)) return;
+    if (hasNews || (!isOutside(opened.handoff) && !stays)) return;
     await start({ afterSeq, stays, isSilent: true, right });
     const event = await whileSilent(contextOf(request, ids), news.promise);
     if (event?.type !== "end") return;

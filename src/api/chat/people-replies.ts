@@ -6,6 +6,7 @@ import type { KeptMessage } from "../../core/turns/conversation-keeper.ts";
 import { PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { KeptForPeople, type NamedStart, type TurnStart } from "../../core/turns/turn-start.ts";
+import { AppError } from "../../domain/errors.ts";
 import { isOutside, toVisitorState } from "../../domain/handoff.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
@@ -66,10 +67,17 @@ export class PeopleReplies {
     return this.#respond(kept ?? { handoff, texts: [] });
   }
 
-  /** What a message without a name is answered with that was kept during its turn. Throws other failures. */
-  answerFailure(failure: unknown): Response {
-    if (failure instanceof KeptForPeople) return this.#respond(failure.kept);
-    throw failure;
+  /** Answers a message without a name that was kept during its turn, as `keepRefused` others. */
+  async answerFailure(failure: unknown): Promise<Response> {
+    return failure instanceof KeptForPeople ? this.#respond(failure.kept) : await this.keepRefused(failure);
+  }
+
+  /** Whoever takes a conversation waits in its queue: what it refuses meanwhile is theirs. Rejects with other failures. */
+  async keepRefused(failure: unknown): Promise<Response> {
+    const isRefused = failure instanceof AppError && failure.code === "rate_limited";
+    const kept = isRefused ? await this.keep() : null;
+    if (kept === null) throw failure;
+    return kept;
   }
 
   /** Once: a solution is good for one message, whatever becomes of it. */

@@ -68,7 +68,8 @@ async function answerOrRun(
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
     const turn = makeTurn({ messageId: call.messageId, repeats: stored?.repeats ?? null, text: reply.text });
-    return await respondWithReply(services, reply, call, request, { run: (first) => reply.run(turn, first) });
+    const answered = respondWithReply(services, reply, call, request, { run: (first) => reply.run(turn, first) });
+    return await (people === null ? answered : answered.catch((failure: unknown) => people.keepRefused(failure)));
   }
   if (stored?.reply === null) throw wasCancelled();
   return watched(services, await respondWhereItIs(services, where, call, request), request, right);

@@ -7,11 +7,10 @@ import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { readerQuery, readingPersonId } from "../../http/acting-person.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { ConversationRows } from "../../http/conversation-rows.ts";
 import { uuidQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { ConversationObject } from "../../http/schemas/conversation.ts";
+import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
 import { toUuid } from "../../lib/ids.ts";
@@ -95,10 +94,12 @@ export const conversationRoutes: readonly Route[] = [
     document: () => ({
       responses: { 204: { description: "Deleted." } },
     }),
-    async handle({ services: { store }, principal, params, writeContext }) {
+    async handle({ services: { store, live }, principal, params, writeContext }) {
       const id = readId(params.id, "conversation");
-      const isDeleted = await store.conversations.delete(principal.account.id, id, writeContext());
+      const accountId = principal.account.id;
+      const isDeleted = await store.conversations.delete(accountId, id, writeContext());
       if (!isDeleted) throw missing("conversation");
+      live.noteChanged({ accountId, conversationId: id });
     },
   }),
   route({
@@ -135,6 +136,7 @@ export const conversationRoutes: readonly Route[] = [
       const event = await makeErasedEvent(services, { accountId, companionId }, params.sub, context);
       const isKnown = await store.conversations.eraseVisitors(accountId, companionId, known, context, event);
       if (!isKnown) throw missing("companion");
+      services.live.noteErased(companionId);
     },
   }),
   ...teamRoutes,

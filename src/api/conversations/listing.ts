@@ -5,9 +5,9 @@ import { invalidFields } from "../../domain/errors.ts";
 import { conversationStatuses, maxTagLength } from "../../domain/handoff.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { readerQuery, readingPersonId } from "../../http/acting-person.ts";
-import { ConversationRows } from "../../http/conversation-rows.ts";
 import { collectList, updatedPageQuery } from "../../http/paging.ts";
 import { type QueryValues, rangeQuery, uuidQuery, valueQuery } from "../../http/query.ts";
+import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { OneOf, Text } from "../../http/schemas/schema.ts";
 
 /** Longer texts would only cost time. */

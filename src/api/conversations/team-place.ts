@@ -40,7 +40,8 @@ export async function openConversation(
 
 /** Throws `conflict` where people cannot step in. */
 export function requirePeople({ companion, handoff }: OpenedConversation): void {
-  if (companion.handoff !== null || (handoff?.status ?? null) !== null) return;
+  // Asked for or not: whoever left a contact is written to.
+  if (companion.handoff !== null || handoff?.isAsked || (handoff?.status ?? null) !== null) return;
   throw stateConflict("Set the companion's `handoff` first: people cannot step into its conversations.", handoff);
 }
 
@@ -76,7 +77,7 @@ function findReach(
   { id, visitorId }: Conversation,
   messages: readonly Message[],
 ): Reach {
-  if (live?.isReached(id)) return "live";
+  if (live.isReached(id)) return "live";
   if (isVerifiedId(visitorId)) return "next_message";
   const lastWord = messages.findLast(({ role }) => role === "user");
   const isGone = lastWord !== undefined && lastWord.createdAt < clock.nowMs() - reachMs;

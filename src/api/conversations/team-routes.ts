@@ -111,7 +111,7 @@ export const teamRoutes: readonly Route[] = [
       const opened = await openConversation(services, caller.principal, params.id);
       const { typing, as } = await readBody();
       const { person, conversationId, companion } = await toPlace(caller, opened, as);
-      services.live?.noteTyping({
+      services.live.noteTyping({
         ...{ accountId: companion.accountId, companionId: companion.id, conversationId, isTyping: typing },
         ...{ by: "person", personId: person.id, name: person.name },
       });

@@ -3,8 +3,8 @@ import type { Services } from "../../core/dependencies.ts";
 import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
 import type { Conversation } from "../../domain/conversation.ts";
 import type { Handoff } from "../../domain/handoff.ts";
-import { ConversationRows } from "../../http/conversation-rows.ts";
 import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
+import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
 import { toWirePresence, toWireTyping } from "./responses.ts";
 

@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Presence } from "../../contracts/store/store.ts";
 import type { Typing } from "../../core/people/live.ts";
 import { makeConversationFields, PersonObject } from "../../http/schemas/conversation.ts";
+import { wholeStream } from "../../http/schemas/live.ts";
 import { MessageObject } from "../../http/schemas/message.ts";
 import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { later } from "../../lib/later.ts";
@@ -42,6 +43,7 @@ export const InboxEventData = later(() =>
         },
         { $id: "InboxPresence" },
       ),
+      wholeStream(),
     ],
     { $id: "InboxEvent", description: "The `data` of `event: conversation`, `event: typing` or `event: presence`." },
   ),

@@ -148,8 +148,8 @@ export async function removeMember(
   if (memberId === account.id) throw ownSignIn("cannot be removed");
   const check: MemberCheck = (member) => requireReach(principal, member);
   if (!(await services.store.members.remove(account.id, memberId, context, check))) throw missing("member");
-  await services.people?.releaseAll({ personId: memberId });
-  services.live?.notePresence(account.id);
+  await services.people.releaseAll({ personId: memberId });
+  services.live.notePresence(account.id);
 }
 
 /** Of another account, or out of the caller's own reach: the same fault. */

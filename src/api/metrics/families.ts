@@ -130,7 +130,7 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "Searches that were made by words alone, because the provider of embeddings failed or was late.",
       measurements.knowledgeFallbacks,
     ),
-    histograms("companiond_handoff_wait_seconds", "From the ask for a person until somebody took the conversation.", [
+    histograms("companiond_handoff_wait_seconds", "From the ask for a person until someone took the conversation.", [
       [{}, measurements.handoffWaitSeconds],
     ]),
     histograms("companiond_event_loop_lag_seconds", "How late timers fire.", [[{}, measurements.eventLoopLagSeconds]]),

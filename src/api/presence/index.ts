@@ -53,7 +53,7 @@ export const presenceRoutes: readonly Route[] = [
       const untilMs = forSeconds === null || !isAvailable ? null : clock.nowMs() + forSeconds * 1000;
       const presence = { person, companionIds: null, isAvailable, seenAtMs: null, untilMs };
       await store.handoffs.setPresence(principal.account.id, presence);
-      live?.notePresence(principal.account.id);
+      live.notePresence(principal.account.id);
       return { available: isAvailable, until: untilMs === null ? null : toRfc3339(untilMs) };
     },
   }),

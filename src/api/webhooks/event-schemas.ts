@@ -111,7 +111,7 @@ const dataOf: Readonly<Record<EventType, () => TProperties>> = {
     ...ofConversation(),
     person: person(),
     from: person(),
-    until: deadline("When it is the companion's again if nobody writes."),
+    until: deadline("When it is the companion's again if no one writes."),
   }),
   "handoff.released": () => ({
     ...ofConversation(),

@@ -69,7 +69,8 @@ export interface ConversationStore {
   /**
    * By creation, or with `updatedSinceMs` by last change. With `q` or `updatedSinceMs` a page may have fewer than `limit`
    * items, or none, although more follow: it returns what it has found after a bounded amount of reading. So it does with
-   * what is about people.
+   * what is about people, which is in the order in which conversations were first stored unless `updatedSinceMs` is given:
+   * where turns of several began at the same time, another one than that of creation.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /**

@@ -182,14 +182,14 @@ export interface HandoffStore {
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
   listNotes(conversationId: string): Promise<ConversationNote[]>;
-  /** Never goes back. Not audited. */
+  /** Never goes back, nor beyond the newest. False if nothing changed. Not audited. */
   markRead(accountId: string, conversationId: string, personId: string, seq: number): Promise<boolean>;
-  /** Never goes back. */
+  /** The same for the visitor. False without a record. */
   markSeen(key: ConversationKey, seq: number): Promise<boolean>;
-  /** Visitors' messages beyond what the person has read, by conversation; only of those with a status. */
+  /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
   countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
-  /** Sets the switch of a member, or how long a key's person is present. */
+  /** Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. */
   setPresence(accountId: string, presence: Presence): Promise<void>;
   /** Notes that the dashboards of these members have a stream. One commit. */
   recordSeen(personIds: readonly string[], atMs: number): Promise<void>;

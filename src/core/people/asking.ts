@@ -1,7 +1,7 @@
 /** What becomes of a conversation when a person is asked for, offered, or no longer wanted. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import type { NewEvent } from "../../contracts/store/store.ts";
-import { type Handoff, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
+import { type Handoff, isOutside, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
 import {
   auditOf,
   type Deciding,
@@ -18,12 +18,15 @@ import {
 export interface Ask {
   readonly isAvailable: boolean;
   readonly sealedReason: string | null;
+  /** What is known of a verified visitor, whose conversation may begin with this. */
+  readonly sealedVisitor: string | null;
   /** The id of the conversation, if it begins with this. */
   readonly newId: string;
 }
 
 /** A repeated ask changes nothing. Where no one is available the state stays, and the ask counts as missed immediately. */
-export function decideAsk(on: DecidedOn, by: Deciding, ask: Ask): HandoffChange | null {
+export function decideAsk(given: DecidedOn, by: Deciding, ask: Ask): HandoffChange | null {
+  const on = { ...given, sealedVisitor: ask.sealedVisitor ?? given.sealedVisitor };
   const { handoff } = on;
   if (handoff !== null && handoff.state !== "companion") return null;
   const { companion, actor } = by;
@@ -137,11 +140,7 @@ export function comeBack(
   return {
     fields: returnFields(reason, by.nowMs),
     events: [lineOf(by, reason === "closed" ? "closed" : "released")],
-    audit: auditOf(by, reason === "closed" ? "close" : "release", { reason }),
+    audit: auditOf(by, "release", { reason }),
     told: [releasedEvent(on, by, reason)],
   };
-}
-
-export function isOutside(handoff: Handoff | null): handoff is Handoff {
-  return handoff !== null && handoff.state !== "companion";
 }

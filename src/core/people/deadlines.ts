@@ -39,7 +39,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
 
   function arm(delayMs: number): void {
     if (isStopped) return;
-    const atMs = clock.nowMs() + delayMs;
+    const atMs = performance.now() + delayMs;
     if (timer !== null && atMs >= armedForMs) return;
     if (timer !== null) clearTimeout(timer);
     armedForMs = atMs;
@@ -65,7 +65,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     if (clock.monotonicMs() - strayAtMs >= strayEachMs) await releaseStray();
     const nextMs = await store.handoffs.findNextDue();
     if (nextMs !== null) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
-    else if (services.announcements?.isShared) arm(whileNoneMs);
+    else if (services.announcements.isShared) arm(whileNoneMs);
   }
 
   /** Whether there may be more. */

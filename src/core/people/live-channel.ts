@@ -1,7 +1,7 @@
 /** A conversation with listeners here: what is new is read once for all of them, and each gets every message once. */
 import type { HandoffStore, LiveConversation, LiveMessage } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
-import type { Handoff } from "../../domain/handoff.ts";
+import { type Handoff, isOutside } from "../../domain/handoff.ts";
 import type { LiveEnd, LiveEvent, LiveListener } from "./live.ts";
 
 type ListeningStore = Pick<HandoffStore, "findLive" | "listLive">;
@@ -19,8 +19,6 @@ export function stateMark(handoff: Handoff | null): string {
   const { state, reason, person, sinceMs } = handoff;
   return `${state} ${reason} ${person?.id ?? ""} ${sinceMs}`;
 }
-
-const isWithCompanion = (handoff: Handoff | null) => handoff === null || handoff.state === "companion";
 
 /** One listener's progress. */
 export class Subscriber {
@@ -134,7 +132,7 @@ export class LiveChannel {
     this.opened = found;
     this.conversationId = found.conversationId;
     // Whoever takes a conversation is named before what they write; who leaves it, after that.
-    if (!isWithCompanion(found.handoff)) this.#sendState(this.subscribers);
+    if (isOutside(found.handoff)) this.#sendState(this.subscribers);
     await this.#readMessages(found);
     this.#sendState(this.subscribers);
   }
@@ -161,7 +159,7 @@ export class LiveChannel {
     for (const subscriber of subscribers) {
       if (!subscriber.isLive) continue;
       subscriber.sendState(opened.handoff);
-      if (isWithCompanion(opened.handoff) && !subscriber.stays) subscriber.end("over");
+      if (!isOutside(opened.handoff) && !subscriber.stays) subscriber.end("over");
     }
   }
 }

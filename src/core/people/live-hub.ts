@@ -68,7 +68,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     if (kind === "changed") {
       channels.noteChanged(other);
       inbox.send(one, { type: "changed", conversationId: other });
-    } else if (kind === "erased") channels.noteErased(one);
+    } else if (kind === "erased") noteErasedHere(one || null);
     else if (kind === "presence") inbox.send(one, { type: "presence" });
     else if (kind === "reached") reached.note(one);
     else if (kind === "typing") noteTypingHere(JSON.parse(text.slice("typing ".length)) as Typing);
@@ -78,6 +78,12 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     if (received === "may_have_missed") mayHaveMissed = true;
     else receive(received.text);
   });
+
+  function noteErasedHere(companionId: string | null): void {
+    // Which they were is not known: the next tick finds it out.
+    if (companionId === null) mayHaveMissed = true;
+    else channels.noteErased(companionId);
+  }
 
   function noteTypingHere(typing: Typing): void {
     if (channels.find(typing.conversationId) === undefined && !inbox.has(typing.accountId)) return;
@@ -195,13 +201,14 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
 
   return {
     noteChanged({ accountId, conversationId, key }) {
-      channels.noteChangedKey(key);
+      if (key === undefined) channels.noteChanged(conversationId);
+      else channels.noteChangedKey(key);
       inbox.send(accountId, { type: "changed", conversationId });
       announce(`changed ${accountId} ${conversationId}`);
     },
     noteErased(companionId) {
-      channels.noteErased(companionId);
-      announce(`erased ${companionId}`);
+      noteErasedHere(companionId);
+      announce(`erased ${companionId ?? ""}`);
     },
     noteTyping(typing) {
       noteTypingHere(typing);

@@ -26,9 +26,10 @@ export type InboxEvent =
 
 export interface ConversationChange {
   readonly accountId: string;
-  readonly companionId: string;
   readonly conversationId: string;
-  readonly key: ConversationKey;
+  readonly companionId?: string;
+  /** Where it is known. Of one that was given to another visitor: what it was before. */
+  readonly key?: ConversationKey;
 }
 
 export interface Typing {
@@ -81,8 +82,8 @@ export interface LiveSlot {
 export interface LiveHub {
   /** Call it after each commit that changes the conversation or adds to it, at any instance. Cheap where nobody listens. */
   noteChanged(change: ConversationChange): void;
-  /** Conversations of the companion were erased: listeners of one of them get nothing more. */
-  noteErased(companionId: string): void;
+  /** Conversations of the companion, or of any with null, were erased: listeners of one of them get nothing more. */
+  noteErased(companionId: string | null): void;
   noteTyping(typing: Typing): void;
   notePresence(accountId: string): void;
   /** Whether a listener or poll of the visitor was here, or at another instance, within the last 30 s. */

@@ -51,7 +51,7 @@ export class Revisions {
 
   constructor(services: PeopleServices) {
     this.#services = services;
-    services.announcements?.onReceived((received) => {
+    services.announcements.onReceived((received) => {
       if (received === "may_have_missed" || !received.text.startsWith(takenPrefix)) return;
       this.#notifyTaken(received.text.slice(takenPrefix.length));
     });
@@ -88,7 +88,7 @@ export class Revisions {
 
   #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
     const { live, announcements, measurements } = this.#services;
-    live?.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
+    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
     if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
     if (handoff?.state !== "person" || before?.state === "person") return;
     if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {
@@ -96,7 +96,7 @@ export class Revisions {
     }
     const queueKey = queueKeyOf(key);
     this.#notifyTaken(queueKey);
-    if (announcements?.isShared) announcements.send(takenPrefix + queueKey);
+    if (announcements.isShared) announcements.send(takenPrefix + queueKey);
   }
 
   #notifyTaken(queueKey: string): void {

@@ -1,7 +1,7 @@
 /** What becomes of a conversation when somebody of the team takes it, gives it back, or works on it. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
-import { type ConversationStatus, type Handoff, type Person, stateConflict } from "../../domain/handoff.ts";
-import { comeBack, isOutside, missAsk } from "./asking.ts";
+import { type ConversationStatus, type Handoff, isOutside, type Person, stateConflict } from "../../domain/handoff.ts";
+import { comeBack, missAsk } from "./asking.ts";
 import {
   auditOf,
   type Deciding,
@@ -150,7 +150,7 @@ export function decideUpdate(on: DecidedOn, by: Deciding, update: Update): Hando
   const change: HandoffChange = {
     fields,
     events: [...(isAssigned ? [lineOf(by, "assigned")] : []), ...(isTagged ? [lineOf(by, "tagged")] : [])],
-    audit: auditOf(by, "update", { changed: changed.join(", ") }),
+    audit: auditOf(by, isClosing || isOver ? "close" : "update", { changed: changed.join(", ") }),
     told: [updatedEvent(on, by, fields)],
   };
   return isClosing || isOver ? closing(on, by, change) : change;

@@ -23,8 +23,6 @@ import { decideSay } from "./writing.ts";
 type TeamSide = Pick<People, "take" | "release" | "say" | "update" | "releaseAll">;
 
 const pageLimit = 100;
-/** Of messages since `after`: a client that is further behind reads the conversation. */
-const maxPages = 5;
 
 export function createTeamSide(services: PeopleServices, revisions: Revisions): TeamSide {
   const { store, clock, ids } = services;
@@ -34,10 +32,10 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     ...{ companion, actor: { type: "person", person }, context },
   });
 
-  /** Of a further change of the same request: its audit entry is another one, and its response is stored once. */
+  /** Of a further change of the same request, with an audit entry of its own. */
   function furtherOf(place: TeamPlace): Revision {
-    const { idempotent: _, ...context } = place.context;
-    return { ...revisionOf(place), context: { ...context, nowMs: clock.nowMs(), auditId: ids.uuid() } };
+    const context = { ...place.context, nowMs: clock.nowMs(), auditId: ids.uuid() };
+    return { ...revisionOf(place), context };
   }
 
   /** Rejects with `not_found` if there is no such conversation. */
@@ -97,7 +95,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   async function readColleagues({ conversationId, person }: TeamPlace, afterSeq: number) {
     const messages: object[] = [];
     let seq = afterSeq;
-    for (let page = 0; page < maxPages; page++) {
+    for (;;) {
       const read = await store.handoffs.listLive(conversationId, seq, pageLimit);
       for (const { seq: at, message, author } of read.messages) {
         if (author === null || author.id === person.id) continue;
@@ -106,7 +104,8 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
         messages.push({ ...wire, created_at: toRfc3339(message.createdAt) });
       }
       seq = read.messages.at(-1)?.seq ?? read.newestSeq;
-      if (read.messages.length === 0 || seq >= read.newestSeq) break;
+      // A page of them is enough to refuse, and for the client to read on.
+      if (messages.length > 0 || seq >= read.newestSeq) break;
     }
     return { messages, seq };
   }

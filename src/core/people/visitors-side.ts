@@ -1,7 +1,7 @@
 /** What visitors and the model do with a conversation that people may step into. */
 import type { Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
-import type { Person } from "../../domain/handoff.ts";
+import { isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
@@ -31,10 +31,11 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     const { companion } = place;
     const availability = await findAvailability(services, companion);
     const sealedReason = reason === null ? null : await sealing.seal(sealedReasonName(companion.id), reason);
+    const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const newId = ids.uuid();
     const { isAvailable } = availability;
     const revised = await revisions.run({ ...revisionOf(place, by), newConversationId: newId }, (on, deciding) =>
-      decideAsk(on, deciding, { isAvailable, sealedReason, newId }),
+      decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId }),
     );
     // Erased since the request came: nothing of it is kept.
     const { state, untilMs } = revised?.handoff ?? { state: "companion", untilMs: null };
@@ -50,12 +51,12 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
   ): Promise<KeptForPerson | null> {
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
-    let isOutside = false;
+    let isPeoples = false;
     const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
-      isOutside = on.handoff !== null && on.handoff.state !== "companion";
+      isPeoples = isOutside(on.handoff);
       return decideKeep(on, deciding, sent);
     });
-    if (revised?.handoff == null || revised.seq === null || !isOutside) return null;
+    if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;
     return { handoff: revised.handoff, seq: revised.seq, texts: isPlain ? await readPlain(revised) : [] };
   }
 
@@ -95,16 +96,17 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     },
 
     async noteTurn({ companion, key }) {
-      const handoff = await store.handoffs.find(key);
-      if (handoff === null) return null;
-      if (handoff.reserved !== null) {
+      const found = await store.handoffs.findLive(key);
+      const handoff = found?.handoff ?? null;
+      // In plain talk there are listeners only where a person may take it at any time.
+      if (found === null || (handoff === null && companion.handoff?.mode !== "any")) return handoff;
+      if (handoff !== null && handoff.reserved !== null) {
         const isPresent = await isPersonPresent(services, companion.accountId, handoff.reserved);
         const finish: Revision = { place: { key }, companion, actor: { type: "server" } };
         const revised = await revisions.run(finish, (on, by) => decideFinish(on, by, isPresent));
         if (revised?.hasChanged) return revised.handoff;
       }
-      const { accountId, id: companionId } = companion;
-      services.live?.noteChanged({ accountId, companionId, conversationId: handoff.conversationId, key });
+      services.live.noteChanged({ ...found, key });
       return handoff;
     },
   };

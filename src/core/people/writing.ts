@@ -2,9 +2,8 @@
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import { type Message, textParts, uncounted } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
+import { isOutside, maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
 import { secondsToMidnight, toUtcDay } from "../../lib/clock.ts";
-import { isOutside } from "./asking.ts";
 import { type Deciding, eventOf, idleUntil, toEventPerson } from "./change.ts";
 
 export interface Written {
@@ -75,7 +74,7 @@ function requireWritable({ handoff }: DecidedOn, { companion }: Deciding, person
   if (handoff?.state === "person" && handoff.person?.id === person.id) return;
   // Nothing can be taken there: the visitor who left a contact is written to, and the companion goes on.
   if (companion.handoff === null && handoff !== null && (handoff.isAsked || handoff.status !== null)) return;
-  throw stateConflict("Somebody else has changed who has this conversation. Take it again.", handoff);
+  throw stateConflict("This conversation is not yours any more. Take it again.", handoff);
 }
 
 function toMessage({ id, text }: Written, role: Message["role"], createdAt: number): Message {

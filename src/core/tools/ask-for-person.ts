@@ -9,8 +9,8 @@ export const offeredPerson: OfferedTool = {
   name: personTool,
   description:
     "Asks a person of the team to take over this conversation. Call it when the visitor wants to talk to a person, or needs " +
-    "something that you cannot do and a person could. Your reply ends with the call: the server tells the visitor whether " +
-    "somebody comes.",
+    "something that you cannot do and a person could. Your reply ends with the call: the server adds whether someone " +
+    "comes.",
   parameters: {
     type: "object",
     properties: { reason: { type: "string", description: "Why, in one sentence, for the team." } },

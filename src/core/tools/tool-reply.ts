@@ -14,7 +14,7 @@ import {
 import { noTokens } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import { type AskedReply, mayAskForPerson } from "../turns/admission.ts";
+import type { AskedReply } from "../turns/admission.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
 import { type CallKeeper, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
@@ -44,7 +44,7 @@ export async function openToolReply(
   const hasTools = companion.toolCount > 0 || decision !== undefined;
   const tools = hasTools ? await services.toolbox.open(companion, caller, requestId) : [];
   const offered = tools.map((tool) => tool.offered);
-  if (mayAskForPerson(start)) offered.splice(maxOffered - 1, 1, offeredPerson);
+  if (start.keeper.people?.mayModelAsk) offered.splice(maxOffered - 1, 1, offeredPerson);
   if (offered.length === 0 && decision === undefined) return asked;
   return new ToolReply(services, start, asked, { tools, offered }, readers);
 }
@@ -119,7 +119,7 @@ class ToolReply implements ReplySource {
   }
 
   #findAsk(calls: readonly AskedCall[]) {
-    if (this.start.keeper.people === undefined) return null;
+    if (!this.start.keeper.people?.mayModelAsk) return null;
     return calls.map(readAsk).find((ask) => ask !== null) ?? null;
   }
 

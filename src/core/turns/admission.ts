@@ -9,7 +9,6 @@ import type { Answerer } from "../../domain/usage.ts";
 import { secondsToNextMonth } from "../../lib/clock.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import type { ToolReaders, ToolServices } from "../tools/tool-reply.ts";
 import { countsAgain } from "./conversation-keeper.ts";
 import { type CallServices, ReplyCalls } from "./reply-calls.ts";
 import { type ReplySource, RunsElsewhere, type TurnOutcome, type TurnStart } from "./turn-start.ts";
@@ -92,23 +91,9 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
-/** Whether the companion's model may ask for a person. */
-export function mayAskForPerson({ companion, keeper }: Pick<TurnStart, "companion" | "keeper">): boolean {
-  return keeper.people !== undefined && companion.handoff?.ask.includes("model") === true;
-}
-
-/** Where the turn's reply comes from. `readers`: what tools tell them, and how a turn is ended for them. */
-export async function chooseSource(
-  services: ToolServices,
-  start: TurnStart,
-  asked: AskedReply,
-  readers: ToolReaders,
-): Promise<ReplySource> {
-  const { companion, caller, decision } = start;
-  const hasTools = companion.toolCount > 0 || mayAskForPerson(start);
-  if (decision === undefined && !(caller !== undefined && hasTools)) return asked;
-  const { openToolReply } = await import("../tools/tool-reply.ts");
-  return await openToolReply(services, start, asked, readers);
+export function mayUseTools({ companion, caller, decision, keeper }: TurnStart): boolean {
+  const hasTools = companion.toolCount > 0 || keeper.people?.mayModelAsk === true;
+  return decision !== undefined || (caller !== undefined && hasTools);
 }
 
 /**

@@ -29,6 +29,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   /** What the model asks for a person for; null if it does not. */
   #ask: { readonly reason: string | null } | null = null;
   #isNoted = false;
+  /** Of the message, once people have it. */
+  #kept: KeptForPeople | null = null;
 
   constructor(services: KeeperServices, place: VisitorPlace, message: PeopleKeptMessage, hasEvents: boolean) {
     super(services, place.companion, place.key, message);
@@ -36,6 +38,10 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     this.#place = place;
     this.#message = message;
     this.#hasEvents = hasEvents;
+  }
+
+  get mayModelAsk(): boolean {
+    return this.#place.companion.handoff?.ask.includes("model") === true;
   }
 
   get hasCalls(): boolean {
@@ -65,6 +71,7 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   async keepMessage(): Promise<void> {
+    if (this.#kept !== null) throw this.#kept;
     const { text, named } = this.#message;
     if (text === "") throw stateConflict("A person has this conversation now: nothing is called.", await this.#find());
     await this.#message.spendWork?.();
@@ -73,7 +80,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     const kept = await this.#services.people.keepMessage(this.#place, message);
     if (kept === null) return;
     this.#isNoted = true;
-    throw new KeptForPeople(kept);
+    this.#kept = new KeptForPeople(kept);
+    throw this.#kept;
   }
 
   async answerAsk(reason: string | null): Promise<string> {
@@ -111,7 +119,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   async #look(): Promise<void> {
-    if (this.#stopWatching !== null && isOutside(await this.#find())) this.#stopTurn();
+    // Who only asks for a person meanwhile still reads this reply to its end.
+    if (this.#stopWatching !== null && (await this.#find())?.state === "person") this.#stopTurn();
   }
 
   #stopTurn(): void {
@@ -132,6 +141,6 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   }
 
   #logFailure(error: unknown): void {
-    this.#services.log.error("people not told of a turn", { requestId: this.#place.requestId, error });
+    this.#services.log.error("a turn is not reported to people", { requestId: this.#place.requestId, error });
   }
 }

@@ -47,19 +47,18 @@ export class TurnKnowledge {
     this.reply = isCited ? new CitedReply(sink, { mode, passages: found.passages, sayNothingFound }) : null;
   }
 
-  /** Nothing if the model was given no passages: the same as is told of a stored reply. */
-  listEvents(): SourcesEvent[] {
-    if (this.message === null || this.reply === null) return [];
-    return [{ type: "sources", sources: this.reply.listSources() }];
-  }
-
-  /** Call it once the turn is stored. Never rejects: the reply is whole without it. */
-  async note(): Promise<void> {
+  /**
+   * Call it once the turn is stored. Never rejects: the reply is whole without it. Resolves with what is told of one that is
+   * said to its end: nothing if the model was given no passages, as of a stored reply.
+   */
+  async note(isSaid: boolean): Promise<SourcesEvent[]> {
     try {
       await this.#start.keeper.noteKnowledge?.(this.#toFacts());
     } catch (error) {
       this.#services.log.error("what a turn found is not noted", toLogged(this.#start, error));
     }
+    if (!isSaid || this.message === null || this.reply === null) return [];
+    return [{ type: "sources", sources: this.reply.listSources() }];
   }
 
   #toFacts(): FoundKnowledge {

@@ -144,6 +144,8 @@ export interface TurnKeeper {
 
 /** What a turn has to do with people who may step into its conversation: none begins where they have it. */
 export interface TurnPeople {
+  /** Whether the model is offered to ask for one. */
+  readonly mayModelAsk: boolean;
   /** Whether the turn has done something that is not undone, so that there is a reply even without a word. */
   readonly hasCalls: boolean;
   /** Call it with the ticket in hand where they took the conversation before a word: rejects once the message is theirs. */

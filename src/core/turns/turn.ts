@@ -8,7 +8,7 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { Stop } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { ToolServices } from "../tools/tool-reply.ts";
-import { AskedReply, chooseSource, enterTurn } from "./admission.ts";
+import { AskedReply, enterTurn, mayUseTools } from "./admission.ts";
 import type { FollowedTurn, NamedEvent, TurnEnd, TurnReader } from "./events.ts";
 import {
   countFailedReply,
@@ -128,14 +128,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   async #answer(ticket: TurnTicket): Promise<void> {
     const request = await this.#buildRequest();
     const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-    const source = this.#knowledge?.source ?? (await chooseSource(this.#services, this.#start, asked, this));
+    const fixed = this.#knowledge?.source ?? null;
+    const tools = fixed === null && mayUseTools(this.#start) ? await import("../tools/tool-reply.ts") : null;
+    const source = fixed ?? (await tools?.openToolReply(this.#services, this.#start, asked, this)) ?? asked;
     await asked.admit(source.isCharged);
     await this.#settle(asked, await this.#ask(source, asked));
   }
 
   get #isTakenUnsaid(): boolean {
-    const isUnsaid = this.#firstTextMs === null && this.#start.keeper.people?.hasCalls === false;
-    return isUnsaid && this.#ending?.code === "taken";
+    return this.#ending?.code === "taken" && this.#firstTextMs === null && !this.#start.keeper.people?.hasCalls;
   }
 
   /** Rejects: a message to which nothing was said is theirs who took the conversation meanwhile. */
@@ -225,13 +226,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       asked.ticket.settle();
     }
     const isSaid = end.outcome === "complete" && outcome.isPaused !== true;
-    if (knowledge !== null) {
-      await knowledge.note();
-      if (isSaid) for (const event of knowledge.listEvents()) this.#readers.take(event);
-    }
-    const { people } = this.#start.keeper;
-    for (const event of (await people?.noteStored(isSaid && knowledge?.source != null)) ?? [])
-      this.#readers.take(event);
+    const sources = (await knowledge?.note(isSaid)) ?? [];
+    const changes = (await this.#start.keeper.people?.noteStored(isSaid && knowledge?.source != null)) ?? [];
+    for (const event of [...sources, ...changes]) this.#readers.take(event);
     this.#readers.take(end);
   }
 

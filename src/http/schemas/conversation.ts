@@ -1,6 +1,13 @@
-/** A conversation as the team sees it, in lists and in the inbox's stream: its schema. */
+/** A conversation as the team sees it, in lists and in the inbox's stream: its schema, and the conversion into it. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { CompanionStore } from "../../contracts/store/companions.ts";
+import type { HandoffStore } from "../../contracts/store/handoffs.ts";
+import type { Visitors } from "../../core/visitors/visitors.ts";
+import type { Companion } from "../../domain/companion.ts";
+import type { Conversation } from "../../domain/conversation.ts";
 import { conversationStates, conversationStatuses, type Person } from "../../domain/handoff.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { instant, namedObject } from "./named-object.ts";
 import { AnyObject, Nullable, OneOf } from "./schema.ts";
 
@@ -72,3 +79,73 @@ export const makeConversationFields = () => ({
 
 export const ConversationObject = namedObject("Conversation", makeConversationFields);
 export type WireConversation = Static<typeof ConversationObject>;
+
+// Not `Services`, which pages would compile with the types of this file.
+interface RowServices {
+  readonly store: {
+    readonly companions: Pick<CompanionStore, "find">;
+    readonly handoffs: Pick<HandoffStore, "countUnread">;
+  };
+  readonly visitors: Visitors;
+}
+
+/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: nobody's. */
+export class ConversationRows {
+  readonly #services: RowServices;
+  readonly #accountId: string;
+  readonly #readerId: string | null;
+  readonly #companions = new Map<string, Promise<Companion | null>>();
+
+  constructor(services: RowServices, accountId: string, readerId: string | null) {
+    this.#services = services;
+    this.#accountId = accountId;
+    this.#readerId = readerId;
+  }
+
+  /** In the same order. */
+  async show(conversations: readonly Conversation[]): Promise<WireConversation[]> {
+    const owed = conversations.filter(({ handoff }) => handoff && handoff.status !== null).map(({ id }) => id);
+    const counted = owed.length > 0 && this.#readerId !== null;
+    const unread = counted ? await this.#services.store.handoffs.countUnread(owed, this.#readerId) : null;
+    return await Promise.all(conversations.map((one) => this.#showOne(one, unread?.get(one.id) ?? 0)));
+  }
+
+  /** Whether people can have to do with it. */
+  async hasPeople({ companionId, handoff }: Conversation): Promise<boolean> {
+    if (handoff && (handoff.status !== null || handoff.state !== "companion")) return true;
+    let reading = this.#companions.get(companionId);
+    if (reading === undefined) {
+      reading = this.#services.store.companions.find(this.#accountId, companionId);
+      this.#companions.set(companionId, reading);
+    }
+    const companion = await reading;
+    return companion !== null && (companion.handoff !== null || companion.leads !== null);
+  }
+
+  async #showOne(conversation: Conversation, unread: number): Promise<WireConversation> {
+    const { visitorId, sealedVisitor, handoff } = conversation;
+    const isVerified = isVerifiedId(visitorId);
+    return {
+      id: conversation.id,
+      companion_id: conversation.companionId,
+      session_id: conversation.sessionId,
+      // The id of a verified visitor is the server's own affair.
+      visitor_id: isVerified ? null : visitorId,
+      visitor:
+        isVerified && sealedVisitor !== null ? await this.#services.visitors.open(visitorId, sealedVisitor) : null,
+      message_count: conversation.messageCount,
+      ...((await this.hasPeople(conversation))
+        ? {
+            state: handoff?.state ?? "companion",
+            person: toWirePerson(handoff?.person ?? null),
+            status: handoff?.status ?? null,
+            assignee: handoff?.assigneeId ?? null,
+            tags: [...(handoff?.tags ?? [])],
+            unread: this.#readerId === null ? null : unread,
+          }
+        : {}),
+      created_at: toRfc3339(conversation.createdAt),
+      updated_at: toRfc3339(conversation.updatedAt),
+    };
+  }
+}

@@ -2,31 +2,11 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { LiveMessage as StoredMessage } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
-import { conversationStates, type Handoff, stateReasons } from "../../domain/handoff.ts";
-import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";
+import { ChatState } from "../named-events.ts";
 import { instant, namedObject } from "./named-object.ts";
 import { Nullable, OneOf } from "./schema.ts";
-
-export const LiveStateObject = namedObject(
-  "LiveState",
-  () => ({
-    state: OneOf(conversationStates, {
-      description: "`companion` answers; `waiting`: a person was asked for; `person`: somebody has the conversation.",
-    }),
-    person: Nullable(
-      t.Object(
-        { name: t.String({ description: "As visitors read it.", examples: ["Grace"] }) },
-        { description: "Null outside `person`." },
-      ),
-    ),
-    since: Nullable(instant("When the state became what it is; null where it never changed.")),
-    until: Nullable(instant("The deadline that runs; it moves with each message of a person or to one.")),
-    reason: Nullable(OneOf(stateReasons, { description: "Why it is what it is; null where it never changed." })),
-  }),
-  { description: "Who answers." },
-);
-export type LiveState = Static<typeof LiveStateObject>;
 
 const authorTypes = ["visitor", "companion", "person"] as const;
 
@@ -43,35 +23,28 @@ export const LiveMessageObject = namedObject("LiveMessage", () => ({
 export type LiveMessage = Static<typeof LiveMessageObject>;
 
 export const LivePageObject = namedObject("LivePage", () => ({
-  state: LiveStateObject,
+  state: ChatState,
   data: t.Array(LiveMessageObject, { description: "Messages beyond `after`, oldest first." }),
   cursor: t.Integer({ description: "To be sent as `after` next.", examples: [3] }),
 }));
+
+/** Generated clients that read a whole stream as one text take it for one of its events. */
+export const wholeStream = () => t.String({ description: "The whole stream, for clients that read it as one text." });
 
 /** The data of an event of the stream; see `ChatEvent`. */
 export const LiveEventData = later(() =>
   t.Union(
     [
-      LiveStateObject,
+      ChatState,
       LiveMessageObject,
       t.Object({ typing: t.Boolean() }, { $id: "LiveTyping", description: "Whether a person is typing." }),
+      wholeStream(),
     ],
     { $id: "LiveEvent", description: "The `data` of `event: state`, `event: message` or `event: typing`." },
   ),
 );
 
-/** Null: no record. `companionName` stands for people without a name of their own. */
-export function toWireState(handoff: Handoff | null, companionName: string): LiveState {
-  const { state = "companion", person = null, sinceMs = null, untilMs = null, reason = null } = handoff ?? {};
-  return {
-    state,
-    person: state === "person" ? { name: person?.name ?? companionName } : null,
-    since: toNullableRfc3339(sinceMs),
-    until: toNullableRfc3339(untilMs),
-    reason,
-  };
-}
-
+/** `companionName` stands for people without a name of their own. */
 export function toWireLiveMessage(
   { seq, message, author, clientId }: StoredMessage,
   companionName: string,

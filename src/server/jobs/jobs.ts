@@ -9,7 +9,7 @@ import { watchSteps } from "../../lib/clock.ts";
 
 export type JobServices = Pick<
   Services,
-  "store" | "coordination" | "clock" | "log" | "measurements" | "indexing" | "events"
+  "store" | "coordination" | "clock" | "log" | "measurements" | "indexing" | "events" | "live"
 >;
 
 export interface Jobs {
@@ -86,7 +86,7 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
 export async function runJobs(services: JobServices, isStopped: () => boolean = () => false): Promise<void> {
   const { store, clock, log } = services;
   const jobs: [name: string, step: () => Promise<number>][] = [
-    ["retention", () => store.conversations.deleteExpired(clock.nowMs(), chunk)],
+    ["retention", () => deleteExpired(services)],
     ["tool calls", () => store.toolCalls.deleteOrphans(clock.nowMs() - orphanedAfterMs, chunk)],
     ["idempotency", () => store.idempotency.purge(clock.nowMs(), chunk)],
     ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
@@ -135,4 +135,10 @@ async function repeat(step: () => Promise<number>, isStopped: () => boolean): Pr
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return total;
+}
+
+async function deleteExpired({ store, clock, live }: JobServices): Promise<number> {
+  const deleted = await store.conversations.deleteExpired(clock.nowMs(), chunk);
+  if (deleted > 0) live.noteErased(null);
+  return deleted;
 }

@@ -2,7 +2,7 @@
 import type { ConversationNote, HandoffStore, Presence } from "../../../contracts/store/handoffs.ts";
 import { toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { type HandoffEvent, presentMs } from "../../../domain/handoff.ts";
+import { type HandoffEvent, type Person, presentMs } from "../../../domain/handoff.ts";
 import { pause } from "../../../lib/pause.ts";
 import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
@@ -20,19 +20,26 @@ import {
   type Script,
   type ScriptRunner,
 } from "./script.ts";
-import { createWatched } from "./watched-handoffs.ts";
+import { createWatched, hasLostKey } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
     e.sealed_reason AS "sealedReason"
   FROM handoff_events e WHERE e.conversation_number = $1 ${place} ORDER BY e.number ${direction} LIMIT $2`;
 const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND conversation_number = $1)";
-const presentFields = ["person", "isAvailable", "seenAtMs", "untilMs"] as const;
-type PresenceRow = Omit<Presence, "person" | "companionIds" | "isAvailable"> & {
+interface PresenceRow extends Omit<Presence, "person" | "companionIds" | "isAvailable"> {
   person: string;
   isAvailable: boolean | number;
-};
-const shownPresence = columns<PresenceRow>("p", presentFields);
+  memberName: string | null;
+  companionIds: string | null;
+  ownName: string | null;
+}
+
+// What a member may see and is called is asked each time.
+const shownPresence = `${columns<PresenceRow>("p", ["person", "isAvailable", "seenAtMs", "untilMs"])},
+    (SELECT m.name FROM members m WHERE m.id = p.person_id) AS "memberName",
+    (SELECT m.companion_ids FROM members m WHERE m.id = p.person_id) AS "companionIds",
+    (SELECT a.name FROM accounts a WHERE a.id = p.person_id) AS "ownName"`;
 
 /** Far more than anybody counts. */
 const mostUnread = 1_000;
@@ -50,15 +57,16 @@ export const peopleQueries = {
   },
   notes: `SELECT n.id, n.author, n.sealed_text AS "sealedText", n.created_at AS "createdAt" FROM conversation_notes n
     WHERE n.conversation_number = (SELECT number FROM conversations WHERE id = $1) ORDER BY n.created_at, n.id`,
-  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", r.seq FROM conversations v
-    JOIN handoffs h ON h.conversation_number = v.number AND h.status IS NOT NULL
+  marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", h.status, r.seq FROM conversations v
+    LEFT JOIN handoffs h ON h.conversation_number = v.number
     LEFT JOIN read_marks r ON r.conversation_number = v.number AND r.person_id = $2
     WHERE v.id = ANY ($1::text[])`,
   unread: `SELECT count(*) AS count FROM
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
   present: `SELECT ${shownPresence} FROM presence p
-    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) ORDER BY p.person_id`,
+    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) AND NOT ${hasLostKey("p.person_id", "$3")}
+    ORDER BY p.person_id`,
   presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
   used: "SELECT id FROM companions WHERE account_id = $1 AND (had_people OR handoff IS NOT NULL) LIMIT 1",
 };
@@ -72,14 +80,23 @@ const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversatio
 /** Between turns of the event loop. */
 const perRead = 500;
 
-function toPresence(row: PresenceRow): Presence {
-  return { ...row, person: JSON.parse(row.person), companionIds: null, isAvailable: Boolean(row.isAvailable) };
+/** None of a member who is gone. */
+function toPresence({ memberName, companionIds, ownName, ...row }: PresenceRow, accountId: string): Presence[] {
+  const person: Person = JSON.parse(row.person);
+  const presence = { ...row, isAvailable: Boolean(row.isAvailable), companionIds: null };
+  if (person.memberId === null) return [{ ...presence, person }];
+  if (person.memberId === accountId) return [{ ...presence, person: { ...person, name: ownName } }];
+  if (memberName === null) return [];
+  const seen = companionIds === null ? null : JSON.parse(companionIds);
+  return [{ ...presence, person: { ...person, name: memberName }, companionIds: seen }];
 }
 
 /** Visitors' messages beyond what the person has read; only of conversations with a status. */
 export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
-  type Mark = { id: string; number: number; newestSeq: number; seq: number | null };
-  const marks = yield* all<Mark>(peopleQueries.marks, conversationIds, personId);
+  type Mark = { id: string; number: number; newestSeq: number; status: string | null; seq: number | null };
+  const marks = (yield* all<Mark>(peopleQueries.marks, conversationIds, personId)).filter(
+    ({ status }) => status !== null,
+  );
   const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
   const counts = yield* getEach<{ count: number }>(
     peopleQueries.unread,
@@ -206,12 +223,12 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       const rows = await scripts.read(() =>
         all<PresenceRow>(peopleQueries.present, accountId, nowMs - presentMs, nowMs),
       );
-      return rows.map(toPresence);
+      return rows.flatMap((row) => toPresence(row, accountId));
     },
 
     async findPresence(accountId, personId) {
       const row = await scripts.read(() => get<PresenceRow>(peopleQueries.presence, personId, accountId));
-      return row && toPresence(row);
+      return (row && toPresence(row, accountId)[0]) ?? null;
     },
 
     areUsed: async (accountId) => (await scripts.read(() => get(peopleQueries.used, accountId))) !== null,

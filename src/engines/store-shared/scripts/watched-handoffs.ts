@@ -9,18 +9,29 @@ const presenceOf = "SELECT 1 FROM presence p WHERE p.person_id = h.person_id AND
 /** The shortest wait that a companion can have. */
 const leastWaitMs = 30_000;
 
+const isOfKey = (personId: string) => `${personId} LIKE '%:%'`;
+/**
+ * Whether it is somebody whom a key named that has ended: their ids begin with the key's, a UUID, and a colon. Counted, so
+ * that PostgreSQL reads no table to hash it.
+ */
+export const hasLostKey = (
+  personId: string,
+  nowMs: string,
+) => `(${isOfKey(personId)} AND (SELECT count(*) FROM api_keys k
+  WHERE k.id = substr(${personId}, 1, 36) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${nowMs})) = 0)`;
+/** The account's own sign-in is a member of its id, and is never removed. */
+const isNoMember = `(h.person_id <> h.account_id AND NOT ${isOfKey("h.person_id")} AND
+  (SELECT count(*) FROM members m WHERE m.id = h.person_id AND m.account_id = h.account_id) = 0)`;
+
 export const watchedQueries = {
   absent: `SELECT ${placed}, ${shown} ${joined}
     WHERE h.state = 'person' AND h.owed_since_ms IS NOT NULL AND h.owed_since_ms <= $1 AND ${hasCompanion}
       AND (h.was_present OR EXISTS (${presenceOf} AND (p.seen_at_ms >= h.since_ms OR p.until_ms > h.since_ms)))
       AND NOT EXISTS (${presenceOf} AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3))
     ORDER BY h.owed_since_ms LIMIT $4`,
-  // Ids of a key's people begin with its own, a UUID, and a colon.
-  stray: `SELECT ${placed}, ${shown} ${joined} JOIN companions c ON c.id = h.companion_id
-    WHERE h.state <> 'companion' AND (c.handoff IS NULL OR (h.person_id LIKE '%:%' AND NOT EXISTS (
-      SELECT 1 FROM api_keys k WHERE k.id = substr(h.person_id, 1, 36) AND k.revoked_at IS NULL
-        AND (k.expires_at IS NULL OR k.expires_at > $1))))
-    LIMIT $2`,
+  stray: `SELECT ${placed}, ${shown} ${joined} WHERE h.state <> 'companion' AND ${hasCompanion} AND (
+      (SELECT c.handoff FROM companions c WHERE c.id = h.companion_id) IS NULL
+      OR ${hasLostKey("h.person_id", "$1")} OR ${isNoMember}) LIMIT $2`,
   countState: "SELECT count(*) AS count FROM handoffs WHERE state <> 'companion' AND state = $1",
 };
 
