@@ -33,6 +33,16 @@ async function meet(companion: { embed_token: string }, message = "Where is my p
   return { say, ask: () => client.call("POST", `${base}/person`, { session_id, visitor_id }), session_id };
 }
 
+/** Of the account's only conversation. */
+async function findId(api: ApiClient): Promise<string> {
+  return String((await api.call("GET", "/api/conversations")).json.data?.[0]?.id);
+}
+
+async function readMessages(api: ApiClient, id: string) {
+  const { messages } = (await api.call("GET", `/api/conversations/${id}`)).json;
+  return messages as { text: string; author?: object }[];
+}
+
 test("a visitor asks for a person, who takes the conversation, answers it, and gives it back", async () => {
   const owner = await world.openAs("owner", "/healthz");
   const { page, api, complaints } = owner;
@@ -83,7 +93,7 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   const companion = await createCompanion(owner.api);
   const visitor = await meet(companion);
   await visitor.ask();
-  const { id } = (await owner.api.call("GET", "/api/conversations")).json.data[0];
+  const id = await findId(owner.api);
   const grace = await world.openMember(owner, `/app/inbox?c=${id}`);
   await owner.page.goto(`${world.server.url}/app/inbox?c=${id}`);
   await press(grace.page, "Take");
@@ -113,14 +123,17 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   await composer(grace.page).fill("Let me see.");
   await composer(grace.page).press("Enter");
   await grace.page.context().setOffline(false);
-  const written = grace.page.getByRole("dialog", { name: "A colleague wrote meanwhile" });
-  await written.getByText("It left today.").waitFor();
-  await written.getByRole("button", { name: "Send anyway" }).click();
+  const refusal = grace.page.getByRole("dialog", { name: "A colleague wrote meanwhile" });
+  await refusal.getByText("It left today.").waitFor();
+  await refusal.getByRole("button", { name: "Send anyway" }).click();
   await transcript(grace.page).getByText("Let me see.").waitFor();
   await grace.page.getByText("Sending…").waitFor({ state: "detached" });
-  const { messages } = (await owner.api.call("GET", `/api/conversations/${id}`)).json;
-  const authored = messages.filter((one: { author?: object }) => one.author);
-  expect(authored.map((one: { text: string }) => one.text)).toEqual(["I am on it.", "It left today.", "Let me see."]);
+  const written = await readMessages(owner.api, id);
+  expect(written.filter(({ author }) => author).map(({ text }) => text)).toEqual([
+    "I am on it.",
+    "It left today.",
+    "Let me see.",
+  ]);
   expect([...owner.complaints, ...grace.complaints].filter((text) => !/ERR_INTERNET_DISCONNECTED/.test(text))).toEqual(
     [],
   );
@@ -130,7 +143,7 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   const owner = await world.openAs("owner", "/healthz");
   const companion = await createCompanion(owner.api);
   await (await meet(companion)).ask();
-  const { id } = (await owner.api.call("GET", "/api/conversations")).json.data[0];
+  const id = await findId(owner.api);
   const { page } = owner;
   await page.goto(`${world.server.url}/app/inbox?c=${id}`);
   await composer(page).fill("Your parcel");
@@ -149,8 +162,8 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   await page.reload();
   await hasCount(transcript(page).getByText("Your parcel is here."), 1);
   await page.getByText("Sending…").waitFor({ state: "detached" });
-  const { messages } = (await owner.api.call("GET", `/api/conversations/${id}`)).json;
-  expect(messages.filter((one: { text: string }) => one.text === "Your parcel is here.")).toHaveLength(1);
+  const arrived = (await readMessages(owner.api, id)).filter(({ text }) => text === "Your parcel is here.");
+  expect(arrived).toHaveLength(1);
   expect(sent).toBe(2);
 
   await composer(page).fill("And one more");
@@ -164,17 +177,18 @@ test("somebody is there for visitors when they say so, on all their pages", asyn
   const companion = await createCompanion(owner.api, { handoff: { mode: "any", when: "present" } });
   const { page } = owner;
   await page.goto(`${world.server.url}/app/companions`);
+  const config = `/api/embed/${companion.embed_token}`;
   const isOpen = async () =>
-    (await apiClient(world.server.url, null).call("GET", `/api/embed/${companion.embed_token}`)).json.handoff;
-  expect((await isOpen()).available).toBe(false);
+    Object(Object((await apiClient(world.server.url, null).call("GET", config)).json).handoff).available === true;
+  expect(await isOpen()).toBe(false);
   const available = page.getByRole("switch", { name: "Available" });
   expect(await available.getAttribute("aria-checked")).toBe("false");
   await available.click();
   await page.getByRole("switch", { name: "Available", checked: true }).waitFor();
-  await eventually(async () => (await isOpen()).available, { what: "somebody to be available" });
+  await eventually(isOpen, { what: "somebody to be available" });
   const other = await world.openMember(owner, "/app/inbox");
   await other.page.getByText("Also present: A colleague").waitFor();
   await available.click();
   await other.page.getByText("Also present").waitFor({ state: "detached" });
-  await eventually(async () => !(await isOpen()).available, { what: "nobody to be available" });
+  await eventually(async () => !(await isOpen()), { what: "nobody to be available" });
 });

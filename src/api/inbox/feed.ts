@@ -2,7 +2,7 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import type { Handoff } from "../../domain/handoff.ts";
+import { type Handoff, presentMs } from "../../domain/handoff.ts";
 import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
 import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
@@ -39,6 +39,8 @@ export class InboxFeed implements InboxListener {
   #isBehind = false;
   #running: Promise<void> | null = null;
   #presence = "";
+  /** Who is present while it is open; null for keys. */
+  #memberId: string | null = null;
 
   /** `after`: the reader's last id; null: it has nothing yet. */
   constructor(services: Services, reader: Reader, stream: LiveStream, after: number | null) {
@@ -72,6 +74,7 @@ export class InboxFeed implements InboxListener {
 
   async #beginPresence(memberId: string | null): Promise<void> {
     const { store, clock, live } = this.#services;
+    this.#memberId = memberId;
     if (memberId !== null) await store.handoffs.recordSeen([memberId], clock.nowMs());
     await this.#sendPresence();
     if (memberId !== null) live.notePresence(this.#reader.accountId);
@@ -85,12 +88,16 @@ export class InboxFeed implements InboxListener {
 
   /** Only where it is another than was sent last. */
   async #sendPresence(): Promise<void> {
-    const { store, clock } = this.#services;
+    const { store, clock, live } = this.#services;
     const { accountId, personId } = this.#reader;
-    const [present, own] = await Promise.all([
-      store.handoffs.listPresent(accountId, clock.nowMs()),
-      personId === null ? null : store.handoffs.findPresence(accountId, personId),
-    ]);
+    const nowMs = clock.nowMs();
+    const own = personId === null ? null : await store.handoffs.findPresence(accountId, personId);
+    // Switched on with this stream open: nothing was there to be noted before.
+    if (this.#memberId !== null && own?.isAvailable && (own.seenAtMs ?? 0) <= nowMs - presentMs) {
+      await store.handoffs.recordSeen([this.#memberId], nowMs);
+      live.notePresence(accountId);
+    }
+    const present = await store.handoffs.listPresent(accountId, nowMs);
     const frame = frameEvent("presence", toWirePresence(present, own));
     if (frame === this.#presence) return;
     this.#presence = frame;
