@@ -2,7 +2,6 @@
 import {
   Bot,
   ChartNoAxesColumn,
-  Inbox,
   KeyRound,
   LogOut,
   Menu,
@@ -11,7 +10,6 @@ import {
   ScrollText,
   UserRound,
   UserRoundCheck,
-  Users,
   UsersRound,
   Wallet,
   X,
@@ -19,8 +17,8 @@ import {
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
-import { budgetsPath, inboxPath, membersPath, usePath, visitorKeysPath } from "./lib/router.ts";
-import { budgetAlarm, inboxCount, isOwner, refreshSession, signOut, useSession } from "./lib/session.ts";
+import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
+import { budgetAlarm, isOwner, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import type { SignedIn } from "./lib/types.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
@@ -31,7 +29,6 @@ import { Wordmark } from "./ui/wordmark.tsx";
 
 /** Each for those who have its scope. */
 const places = [
-  { href: inboxPath, label: "Inbox", Icon: Inbox, scope: "conversations:reply" },
   { href: "/app/companions", label: "Companions", Icon: Bot, scope: "companions:read" },
   { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare, scope: "conversations:read" },
   { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn, scope: "usage:read" },
@@ -41,12 +38,14 @@ const places = [
   { href: "/app/webhooks", label: "Webhooks", Icon: Rss, scope: "webhooks:read" },
   { href: "/app/audit", label: "Audit trail", Icon: ScrollText, scope: "audit:read" },
 ] as const;
-const membersPlace = { href: membersPath, label: "Members", Icon: Users } as const;
+const membersPlace = { href: "/app/members", label: "Members", Icon: UsersRound } as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
 const refreshAfterMs = 60_000;
 const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
 
 const SpendingWatch = lazy(async () => (await import("./spending/spending-watch.tsx")).SpendingWatch);
+const DemoNotice = lazy(async () => (await import("./demo-notice.tsx")).DemoNotice);
+const InboxPlace = lazy(async () => (await import("./inbox/inbox-place.tsx")).InboxPlace);
 const InboxWatch = lazy(async () => (await import("./inbox/watch.tsx")).InboxWatch);
 const PresenceSwitch = lazy(async () => (await import("./inbox/presence-switch.tsx")).PresenceSwitch);
 const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
@@ -56,7 +55,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const drawer = useRef<HTMLDialogElement>(null);
   const at = usePath();
   const signedIn = useSession();
-  const { account, spending } = signedIn;
+  const { account, server, spending } = signedIn;
   const alarm = use(budgetAlarm);
 
   useEffect(() => {
@@ -111,7 +110,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         tabIndex={-1}
         class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
       >
-        <DemoNotice />
+        {server.is_demo_llm && <DemoNotice />}
         {hasInbox(signedIn) && <InboxWatch />}
         {(spending.is_stopped || spending.has_budgets) && <SpendingWatch />}
         {account.role === "operator" && <StatusBanner />}
@@ -129,8 +128,10 @@ function hasInbox({ people, scopes }: SignedIn): boolean {
 function Sidebar() {
   const signedIn = useSession();
   const { account, member, server, spending, scopes } = signedIn;
-  const hidden = [!hasInbox(signedIn) && inboxPath, !(server.has_prices || spending.has_budgets) && budgetsPath];
-  const shown: Place[] = places.filter(({ href, scope }) => scopes.includes(scope) && !hidden.includes(href));
+  const hasMoney = server.has_prices || spending.has_budgets;
+  const shown: Place[] = places.filter(
+    ({ href, scope }) => scopes.includes(scope) && (href !== budgetsPath || hasMoney),
+  );
   if (isOwner(signedIn)) shown.push(membersPlace);
   if (account.role === "operator" && member === null) shown.push(operatorPlace);
   return (
@@ -140,6 +141,11 @@ function Sidebar() {
       </a>
       <nav aria-label="Main" class="flex-1">
         <ul class="space-y-0.5">
+          {hasInbox(signedIn) && (
+            <li>
+              <InboxPlace />
+            </li>
+          )}
           {shown.map((place) => (
             <li key={place.href}>
               <Place {...place} />
@@ -171,12 +177,12 @@ interface Place {
   href: string;
   label: string;
   Icon: typeof Bot;
+  aside?: ComponentChildren;
 }
 
-function Place({ href, label, Icon }: Place) {
+export function Place({ href, label, Icon, aside }: Place) {
   const at = usePath();
   const alarm = use(budgetAlarm);
-  const waiting = use(inboxCount);
   const isHere = at === href || at.startsWith(`${href}/`);
   return (
     <a
@@ -189,12 +195,7 @@ function Place({ href, label, Icon }: Place) {
       <Icon size={18} aria-hidden="true" />
       {label}
       {href === budgetsPath && alarm && <Alarm text={alarm} />}
-      {href === inboxPath && waiting > 0 && (
-        <span class="ml-auto rounded-full bg-accent px-2 font-semibold text-on-accent tabular-nums">
-          {waiting}
-          <span class="sr-only"> waiting</span>
-        </span>
-      )}
+      {aside}
     </a>
   );
 }
@@ -206,17 +207,5 @@ function Alarm({ text }: { text: string }) {
       <span aria-hidden="true">!</span>
       <span class="sr-only">{text}</span>
     </span>
-  );
-}
-
-function DemoNotice() {
-  const { server } = useSession();
-  if (!server.is_demo_llm) return null;
-  return (
-    <p class="mb-6 rounded-xl bg-warn-tint px-4 py-3 text-[0.94rem] text-warn">
-      <strong class="font-semibold">No language model is configured.</strong> Replies come from a built-in script. Start
-      the server with <code class="font-mono">OPENAI_API_KEY</code> or <code class="font-mono">OPENAI_BASE_URL</code>{" "}
-      for real ones.
-    </p>
   );
 }

@@ -2,7 +2,6 @@
 import {
   budgetsPath,
   inboxPath,
-  membersPath,
   type PageComponent,
   type Params,
   secondFactorPath,
@@ -23,7 +22,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: "/app/invitation", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: inboxPath, load: () => import("./pages/inbox.tsx") },
-  { pattern: membersPath, load: () => import("./pages/members.tsx") },
+  { pattern: "/app/members", load: () => import("./pages/members.tsx") },
   { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx") },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx") },

@@ -33,7 +33,7 @@ export function HoursEditor({ handoff, problems, set }: HoursProps) {
             options={known.map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
             error={problems["handoff.hours.timezone"]}
           />
-          <div class="space-y-2.5">
+          <div class="space-y-2">
             {weekdays.map(([day, label]) => (
               <Day
                 key={day}
@@ -72,7 +72,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
   const last = spans.at(-1);
   const next: Span = last === undefined ? { from: "09:00", to: "17:00" } : { from: last.to, to: "" };
   return (
-    <fieldset aria-describedby={error && id} class="grid items-start gap-x-3 gap-y-1 sm:grid-cols-[7rem_minmax(0,1fr)]">
+    <fieldset aria-describedby={error && id} class="grid items-start gap-x-3 gap-y-1 sm:grid-cols-[7rem_1fr]">
       <legend class="sr-only">{label}</legend>
       <span aria-hidden="true" class="pt-1.5">
         {label}
@@ -110,7 +110,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
         )}
       </div>
       {error && (
-        <p id={id} class="text-[0.88rem] text-bad sm:col-start-2">
+        <p id={id} class="text-[0.88rem] text-bad">
           {error}
         </p>
       )}

@@ -47,9 +47,9 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
           aria-label="Message to the visitor"
           aria-describedby={id}
           dir="auto"
-          rows={2}
+          rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           maxLength={maxTextLength}
-          class="control max-h-48 min-w-0 flex-1 [field-sizing:content]"
+          class="control min-w-0 flex-1"
           placeholder="Write to the visitor"
           value={draft}
           onInput={({ currentTarget: { value } }) => {

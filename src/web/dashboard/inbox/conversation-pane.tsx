@@ -2,7 +2,7 @@
 import { ChevronLeft, PanelRight, X } from "lucide-preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
-import { ApiError, call, toSentence } from "../lib/api.ts";
+import { ApiError, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { personIdOf, useSession } from "../lib/session.ts";
@@ -12,10 +12,11 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Badge, Empty, Pending, Problem } from "../ui/states.tsx";
 import { Composer } from "./composer.tsx";
-import { changeRow, dropRow, inboxRows, typingMarks } from "./feed.ts";
+import { dropRow, inboxRows, typingMarks } from "./feed.ts";
 import { pathOfRow } from "./inbox-row.tsx";
 import { Lines } from "./lines.tsx";
 import { Outbox } from "./outbox.ts";
+import { useReadMarks } from "./read-marks.ts";
 import { StateBar } from "./state-bar.tsx";
 import { describeState, describeTyping, nameVisitor } from "./words.ts";
 
@@ -125,7 +126,7 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             </p>
           )}
           <Lines conversation={conversation} companionName={companionName} outgoing={outgoing} />
-          <p aria-live="polite" class="min-h-6 pt-2 text-[0.88rem] text-muted">
+          <p aria-live="polite" class="mt-2 text-[0.88rem] text-muted">
             {typing}
           </p>
         </div>
@@ -140,13 +141,9 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
       {hasDetails && (
         <aside
           aria-label="Details"
-          class="card shrink-0 overflow-y-auto p-4 max-lg:absolute max-lg:inset-0 max-lg:z-10 lg:w-64"
+          class="card relative shrink-0 overflow-y-auto p-4 max-lg:absolute max-lg:inset-0 lg:w-60"
         >
-          <IconButton
-            label="Close the details"
-            onClick={() => setHasDetails(false)}
-            class="float-right -mt-1.5 -mr-1.5"
-          >
+          <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
             <X size={18} aria-hidden="true" />
           </IconButton>
           <Details conversation={conversation} path={path} onChanged={transcript.reload} />
@@ -173,26 +170,4 @@ function useScrolledToEnd(key: string) {
     if (isAtEnd.current) log.current?.scrollTo(0, log.current.scrollHeight);
   }, [key]);
   return log;
-}
-
-/** What is on the screen of somebody who looks at it is read. */
-function useReadMarks({ id, message_count, handoff, status }: ConversationWithMessages, path: string): void {
-  const marked = useRef(0);
-  const [isSeen, setIsSeen] = useState(document.visibilityState === "visible");
-  useEffect(() => {
-    const note = () => setIsSeen(document.visibilityState === "visible");
-    document.addEventListener("visibilitychange", note);
-    return () => document.removeEventListener("visibilitychange", note);
-  }, []);
-  const isMarked = handoff !== undefined && status != null;
-  useEffect(() => {
-    if (!isMarked || !isSeen || message_count <= marked.current) return;
-    marked.current = message_count;
-    call("POST", `${path}/read`, { body: { seq: message_count } }).then(
-      () => changeRow(id, { unread: 0 }),
-      () => {
-        marked.current = 0;
-      },
-    );
-  }, [message_count, isSeen, isMarked]);
 }

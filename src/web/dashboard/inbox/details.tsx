@@ -96,14 +96,13 @@ function Tags({ tags, isBusy, onChange }: TagsProps) {
       {tags.length > 0 && (
         <ul class="mt-2 flex flex-wrap gap-1.5" aria-label="Tags">
           {tags.map((tag) => (
-            <li key={tag} class="inline-flex items-center rounded-full bg-sunken pl-2.5">
+            <li key={tag} class="inline-flex items-center rounded-full bg-sunken pl-3">
               <span dir="auto" class="wrap-anywhere">
                 {tag}
               </span>
               <IconButton
                 label={`Remove the tag ${tag}`}
                 disabled={isBusy}
-                class="size-7"
                 onClick={() => onChange(tags.filter((one) => one !== tag))}
               >
                 <X size={14} aria-hidden="true" />

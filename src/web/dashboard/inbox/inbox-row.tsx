@@ -28,7 +28,7 @@ export function InboxRow({ row, isOpen }: { row: Conversation; isOpen: boolean }
       <a
         href={pathOfRow(row.id)}
         aria-current={isOpen ? "true" : undefined}
-        class={`block px-3.5 py-2.5 -outline-offset-2 ${isOpen ? "bg-tint" : "hover:bg-sunken"}`}
+        class={`block px-3.5 py-2.5 ${isOpen ? "bg-tint" : "hover:bg-sunken"}`}
       >
         <span class="flex items-baseline justify-between gap-2">
           <span dir="auto" class={`min-w-0 truncate ${unread > 0 ? "font-semibold" : "font-medium"}`}>

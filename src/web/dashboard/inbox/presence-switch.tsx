@@ -34,7 +34,7 @@ export function PresenceSwitch() {
   }
 
   return (
-    <div class="pb-3">
+    <div class="mb-3">
       <div class="flex items-center justify-between gap-1 pl-3">
         <button
           type="button"
@@ -46,9 +46,9 @@ export function PresenceSwitch() {
         >
           <span
             aria-hidden="true"
-            class={`inline-flex h-[1.15rem] w-8 shrink-0 rounded-full p-0.5 transition-colors ${isAvailable ? "justify-end bg-good" : "bg-edge"}`}
+            class={`inline-flex w-9 shrink-0 rounded-full p-0.5 transition-colors ${isAvailable ? "justify-end bg-accent" : "bg-edge"}`}
           >
-            <span class="aspect-square h-full rounded-full bg-card" />
+            <span class="size-4 rounded-full bg-card" />
           </span>
           Available
         </button>

@@ -46,7 +46,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
   );
 
   return (
-    <div class="border-b border-line bg-sunken/50 px-4 py-2">
+    <div class="border-b border-line bg-sunken px-4 py-2">
       <div class="flex flex-wrap items-center gap-2">
         <p role="status" class="min-w-0 flex-1 basis-48 text-[0.94rem]">
           <Standing conversation={conversation} ownId={ownId} />

@@ -63,7 +63,7 @@ export default function InboxPage() {
         <PageHead title="Inbox">Conversations in which a person is asked for, answers, or owes an answer.</PageHead>
       </div>
       <Connection />
-      <div class="fills-window grid gap-4 md:grid-cols-[19rem_minmax(0,1fr)]">
+      <div class="fills-window grid gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
         <section
           aria-label="Conversations"
           class={`flex min-h-0 flex-col gap-3 ${openId === null ? "" : "max-md:hidden"}`}
@@ -120,7 +120,7 @@ function Views({ view, count }: { view: View; count(name: View): number }) {
       {views.map(({ name, label }) => (
         <label
           key={name}
-          class="relative flex-auto whitespace-nowrap rounded-[0.5rem] px-1.5 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          class="relative grow whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"
