@@ -21,22 +21,23 @@ import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
 import { budgetAlarm, isOwner, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import type { SignedIn } from "./lib/types.ts";
+import { Alarm, Place, type PlaceProps } from "./place.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
 import { Wordmark } from "./ui/wordmark.tsx";
 
-/** Each for those who have its scope. */
+/** In this order: responders see the first two, owners of some companions one more. */
 const places = [
-  { href: "/app/companions", label: "Companions", Icon: Bot, scope: "companions:read" },
-  { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare, scope: "conversations:read" },
-  { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn, scope: "usage:read" },
-  { href: budgetsPath, label: "Budgets", Icon: Wallet, scope: "budgets:write" },
-  { href: "/app/api-keys", label: "API keys", Icon: KeyRound, scope: "keys:read" },
-  { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck, scope: "keys:read" },
-  { href: "/app/webhooks", label: "Webhooks", Icon: Rss, scope: "webhooks:read" },
-  { href: "/app/audit", label: "Audit trail", Icon: ScrollText, scope: "audit:read" },
+  { href: "/app/companions", label: "Companions", Icon: Bot },
+  { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
+  { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn },
+  { href: budgetsPath, label: "Budgets", Icon: Wallet },
+  { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
+  { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck },
+  { href: "/app/webhooks", label: "Webhooks", Icon: Rss },
+  { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
 ] as const;
 const membersPlace = { href: "/app/members", label: "Members", Icon: UsersRound } as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
@@ -45,9 +46,7 @@ const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRo
 
 const SpendingWatch = lazy(async () => (await import("./spending/spending-watch.tsx")).SpendingWatch);
 const DemoNotice = lazy(async () => (await import("./demo-notice.tsx")).DemoNotice);
-const InboxPlace = lazy(async () => (await import("./inbox/inbox-place.tsx")).InboxPlace);
-const InboxWatch = lazy(async () => (await import("./inbox/watch.tsx")).InboxWatch);
-const PresenceSwitch = lazy(async () => (await import("./inbox/presence-switch.tsx")).PresenceSwitch);
+const InboxPart = lazy(async () => (await import("./inbox/inbox-part.tsx")).InboxPart);
 const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -111,7 +110,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
       >
         {server.is_demo_llm && <DemoNotice />}
-        {hasInbox(signedIn) && <InboxWatch />}
+        {hasInbox(signedIn) && <InboxPart is="watch" />}
         {(spending.is_stopped || spending.has_budgets) && <SpendingWatch />}
         {account.role === "operator" && <StatusBanner />}
         {children}
@@ -129,9 +128,8 @@ function Sidebar() {
   const signedIn = useSession();
   const { account, member, server, spending, scopes } = signedIn;
   const hasMoney = server.has_prices || spending.has_budgets;
-  const shown: Place[] = places.filter(
-    ({ href, scope }) => scopes.includes(scope) && (href !== budgetsPath || hasMoney),
-  );
+  const most = scopes.includes("audit:read") ? places.length : scopes.includes("usage:read") ? 3 : 2;
+  const shown: PlaceProps[] = places.slice(0, most).filter(({ href }) => href !== budgetsPath || hasMoney);
   if (isOwner(signedIn)) shown.push(membersPlace);
   if (account.role === "operator" && member === null) shown.push(operatorPlace);
   return (
@@ -143,7 +141,7 @@ function Sidebar() {
         <ul class="space-y-0.5">
           {hasInbox(signedIn) && (
             <li>
-              <InboxPlace />
+              <InboxPart is="place" />
             </li>
           )}
           {shown.map((place) => (
@@ -154,7 +152,7 @@ function Sidebar() {
         </ul>
       </nav>
       <div class="space-y-1 border-t border-line pt-4">
-        {hasInbox(signedIn) && <PresenceSwitch />}
+        {hasInbox(signedIn) && <InboxPart is="presence" />}
         <Place {...accountPlace} />
         <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
           {member === null ? account.email : `${member.name}, ${account.email}`}
@@ -170,42 +168,5 @@ function Sidebar() {
         </div>
       </div>
     </div>
-  );
-}
-
-interface Place {
-  href: string;
-  label: string;
-  Icon: typeof Bot;
-  aside?: ComponentChildren;
-}
-
-export function Place({ href, label, Icon, aside }: Place) {
-  const at = usePath();
-  const alarm = use(budgetAlarm);
-  const isHere = at === href || at.startsWith(`${href}/`);
-  return (
-    <a
-      href={href}
-      aria-current={isHere ? "page" : undefined}
-      class={`flex items-center gap-3 rounded-[0.6rem] px-3 py-2 font-medium ${
-        isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
-      }`}
-    >
-      <Icon size={18} aria-hidden="true" />
-      {label}
-      {href === budgetsPath && alarm && <Alarm text={alarm} />}
-      {aside}
-    </a>
-  );
-}
-
-/** Says to everybody what it marks. */
-function Alarm({ text }: { text: string }) {
-  return (
-    <span title={text} class="ml-auto rounded-full bg-bad-tint px-2 font-semibold text-bad">
-      <span aria-hidden="true">!</span>
-      <span class="sr-only">{text}</span>
-    </span>
   );
 }

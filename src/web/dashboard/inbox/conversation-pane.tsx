@@ -102,7 +102,7 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             </p>
           </div>
           {state && (
-            <span class="max-sm:hidden">
+            <span class="max-md:hidden">
               <Badge tone={state.tone}>{state.text}</Badge>
             </span>
           )}

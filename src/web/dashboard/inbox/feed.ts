@@ -29,6 +29,9 @@ export const presence = new State<PresenceFacts | null>(null);
 /** Null before the first connection. */
 export const isConnected = new State<boolean | null>(null);
 
+/** Conversations that wait for the person who is signed in. */
+export const inboxCount = new State(0);
+
 /** What tabs tell each other. */
 type Pulse =
   | { type: "event"; event: ServerEvent }

@@ -1,10 +1,10 @@
 /** On every page: follows the inbox, counts what waits in the title, and alerts a person who wants that. */
 import { useEffect } from "preact/hooks";
 import { inboxPath, navigate } from "../lib/router.ts";
-import { inboxCount, personIdOf, useSession } from "../lib/session.ts";
+import { personIdOf, useSession } from "../lib/session.ts";
 import { State, use } from "../lib/state.ts";
 import type { Conversation } from "../lib/types.ts";
-import { followInbox, inboxRows, waitsFor } from "./feed.ts";
+import { followInbox, inboxCount, inboxRows, waitsFor } from "./feed.ts";
 import { nameVisitor } from "./words.ts";
 
 /** Of this browser; both are off at first. */
@@ -26,13 +26,25 @@ export function InboxWatch() {
   useEffect(() => {
     inboxCount.value = [...rows.values()].filter((row) => waitsFor(row, personId)).length;
   }, [rows, personId]);
-  useEffect(
-    () => () => {
-      inboxCount.value = 0;
-    },
-    [],
-  );
+  useEffect(countInTitle, []);
   return null;
+}
+
+/** Pages set the title, and know nothing of the inbox. */
+function countInTitle(): () => void {
+  function show(): void {
+    const plain = document.title.replace(/^\(\d+\) /, "");
+    const title = inboxCount.value > 0 ? `(${inboxCount.value}) ${plain}` : plain;
+    if (document.title !== title) document.title = title;
+  }
+  const observer = new MutationObserver(show);
+  observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+  const forget = inboxCount.onChange(show);
+  return () => {
+    observer.disconnect();
+    inboxCount.value = 0;
+    forget();
+  };
 }
 
 function takeNews(personId: string, before: Conversation | undefined, after: Conversation, isSeen: boolean): void {

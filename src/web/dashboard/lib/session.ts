@@ -22,9 +22,6 @@ export const budgetAlarm = new State("");
 /** Those budgets, the worst first. */
 export const alarmingBudgets = new State<readonly Budget[]>([]);
 
-/** Conversations that wait for the person who is signed in. */
-export const inboxCount = new State(0);
-
 let readAtMs = Date.now();
 
 const otherTabs = new BroadcastChannel("companiond-session");

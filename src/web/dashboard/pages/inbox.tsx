@@ -120,7 +120,7 @@ function Views({ view, count }: { view: View; count(name: View): number }) {
       {views.map(({ name, label }) => (
         <label
           key={name}
-          class="relative grow whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          class="relative flex-1 whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"

@@ -4,8 +4,6 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatInstant, formatRelative } from "../lib/format.ts";
 import { currentPath } from "../lib/router.ts";
-import { inboxCount } from "../lib/session.ts";
-import { use } from "../lib/state.ts";
 
 interface PageHeadProps {
   title: string;
@@ -18,10 +16,9 @@ let lastFocused = "";
 
 export function PageHead({ title, children, actions, back }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const count = use(inboxCount);
   useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ""}${title} · companiond`;
-  }, [title, count]);
+    document.title = `${title} · companiond`;
+  }, [title]);
   useEffect(() => {
     // Announces the new page to screen readers; not on arrival, when they read the page themselves.
     if (lastFocused !== "" && lastFocused !== currentPath()) heading.current?.focus({ preventScroll: true });
