@@ -18,7 +18,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
 import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
-import { budgetAlarm, isOwner, refreshSession, signOut, useSession } from "./lib/session.ts";
+import { budgetAlarm, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import type { SignedIn } from "./lib/types.ts";
 import { Alarm, Place, type PlaceProps } from "./place.tsx";
@@ -130,7 +130,7 @@ function Sidebar() {
   const hasMoney = server.has_prices || spending.has_budgets;
   const most = scopes.includes("audit:read") ? places.length : scopes.includes("usage:read") ? 3 : 2;
   const shown: PlaceProps[] = places.slice(0, most).filter(({ href }) => href !== budgetsPath || hasMoney);
-  if (isOwner(signedIn)) shown.push(membersPlace);
+  if (scopes.includes("companions:write")) shown.push(membersPlace);
   if (account.role === "operator" && member === null) shown.push(operatorPlace);
   return (
     <div class="flex h-full flex-col gap-6 overflow-y-auto p-4">
@@ -155,7 +155,7 @@ function Sidebar() {
         {hasInbox(signedIn) && <InboxPart is="presence" />}
         <Place {...accountPlace} />
         <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
-          {member === null ? account.email : `${member.name}, ${account.email}`}
+          {account.email}
         </p>
         <div class="flex items-center justify-between pt-1 pl-1.5">
           <ThemeSwitch />

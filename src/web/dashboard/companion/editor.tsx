@@ -68,7 +68,7 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(isNew || isDirty) && (
-            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 shadow-[0_10px_32px_--alpha(var(--color-shade)/18%)]">
+            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]">
               <p class="min-w-0 flex-1 text-[0.94rem] text-muted">
                 {isDirty ? "Not saved yet" : "Only the name is needed"}
               </p>

@@ -1,9 +1,10 @@
 /** One conversation in the list of the inbox: with whom, who has it, what happens in it, and what is unread. */
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { inboxPath } from "../lib/router.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Conversation } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Time } from "../ui/page.tsx";
 import { Badge } from "../ui/states.tsx";
 import { typingMarks } from "./feed.ts";

@@ -2,8 +2,9 @@
 import { Mic } from "lucide-preact";
 import { Bubble } from "../chat/bubble.tsx";
 import { formatInstant } from "../lib/format.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Badge } from "../ui/states.tsx";
 import type { Outgoing } from "./outbox.ts";
 import { nameAuthor, nameVisitor } from "./words.ts";

@@ -2,8 +2,9 @@
 import { Bell, BellOff, Volume2, VolumeX } from "lucide-preact";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
+import { personIdOf } from "../members/who.ts";
 import { IconButton } from "../ui/button.tsx";
 import { say } from "../ui/toast.tsx";
 import { presence } from "./feed.ts";

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { ApiError, call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { Time } from "../ui/page.tsx";

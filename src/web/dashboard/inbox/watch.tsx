@@ -1,9 +1,10 @@
 /** On every page: follows the inbox, counts what waits in the title, and alerts a person who wants that. */
 import { useEffect } from "preact/hooks";
 import { inboxPath, navigate } from "../lib/router.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import { State, use } from "../lib/state.ts";
 import type { Conversation } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { followInbox, inboxCount, inboxRows, waitsFor } from "./feed.ts";
 import { nameVisitor } from "./words.ts";
 

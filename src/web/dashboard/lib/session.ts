@@ -79,15 +79,6 @@ export function useSession(): SignedIn {
   return value;
 }
 
-/** As the API names the person who is signed in, among the members. */
-export function personIdOf({ account, member }: SignedIn): string {
-  return member?.id ?? account.id;
-}
-
-export function isOwner({ member }: SignedIn): boolean {
-  return member === null || member.role === "owner";
-}
-
 /** The operator requires a second factor, and the account has none: nothing else can be done before. */
 export function mustSetUpTotp({ totp }: SignedIn): boolean {
   return totp.is_required && !totp.is_on;

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { call, changedFields, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { personIdOf, useSession } from "../lib/session.ts";
+import { useSession } from "../lib/session.ts";
 import type { InvitedMember, Member, MemberLink } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
 import { Confirm, Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";

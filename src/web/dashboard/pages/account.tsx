@@ -23,7 +23,7 @@ export default function AccountPage() {
     <>
       <PageHead title="Your account" />
       <div class="space-y-6">
-        <Section title={member === null ? account.email : `The account of ${account.email}`}>
+        <Section title={account.email}>
           <dl class="grid gap-x-8 gap-y-3 sm:grid-cols-4">
             <Fact name="Plan" value={account.plan === "paid" ? "Paid" : "Free"} />
             <Fact name="Messages a day, per companion" value={formatNumber(server.daily_messages)} />
