@@ -13,7 +13,7 @@ import { Form, SelectField, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { changeRow, presence } from "./feed.ts";
 import { History, Notes } from "./history.tsx";
-import { namePerson } from "./words.ts";
+import { namePerson, versionOf } from "./words.ts";
 
 interface DetailsProps {
   conversation: ConversationWithMessages;
@@ -24,7 +24,7 @@ interface DetailsProps {
 const maxTags = 20;
 
 export function Details({ conversation, path, onChanged }: DetailsProps) {
-  const { id, visitor, handoff, state, person, status, assignee = null, tags = [] } = conversation;
+  const { id, visitor, handoff, assignee = null, tags = [] } = conversation;
   const change = useAction(async (body: object) => {
     const changed = await call<Partial<ConversationWithMessages>>("PATCH", path, { body });
     changeRow(id, changed);
@@ -39,7 +39,7 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
           <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
           {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
           <Notes conversation={conversation} path={path} onChanged={onChanged} />
-          <History path={path} version={JSON.stringify([state, person, status, assignee, tags])} />
+          <History path={path} version={versionOf(conversation)} />
         </>
       )}
       <a href={`/app/conversations/${id}`} class="text-accent underline">

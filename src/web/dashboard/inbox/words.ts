@@ -41,6 +41,11 @@ export function describeTyping(marks: readonly TypingMark[], conversationId: str
   return `${new Intl.ListFormat("en").format(names)} ${names.length === 1 ? "is" : "are"} typing…`;
 }
 
+/** Another one with each change that is part of its history of people. */
+export function versionOf({ state, person, status, assignee, tags }: Conversation): string {
+  return JSON.stringify([state, person, status, assignee, tags]);
+}
+
 type Reach = "live" | "email" | "next_message" | "none";
 
 /** How a message would arrive. */

@@ -3,15 +3,18 @@ import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { VisitorButton } from "../conversations/visitor.tsx";
+import { describeState } from "../inbox/words.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useEvery, useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { Conversation } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
-import { Empty } from "../ui/states.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
 
 const pollMs = 5000;
 
@@ -41,9 +44,12 @@ export default function ConversationsPage() {
       title: "Conversation",
       class: "title",
       cell: (conversation) => (
-        <a href={`/app/conversations/${conversation.id}`} class="font-medium hover:text-accent hover:underline">
-          <span dir="auto">{names[conversation.companion_id] ?? "Companion"}</span>
-        </a>
+        <span class="inline-flex min-w-0 flex-wrap items-center gap-1.5">
+          <a href={`/app/conversations/${conversation.id}`} class="font-medium hover:text-accent hover:underline">
+            <span dir="auto">{names[conversation.companion_id] ?? "Companion"}</span>
+          </a>
+          <People conversation={conversation} />
+        </span>
       ),
     },
     {
@@ -107,6 +113,19 @@ export default function ConversationsPage() {
           )
         }
       />
+    </>
+  );
+}
+
+/** Who answers it, if not the companion, and how the team has filed it. */
+function People({ conversation }: { conversation: Conversation }) {
+  const state = describeState(conversation, personIdOf(useSession()));
+  return (
+    <>
+      {state && <Badge tone={state.tone}>{state.text}</Badge>}
+      {conversation.tags?.map((tag) => (
+        <Badge key={tag}>{tag}</Badge>
+      ))}
     </>
   );
 }
