@@ -53,6 +53,14 @@ export async function buildWeb(): Promise<WebAsset[]> {
     define: { CONFIRM_STYLE: minifyStyle(join(web, "widget", "confirm.css")) },
   });
   const [confirmEntry] = confirm;
+  const live = await bundle("live.js", "widget/live.ts", {
+    define: { LIVE_STYLE: minifyStyle(join(web, "widget", "live.css")) },
+  });
+  const [liveEntry] = live;
+  const feedback = await bundle("feedback.js", "widget/feedback.ts", {
+    define: { FEEDBACK_STYLE: minifyStyle(join(web, "widget", "feedback.css")) },
+  });
+  const [feedbackEntry] = feedback;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
@@ -63,6 +71,10 @@ export async function buildWeb(): Promise<WebAsset[]> {
       SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
       CONFIRM_FILE: confirmEntry?.fileName,
       CONFIRM_INTEGRITY: confirmEntry && integrityOf(confirmEntry.bytes),
+      LIVE_FILE: liveEntry?.fileName,
+      LIVE_INTEGRITY: liveEntry && integrityOf(liveEntry.bytes),
+      FEEDBACK_FILE: feedbackEntry?.fileName,
+      FEEDBACK_INTEGRITY: feedbackEntry && integrityOf(feedbackEntry.bytes),
       SOURCES_FILE: sourcesEntry?.fileName,
       SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
     },
@@ -97,6 +109,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...challenge,
     ...sources,
     ...confirm,
+    ...live,
+    ...feedback,
     ...welcome,
     ...visitor,
     ...dashboard,

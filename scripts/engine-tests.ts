@@ -34,6 +34,8 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   },
   "test/api/members.test.ts": { contracts: ["members"] },
   "test/api/people.test.ts": { reason: "lists of conversations by what people have made of them" },
+  "test/api/live-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
+  "test/api/live-outage.test.ts": { reason: "PostgreSQL goes and comes back" },
   "test/api/people-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/replies-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },
   "test/api/resume.test.ts": { contracts: ["turns"] },

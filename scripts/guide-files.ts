@@ -24,6 +24,7 @@ export const guideFiles: readonly GuideFile[] = [
     "client",
     "knowledge-api",
     "people-api",
+    "live",
     "tools",
     "tools-safety",
     "identity",

@@ -443,7 +443,8 @@ CREATE TABLE `contacts` (
 	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`);--> statement-breakpoint
+CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`,`conversation_number`,`companion_id`);--> statement-breakpoint
+CREATE INDEX `contacts_companion` ON `contacts` (`companion_id`,`consented_at`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `conversation_notes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_number` integer NOT NULL,
@@ -475,7 +476,20 @@ CREATE TABLE `handoff_events` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
 CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
-CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`);--> statement-breakpoint
+CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`,`type`,`companion_id`);--> statement-breakpoint
+CREATE TABLE `handoff_spans` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`at_ms` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `handoff_spans_conversation` ON `handoff_spans` (`conversation_number`);--> statement-breakpoint
+CREATE INDEX `handoff_spans_account` ON `handoff_spans` (`account_id`,`kind`,`at_ms`,`companion_id`,`duration_ms`);--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`conversation_number` integer PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -500,6 +514,14 @@ CREATE TABLE `handoffs` (
 	`seen_seq` integer DEFAULT 0 NOT NULL,
 	`missed_at_ms` integer,
 	`is_resolved` integer,
+	`resolved_seq` integer,
+	`resolved_at_ms` integer,
+	`has_contact` integer DEFAULT false NOT NULL,
+	`notice_since_ms` integer,
+	`notice_at_ms` integer,
+	`noticed_at_ms` integer,
+	`answer_mail_at_ms` integer,
+	`mail_at_ms` integer,
 	`day` text DEFAULT '' NOT NULL,
 	`day_messages` integer DEFAULT 0 NOT NULL,
 	`change` integer NOT NULL,
@@ -508,6 +530,8 @@ CREATE TABLE `handoffs` (
 --> statement-breakpoint
 CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
 CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_mail` ON `handoffs` (`mail_at_ms`) WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_resolved` ON `handoffs` (`account_id`,`resolved_at_ms`,`companion_id`) WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
 CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
@@ -549,7 +573,7 @@ CREATE TABLE `ratings` (
 	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `ratings_account` ON `ratings` (`account_id`,`created_at`,`rating`,`companion_id`);--> statement-breakpoint
 CREATE INDEX `ratings_rating` ON `ratings` (`account_id`,`rating`,`conversation_number`);--> statement-breakpoint
 CREATE TABLE `read_marks` (
 	`conversation_number` integer NOT NULL,

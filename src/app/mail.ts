@@ -13,7 +13,7 @@ export function openMail(
   return createMailDelivery(services, {
     server: openMailServer(server),
     from,
-    writers: createLetterWriters({ publicUrl }),
+    writers: createLetterWriters({ ...services, publicUrl }),
   });
 }
 

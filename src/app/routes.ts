@@ -3,6 +3,7 @@ import { accountRoutes } from "../api/accounts/index.ts";
 import { assetRoutes } from "../api/assets/index.ts";
 import { auditRoutes } from "../api/audit/index.ts";
 import { budgetRoutes } from "../api/budgets/index.ts";
+import { feedbackRoutes } from "../api/chat/feedback-routes.ts";
 import { chatRoutes } from "../api/chat/index.ts";
 import { keyChatRoutes } from "../api/chat/key-chat.ts";
 import { keyLiveRoutes, liveRoutes } from "../api/chat/live-routes.ts";
@@ -14,8 +15,10 @@ import { makeDocsRoutes } from "../api/docs/index.ts";
 import { embedRoutes } from "../api/embed/index.ts";
 import { healthRoutes } from "../api/health/index.ts";
 import { inboxRoutes } from "../api/inbox/index.ts";
+import { insightRoutes } from "../api/insights/index.ts";
 import { keyRoutes } from "../api/keys/index.ts";
 import { knowledgeRoutes } from "../api/knowledge/index.ts";
+import { leadRoutes } from "../api/leads/index.ts";
 import { meRoutes } from "../api/me/index.ts";
 import { memberRoutes } from "../api/members/index.ts";
 import { metricsRoutes } from "../api/metrics/index.ts";
@@ -42,13 +45,16 @@ export const routes: readonly Route[] = [
   ...keyChatRoutes,
   ...keyLiveRoutes,
   ...personRoutes,
+  ...feedbackRoutes,
   ...openAiRoutes,
   ...knowledgeRoutes,
   ...toolRoutes,
   ...conversationRoutes,
   ...inboxRoutes,
+  ...leadRoutes,
   ...presenceRoutes,
   ...usageRoutes,
+  ...insightRoutes,
   ...budgetRoutes,
   ...keyRoutes,
   ...meRoutes,

@@ -131,7 +131,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     lookEveryMs: overrides.lookEveryMs,
   });
-  const people = createPeople({ ...base, announcements, live, coordination, sealing, visitors });
+  const people = createPeople({ ...base, announcements, live, coordination, sealing, visitors, mail: mail ?? noMail });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({

@@ -30,7 +30,7 @@ async function perform(task: StorageTask, stop: AbortSignal): Promise<StorageTas
   return (await readCatalog(storage)).good;
 }
 
-/** An upload stops by itself, and has the storage drop its parts; anything else may end at once. */
+/** An upload stops on its own, and has the storage drop its parts; anything else may end immediately. */
 function rejectOnStop(task: StorageTask, stop: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   if (task.kind !== "upload") stop.addEventListener("abort", () => reject(stop.reason));

@@ -37,7 +37,7 @@ export const backupCommand = singleCommand({
   },
 });
 
-/** What may not be looked at is for the backup itself to meet. */
+/** Missing permissions are for the backup itself to report. */
 function isMissing(folder: string): boolean {
   try {
     return !statSync(folder).isDirectory();

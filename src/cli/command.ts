@@ -37,7 +37,7 @@ export interface Action {
   operands?: readonly Operand[];
   options?: Readonly<Record<string, OptionSpec>>;
   /**
-   * What it does to the data, and so what opening the store may do to it; `none`: it never looks there. What `reads` may
+   * What it does to the data, and so what opening the store may do to it; `none`: it never accesses it. What `reads` may
    * still write where the schema is this program's.
    */
   data: DataUse | "none";
@@ -48,7 +48,7 @@ export interface Action {
   opensAsCaller?: true;
   /** It has a log, which is JSON unless a person reads it; then its failures are lines of it. */
   hasLog?: true;
-  /** It tells itself which variables have no effect; for any other action that is said on standard error. */
+  /** It reports itself which variables have no effect; for any other action that goes to standard error. */
   tellsIdle?: true;
   /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
@@ -113,7 +113,7 @@ export interface CliIo {
   isTerminal: boolean;
   /** Where standard error goes: where standard output goes, to a terminal, or elsewhere. */
   errorPlace: "output" | "terminal" | "elsewhere";
-  /** Whether somebody can be asked: standard input and standard error are a terminal. */
+  /** Whether someone can be asked: standard input and standard error are a terminal. */
   canAsk: boolean;
   /** Writes the question to standard error, and resolves with one line of standard input, without its end. */
   ask(question: string): Promise<string>;

@@ -26,7 +26,7 @@ const all: readonly CommandEntry[] = [
   { name: "read-document", isHidden: true, load: async () => (await import("./read-document.ts")).readDocumentCommand },
 ];
 
-/** A build without a key for releases trusts none, and does not offer `update`; whoever names it is told what is missing. */
+/** A build without a key for releases trusts none, and does not offer `update`; called anyway, it reports the reason. */
 export function makeCommands({ hasReleases }: { hasReleases: boolean }): readonly CommandEntry[] {
   return all.map((entry) => (entry.name === "update" && !hasReleases ? { ...entry, isHidden: true } : entry));
 }

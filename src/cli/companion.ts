@@ -57,7 +57,7 @@ const kinds: Record<string, Omit<SettingOption, "about"> & { value?: Value }> = 
   boolean: { read: () => true },
 };
 
-/** Where the word of the kind would not tell what to write. */
+/** Where the word of the kind would not show what to write. */
 const values: Record<string, Value> = {
   avatar_url: free("url"),
   theme_color: free("#rrggbb"),

@@ -1,6 +1,6 @@
 /**
- * Makes the data directory, and finds out who else on the machine could replace what is in it: whoever can write to it,
- * or owns it.
+ * Makes the data directory, and finds out who else on the machine could replace what is in it: any user who can write
+ * to it, or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";
 import { findObstacle } from "../contracts/store/data-place.ts";

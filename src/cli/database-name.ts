@@ -1,4 +1,4 @@
-/** Says where the data is, for the output of commands: never with a user or password. */
+/** Names the data's location for the output of commands: never with a user or password. */
 import type { Config } from "../config/config.ts";
 
 /** As the end of a phrase: `in /var/lib/companiond`, or `companiond at db.example:5432`. */

@@ -1,4 +1,4 @@
-/** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
+/** `companiond doctor`: checks everything that an installation needs, and reports what to fix. */
 import { type Config, ConfigError } from "../config/config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
@@ -71,7 +71,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
 /** With a server that runs, the settings of this command mean nothing: theirs are those that count. */
 async function examineServers(dataDir: string, servers: readonly Asked[]): Promise<Finding[]> {
   const first = servers.find((one) => one.kind === "answered");
-  // Whose rights count: the server's. Its own user sees the same as it, and looks closer.
+  // Whose rights count: the server's. Its own user sees the same as it, and checks more closely.
   const isServersUser = first !== undefined && first.facts.uid === process.geteuid?.();
   const isDirectory = ({ name }: Finding) => name === "data directory";
   const [running, data] = await Promise.all([

@@ -89,7 +89,7 @@ async function explainClosedPort(failure: ListenFailure): Promise<string> {
   );
 }
 
-/** The port of HTTPS that visitors use, which may be forwarded to ours; null if the public URL does not say. */
+/** The port of HTTPS that visitors use, which may be forwarded to ours; null if the public URL has none. */
 function findHttpsPort(publicUrl: string | null, domains: readonly string[]): number | null {
   const url = publicUrl === null ? null : new URL(publicUrl);
   // Port 0 was a free one, known only now.

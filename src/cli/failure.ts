@@ -1,4 +1,4 @@
-/** What is said when a command fails: as text, or where `serve` logs JSON as a line of that log. */
+/** What is printed when a command fails: as text, or where `serve` logs JSON as a line of that log. */
 import { ConfigError, findJournalStream } from "../config/config.ts";
 import { AppError } from "../domain/errors.ts";
 import { type CliIo, CommandFailure, Misuse, SettingFailure } from "./command.ts";
@@ -11,7 +11,7 @@ export interface Failure {
   readonly text: string;
   /** The same for the log. */
   readonly problems: readonly string[];
-  /** Of what nobody expected, for the log alone. */
+  /** Of unexpected errors, for the log alone. */
   readonly error?: unknown;
 }
 
@@ -49,7 +49,7 @@ function findCause({ cause }: AppError): string[] {
 }
 
 /**
- * Into the log, which `isJson` moves to standard error, and to whoever reads standard error alone: `serve >log` must not
+ * Into the log, which `isJson` moves to standard error, and to standard error on its own: `serve >log` must not
  * end without a word.
  */
 export async function logFailure(failure: Failure, io: CliIo, isJson: boolean): Promise<void> {
@@ -58,7 +58,7 @@ export async function logFailure(failure: Failure, io: CliIo, isJson: boolean): 
   else if (io.errorPlace === "terminal") await io.writeError(failure.text);
 }
 
-/** Whatever the log's level is set to: that may be what is wrong. */
+/** Regardless of the log's level: that may be what is wrong. */
 async function writeLine({ problems, exitCode, error }: Failure, io: CliIo, descriptor: 1 | 2): Promise<void> {
   // Loaded only here: half of what a command would load is for the log.
   const { openLog } = await import("../lib/log.ts");

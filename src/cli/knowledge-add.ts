@@ -19,11 +19,11 @@ import { file, free } from "./value.ts";
 
 const lookEveryMs = 100;
 
-/** The source says why it was not read. */
+/** The source has the reason why it was not read. */
 const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, request: () => {} };
 
 /**
- * Reads sources in the command that adds them, whether a server is running or not, and says how far that is. Until
+ * Reads sources in the command that adds them, whether a server is running or not, and shows the progress. Until
  * each is `ready`, has failed, or is left for another try. A server beside it may be faster.
  */
 async function readHere(
@@ -46,12 +46,12 @@ async function readHere(
       return found.filter((source) => source !== null);
     });
   } finally {
-    // What it took of others is due again at once.
+    // What it acquired of others is due again immediately.
     await indexer.close();
   }
 }
 
-/** Says on standard error how far it is, if that is a terminal. */
+/** Shows on standard error how far it is, if that is a terminal. */
 async function watch(io: ActionInput["io"], look: () => Promise<Source[]>): Promise<Source[]> {
   let told = "";
   for (;;) {
@@ -129,7 +129,7 @@ function checkOptions({ operands, has }: Arguments): void {
   }
 }
 
-/** Throws `CommandFailure` with the place and what is wrong with it. */
+/** Throws `CommandFailure` with the position and what is wrong with it. */
 async function readPlace(place: string, file: NamedFile | undefined, args: Arguments): Promise<SentSource> {
   try {
     return readSource(file === undefined ? toAddress(place, args) : toUpload(place, file, args));

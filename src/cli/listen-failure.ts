@@ -1,6 +1,6 @@
 /**
  * Explains why listening on an address failed. Looks up the host name first: for a name that does not resolve, the
- * system reports whatever code the call before it left behind.
+ * system reports a code left over from an earlier call.
  */
 import { lookup } from "node:dns/promises";
 import { listOwnAddresses } from "../lib/own-addresses.ts";
@@ -80,7 +80,7 @@ async function findProgram(host: string, port: number): Promise<string | null> {
       }
     }),
   );
-  // Whoever has the port chose these words.
+  // These words come from the program that has the port.
   return names.find((name) => name !== null && /^[\w./ ()-]{1,60}$/.test(name)) ?? null;
 }
 

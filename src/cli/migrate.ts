@@ -1,4 +1,4 @@
-/** `companiond migrate`: migrates the database to this version; `serve` does so by itself. */
+/** `companiond migrate`: migrates the database to this version; `serve` does so automatically. */
 import { singleCommand } from "./command.ts";
 import { nameDatabase } from "./database-name.ts";
 

@@ -16,7 +16,7 @@ const pieceBytes = 256 * 1024;
 
 /** Throws `CommandFailure` with the path and why it cannot be read. */
 export function openNamedFile(user: ProcessUser, path: string): NamedFile {
-  // Without waiting for whoever writes to a pipe.
+  // Without waiting for the writer of a pipe.
   const file = user.forFile(path, () => open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)));
   const facts = fstatSync(file);
   if (!facts.isFile()) throw new CommandFailure(`${path}: not a regular file. Name the files of a directory.`);

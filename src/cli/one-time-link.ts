@@ -1,4 +1,4 @@
-/** Prints one-time links to the dashboard, and offers one as long as nobody can sign in. */
+/** Prints one-time links to the dashboard, and offers one as long as no one can sign in. */
 import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ async function mailLink(
   return (await keepMail({ store, sealing, ids }, request, clock.nowMs())).result === "kept";
 }
 
-/** Where the running server is, whose port may be another than this command's settings say. */
+/** Where the running server is, whose port may be another than in this command's settings. */
 async function findDashboard(config: Config): Promise<{ baseUrl: string; doubt: string | null }> {
   const { servers } = await askServers(config.dataDir);
   for (const one of servers) {
@@ -84,7 +84,7 @@ interface SetupOffer {
 }
 
 /**
- * Offers a link to set up the dashboard as long as nobody can sign in. Creates a link, or returns null if an account
+ * Offers a link to set up the dashboard as long as no one can sign in. Creates a link, or returns null if an account
  * already has a password, or another server offers one. Without a terminal the link is written to `setup-link` in the
  * data directory, readable by its owner only, because the log must not contain secrets.
  */

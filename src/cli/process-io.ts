@@ -11,7 +11,7 @@ const standardOutput = 1;
 const standardError = 2;
 const exitCodes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
-/** `end` ends the process at once. */
+/** `end` ends the process immediately. */
 export function openProcessIo(end: (exitCode: number) => void): CliIo {
   const stop = Promise.withResolvers<string>();
   let isStopTaken = false;
@@ -25,7 +25,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
 
   onSignal((signal) => {
     if (signal === "SIGHUP" && takeReload !== null) return takeReload();
-    // A server lets its streams finish after the first signal; any other command ends at once.
+    // A server lets its streams finish after the first signal; any other command ends immediately.
     if (!isStopTaken || isStopping) end(exitCodes[signal]);
     isStopping = true;
     stop.resolve(signal);
@@ -126,7 +126,7 @@ function writeLastWords(text: string): void {
   try {
     writeSync(standardError, text);
   } catch {
-    // Nobody reads standard error.
+    // Standard error has no reader.
   }
 }
 

@@ -24,11 +24,11 @@ export interface ProcessUser {
    * right to listen below 1024.
    */
   settle(keepsPorts?: boolean): void;
-  /** Whom root has become, for the log; null if nobody else. */
+  /** The user that root has become, for the log; null if none. */
   readonly became: string | null;
 }
 
-/** For whoever is not root, and for tests: always the caller. */
+/** Without root, and for tests: always the caller. */
 export const plainUser: ProcessUser = {
   enter() {},
   asCaller: (work) => work(),
@@ -64,7 +64,7 @@ export function openProcessUser(): ProcessUser {
     seteuid?.(uid);
   }
 
-  /** The groups of its login, where it has one: they may be what opens the way to the directory. */
+  /** The groups of its login, where it has one: they may be what grants access to the directory. */
   function takeGroups(uid: number, gid: number): void {
     try {
       initgroups?.(uid, gid);
@@ -130,7 +130,7 @@ function mayNotBecome(dataDir: string, uid: number, cause: unknown): AppError {
   return new AppError("conflict", sentence, { cause });
 }
 
-/** Of the directory, or of the nearest one above: what is made there has to be of use to whoever that one is of. */
+/** Of the directory, or of the nearest one above: what is made there has to be usable by its owner. */
 function findOwner(path: string): Ids {
   const facts = find(path);
   if (facts !== null) return facts;
@@ -157,7 +157,7 @@ function refuseLinks(dataDir: string): void {
   );
 }
 
-/** Whoever made a link on the way to the directory has chosen it: that must be root, or whose it is. */
+/** The owner of a link on the path to the directory has chosen it: that must be root, or the directory's owner. */
 function refuseForeignWay(dataDir: string, owner: number): void {
   const link = findLinks(resolve(dataDir)).find(({ uid }) => uid !== 0 && uid !== owner);
   if (link === undefined) return;
@@ -171,7 +171,7 @@ function refuseForeignWay(dataDir: string, owner: number): void {
 /** As many as the kernel follows. */
 const mostLinks = 40;
 
-/** All links on the way, also on the way that a link names. */
+/** All links on the path, also on the path that a link names. */
 function findLinks(path: string, left = mostLinks): { path: string; uid: number }[] {
   let at: string = sep;
   const names = path.split(sep).filter((name) => name !== "");
@@ -186,7 +186,7 @@ function findLinks(path: string, left = mostLinks): { path: string; uid: number 
   return [];
 }
 
-/** None where there is no such directory, or root has lost the right to look. */
+/** None where there is no such directory, or root has lost the right to access it. */
 function listEntries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
@@ -195,7 +195,7 @@ function listEntries(directory: string): Dirent[] {
   }
 }
 
-/** By its name, and by where links lead: in both cases its owner may have chosen what is found there. */
+/** By its name, and by where links lead: in both cases its owner may have chosen what is there. */
 function isInside(dataDir: string, path: string): boolean {
   const named = resolve(path);
   return isBelow(resolve(dataDir), named) || isBelow(findReal(dataDir), findReal(named));

@@ -1,4 +1,4 @@
-/** `companiond read-document`: what the server starts for each document that it reads; nobody else needs it. */
+/** `companiond read-document`: what the server starts for each document that it reads; not for other use. */
 import { readInChild } from "../core/knowledge/reading/child.ts";
 import type { DocumentKind } from "../core/knowledge/reading/kind.ts";
 import { Misuse, singleCommand } from "./command.ts";

@@ -25,7 +25,7 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
   try {
     const [first, ...others] = words;
     if (first === "help" && others.length > 0) return await runCli(commands, [...others, "--help"], io);
-    // Nobody means a file of this name: that is `./help`.
+    // A file of this name would be `./help`.
     if (others.length === 1 && others[0] === "help")
       return await runCli(commands, [...words.slice(0, 1), "--help"], io);
     if (first === undefined) {

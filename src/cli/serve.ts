@@ -149,7 +149,7 @@ async function serve(input: ActionInput): Promise<null> {
     supervisor.stopping(`Stopping, ${countReplies(services)}`);
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
     await backups.stop();
-    // Without a proxy, nobody polls `/readyz`.
+    // Without a proxy, nothing polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
     await domains?.close();
     log.info("stopped");

@@ -1,4 +1,4 @@
-/** Uploads a backup made for that, and fetches one to look into it, for commands. */
+/** Uploads a backup made for that, and fetches one to inspect it, for commands. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storageOf } from "../app/services.ts";
@@ -71,7 +71,7 @@ const start = "unfinished-backup-";
 /**
  * A directory for files that a command needs for a while: in the data directory, so that a database never leaves the
  * file system that the operator chose for it. It is removed with the command, however that ends; what a killed one
- * leaves is removed by the next: nobody holds its lock any more.
+ * leaves is removed by the next: no one holds its lock any more.
  */
 async function inWorkspace<Result>(dataDir: string, work: (dir: string) => Promise<Result>): Promise<Result> {
   const { dir, lock } = make(dataDir);
@@ -79,7 +79,7 @@ async function inWorkspace<Result>(dataDir: string, work: (dir: string) => Promi
     rmSync(dir, { recursive: true, force: true });
     lock.release();
   };
-  // A signal ends the process at once.
+  // A signal ends the process immediately.
   process.on("exit", remove);
   try {
     return await work(dir);

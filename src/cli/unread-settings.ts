@@ -7,7 +7,7 @@ import { AppError } from "../domain/errors.ts";
 /** Where the package puts them. They are never read unasked: a command's settings are those that it is given. */
 export const serviceSettings = "/etc/companiond/companiond.env";
 
-/** A sentence without its full stop; null where there are none, or where somebody has said where the data is. */
+/** A sentence without its full stop; null where there are none, or where the data's location is set. */
 export function findUnreadSettings({ given }: Pick<Config, "given">, file: string): string | null {
   const isNamed = given.some(
     ({ name, source }) => source === "env file" || name === "--data-dir" || name === "COMPANIOND_DATA_DIR",

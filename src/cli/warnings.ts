@@ -1,4 +1,4 @@
-/** What is said of settings that serve badly, at start and by `doctor`. */
+/** The warnings about settings that serve badly, at start and by `doctor`. */
 import type { Config } from "../config/config.ts";
 import { defaultModel } from "../config/provider-settings.ts";
 import { type ConfinementObstacle, findConfinementObstacle } from "../core/knowledge/reading/confinement.ts";
@@ -47,7 +47,7 @@ export function warnIfUnconfined(log: Pick<Log, "warn">): void {
 
 /**
  * Under a budget that stops calls, what has no price is refused: an update that changes the default would silence
- * every companion. Whether nobody has named a model, and the default cannot be priced.
+ * every companion. Whether no model is named, and the default cannot be priced.
  */
 export function isDefaultUnpriced({ llm, prices }: Pick<Config, "llm" | "prices">): boolean {
   if (llm.model !== defaultModel || (llm.apiKey === null && llm.baseUrl === null)) return false;
@@ -81,7 +81,7 @@ type Settings = Pick<Config, "isDemo" | "llm" | "publicUrl" | "server">;
 export const modelSettings = "OPENAI_API_KEY, OPENAI_BASE_URL or COMPANIOND_PROVIDERS_FILE";
 
 /**
- * Nobody should take the demo for a language model. `refused`: others than this machine would get it, and nobody has
+ * No one should take the demo for a language model. `refused`: others than this machine would get it, and no one has
  * asked for it. `behind_proxy`: only this machine reaches it, but passes on requests of others. Null: there is a
  * model, or the demo is wanted or seen here alone.
  */

@@ -125,7 +125,7 @@ function connect(
   return { path, connection };
 }
 
-/** What is read begins with the first fragment that is asked for. */
+/** The text begins with the first fragment that is asked for. */
 function openReply(read: (listeners: ReplyListeners) => AsyncIterable<string>): Reply {
   let sources: readonly CitedSource[] | null = null;
   let confirmation: Confirmation | null = null;

@@ -28,7 +28,7 @@ export class CompaniondError extends SharedError {
   declare readonly code: CompaniondErrorCode;
   /** On `invalid_request`: every field at fault. Otherwise empty. */
   declare readonly errors: NonNullable<Problem["errors"]>;
-  /** How long to wait before another try can succeed; null where the server did not say. */
+  /** How long to wait before another try can succeed; null where the server did not send it. */
   declare readonly retryAfterSeconds: number | null;
   /** The whole answer, with what only some codes carry; null where the server sent none. */
   declare readonly problem: Problem | null;

@@ -71,7 +71,7 @@ export function followLive(transport: Transport, id: string, { after, ...query }
   return followEvents(transport, live, options);
 }
 
-/** Ends where the server has nothing more to say. Opened for the first time, it has had its tries. */
+/** Ends where the server has nothing more to send. Opened for the first time, it has had its tries. */
 async function* followEvents<Event>(
   transport: Transport,
   { path, query, after, toEvent }: Source<Event>,
@@ -117,7 +117,7 @@ async function* readEvents({ response, next, close }: OpenedResponse): AsyncGene
   let fields: Record<string, string> = {};
   try {
     if (reader === undefined || response.status === 204) return;
-    // A page of a proxy, say.
+    // A page of a proxy, for example.
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
     if (!isStream) throw new CompanionError("bad_response");
     for (;;) {

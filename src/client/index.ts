@@ -7,6 +7,7 @@ import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls, presenceCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowledge.ts";
+import { insightCalls, leadCalls } from "./resources/leads.ts";
 import { toolCalls } from "./resources/tools.ts";
 import { auditCalls, usageCalls } from "./resources/usage.ts";
 import { webhookCalls } from "./resources/webhooks.ts";
@@ -33,6 +34,8 @@ export type CompaniondOptions = TransportOptions;
 export class Companiond {
   readonly companions: ReturnType<typeof companionCalls>;
   readonly conversations: ReturnType<typeof conversationCalls>;
+  readonly leads: ReturnType<typeof leadCalls>;
+  readonly insights: ReturnType<typeof insightCalls>;
   readonly presence: ReturnType<typeof presenceCalls>;
   readonly sources: ReturnType<typeof sourceCalls>;
   readonly knowledge: ReturnType<typeof knowledgeCalls>;
@@ -51,6 +54,8 @@ export class Companiond {
     this.#transport = transport;
     this.companions = companionCalls(transport);
     this.conversations = conversationCalls(transport);
+    this.leads = leadCalls(transport);
+    this.insights = insightCalls(transport);
     this.presence = presenceCalls(transport);
     this.sources = sourceCalls(transport);
     this.knowledge = knowledgeCalls(transport);

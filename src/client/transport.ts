@@ -102,7 +102,7 @@ export function createTransport(settings: TransportOptions): Transport {
   const base = settings.baseUrl.replace(/\/+$/, "");
   const fetchIt: Fetch = async (url, init) => {
     const response = await (settings.fetch ?? fetch)(url, init);
-    // A refusal that breaks off says nothing: it is read here, where that is a broken connection.
+    // A refusal that breaks off has no meaning: it is read here, where that is a broken connection.
     return response.ok || response.body === null ? response : new Response(await response.text(), response);
   };
 

@@ -65,7 +65,7 @@ export function loadReleases({ environment = process.env, envFilePath }: ConfigS
   return { url: read.releasesUrl, key: read.releasesKey };
 }
 
-/** Throws `ConfigError` with all problems at once. Reads files, opens nothing. */
+/** Throws `ConfigError` with all problems together. Reads files, opens nothing. */
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];

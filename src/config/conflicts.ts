@@ -1,7 +1,7 @@
 /** Settings that need, or exclude, one another. */
 import type { FlagName } from "./setting.ts";
 
-/** Looks at what is given, not at what it says: a bad value is one problem, and not also a missing one. */
+/** Checks which settings are given, not their values: a bad value is one problem, and not also a missing one. */
 export function findConflicts(isGiven: (variable: string, flag?: FlagName) => boolean): string[] {
   return [...findListening(isGiven), ...findBackups(isGiven), ...findStorage(isGiven), ...findMail(isGiven)];
 }

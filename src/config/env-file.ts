@@ -11,7 +11,7 @@ export interface EnvFile {
   problems: string[];
 }
 
-/** No word of it is as long as a secret: the last line of a key in PEM, or a code in base32, looks like a name too. */
+/** No word of it is as long as a secret: the last line of a key in PEM, or a code in base32, has the form of a name too. */
 export function mayRepeat(name: string): boolean {
   return /^(?:[A-Z0-9_]+|[a-z0-9_]+)$/.test(name) && name.split("_").every((word) => word.length <= 15);
 }

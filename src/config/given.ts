@@ -1,4 +1,4 @@
-/** Which settings somebody has set, and where: names alone, since values may be secret. */
+/** Which settings are set, and where: names alone, since values may be secret. */
 import type { Variables } from "./read-settings.ts";
 import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";

@@ -42,7 +42,7 @@ export const limitSettings = {
     "COMPANIOND_ASKS_PER_IP",
     20,
     perMinute,
-    "Asks for a person per hour by client address; asking again for the same conversation is free.",
+    "Asks for a person per hour by client address, and contacts; asking again for the same conversation is free.",
   ),
   streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
   liveRatePerIp: plain(

@@ -9,11 +9,11 @@ const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const domainPattern = new RegExp(`^(${label}\\.)+${label}$`);
 /** As many as one certificate of Let's Encrypt's may name. */
 const maxDomains = 100;
-/** What the server says itself besides what frames a request. */
+/** What the server sets itself, besides what frames a request. */
 const ownHeaders = ["authorization", "content-type", "accept"];
 
 /**
- * What names of objects begin with. A leading slash goes, and the other forms are refused: they change on the way in
+ * What names of objects begin with. A leading slash goes, and the other forms are refused: they change in transit in
  * addresses, so that objects would be stored under another name than the one that is listed.
  */
 export const keyPrefix: ParseValue<string> = (text) => {

@@ -1,4 +1,4 @@
-/** Reads the operator's prices: exact decimals of US dollars, told all at once where they are wrong. */
+/** Reads the operator's prices: exact decimals of US dollars, with all mistakes reported together. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { splitName } from "../domain/model-routes.ts";

@@ -18,7 +18,7 @@ import {
   wordList,
 } from "./values.ts";
 
-/** The cheapest of OpenAI's current models that answers at once: it takes every effort from `none` on. */
+/** The cheapest of OpenAI's current models that answers immediately: it takes every effort from `none` on. */
 export const defaultModel = "gpt-6-luna";
 
 export const modelSettings = {

@@ -1,4 +1,4 @@
-/** Reads the operator's file of providers and chains, and tells everything that is wrong with it at once. */
+/** Reads the operator's file of providers and chains, and reports everything that is wrong with it together. */
 import { dirname, resolve } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { type LlmApi, llmApis } from "../domain/llm-api.ts";
@@ -48,7 +48,7 @@ export function findPlace(
 const most = { providers: 20, models: 200, aliases: 100, entries: 12, nameLength: 200, bytes: 1024 * 1024 };
 
 /**
- * `refuse` takes a sentence per problem, which begins with the place in the file. `hasPlain` tells whether the plain
+ * `refuse` takes a sentence per problem, which begins with the position in the file. `hasPlain`: whether the plain
  * settings name a provider, so that `default/model` means something. Null if the file cannot be used at all.
  */
 export function readProviders(

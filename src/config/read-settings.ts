@@ -1,4 +1,4 @@
-/** Turns variables and flags into validated values and collects every problem on the way. */
+/** Turns variables and flags into validated values and collects every problem. */
 import { type EnvFile, parseEnvFile } from "./env-file.ts";
 import { type FlagName, type Setting, takesFile } from "./setting.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
@@ -14,7 +14,7 @@ export interface Problem {
   sentence: string;
 }
 
-/** What was found on the way; `warnings` are of what has no effect. */
+/** What was found meanwhile; `warnings` are of what has no effect. */
 export interface Findings {
   readonly problems: Problem[];
   readonly warnings: string[];

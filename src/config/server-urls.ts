@@ -3,7 +3,7 @@
  * is not encoded, any other part may hold a piece of it.
  *
  * The driver passes over parameters that it does not know, and lets some of those that it knows overrule others. What
- * would not mean what it says is refused here.
+ * would not have its evident meaning is refused here.
  */
 import { accessSync, constants } from "node:fs";
 import type { MailLocation } from "../contracts/mail.ts";
@@ -36,7 +36,7 @@ export const redisUrl: ParseValue<string> = (text) => {
   return text;
 };
 
-/** A mail server. Off this machine nothing is sent to it in the clear. */
+/** A mail server. Off this machine nothing is sent to it unencrypted. */
 export const smtpUrl: ParseValue<MailLocation> = (text) => {
   const url = parseServerUrl(text, ["smtp:", "smtps:"], "smtps://USER:PASSWORD@HOST (smtp:// with STARTTLS)");
   if (!/^\/?$/.test(url.pathname) || url.search !== "") throw new BadValue("must end after the host and port.");
@@ -94,12 +94,12 @@ function readParameters(url: URL): ReadonlyMap<string, string> {
 function checkTls(parameters: ReadonlyMap<string, string>, isSocket: boolean): void {
   const mode = parameters.get("sslmode") ?? "disable";
   const isTls = tlsModes.includes(mode);
-  // With "allow" and "prefer" the connection may be in clear text, and nobody would be told.
+  // With "allow" and "prefer" the connection may be in clear text, without any warning.
   if (!isTls && mode !== "disable") {
     throw new BadValue(`must have an sslmode of disable, require, verify-ca or verify-full.`);
   }
   if (isTls && isSocket) throw new BadValue("cannot have an sslmode: a socket of this machine is not encrypted.");
-  // The driver verifies everything as soon as it has a root certificate, whatever the mode says.
+  // The driver verifies everything as soon as it has a root certificate, for every mode.
   if (parameters.has("sslrootcert") && !verifyingModes.includes(mode)) {
     throw new BadValue("needs sslmode=verify-full where it has sslrootcert.");
   }

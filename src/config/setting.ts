@@ -1,4 +1,4 @@
-/** What a setting is, and the usual ways of writing one down. */
+/** What a setting is, and the usual kinds of definitions. */
 import type { ParseValue } from "./values.ts";
 
 export type FlagName = "host" | "port" | "data-dir" | "domain" | "tls-cert" | "tls-key";

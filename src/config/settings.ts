@@ -1,4 +1,4 @@
-/** Every setting in one place, by section: its variable, flag, parser, default and purpose. */
+/** Every setting, by section: its variable, flag, parser, default and purpose. */
 import { limitSettings } from "./limit-settings.ts";
 import { accountSettings, mailSettings, operationSettings, sharedSettings } from "./operation-settings.ts";
 import { knowledgeSettings, modelSettings, outgoingSettings, voiceSettings } from "./provider-settings.ts";

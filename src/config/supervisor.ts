@@ -1,8 +1,8 @@
-/** What systemd tells a service of itself through the environment; no settings, so never from the env file. */
+/** What systemd passes to a service about itself through the environment; no settings, so never from the env file. */
 import type { Variables } from "./read-settings.ts";
 
 export interface SupervisorFacts {
-  /** `NOTIFY_SOCKET`: where a service says how it is; `@` begins an abstract name. Null without `Type=notify`. */
+  /** `NOTIFY_SOCKET`: where a service reports its state; `@` begins an abstract name. Null without `Type=notify`. */
   readonly notifySocket: string | null;
   /** How often a sign of life is expected (`WatchdogSec`); null if none is, or of another process. */
   readonly watchdogMs: number | null;

@@ -1,4 +1,4 @@
-/** Reads files that the configuration names, and names them as whoever edits them knows them. */
+/** Reads files that the configuration names, and names them as their editor knows them. */
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ export function readText(filePath: string): string | Error {
   }
 }
 
-/** Also of a pipe, which tells no size: that is how shells pass secrets. */
+/** Also of a pipe, which reports no size: that is how shells pass secrets. */
 function readBounded(filePath: string): string {
   const file = openSync(filePath, "r");
   try {
@@ -53,7 +53,7 @@ export function withoutLineEnd(text: string): string {
 const shippedFolder = "/etc/companiond";
 
 /**
- * What systemd hands to a service as a credential is a copy that is gone with it, and the service is not told of
+ * What systemd hands to a service as a credential is a copy that is gone with it, and the service does not learn of
  * what. The path itself, unless it is a credential's.
  */
 export function nameForOperator(path: string, folder = shippedFolder): string {

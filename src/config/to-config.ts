@@ -39,7 +39,7 @@ export interface ReadModels {
 }
 
 export type Config = ReturnType<typeof toConfig> & {
-  /** What somebody has set, without the values. */
+  /** What is set, without the values. */
   readonly given: readonly GivenSetting[];
   readonly supervisor: SupervisorFacts;
   /** Sentences about what was given and has no effect; for the log of `serve` and for `doctor`. */
@@ -167,13 +167,13 @@ export function toConfig(
       /** Null: backups stay on this machine. */
       storage: toBackupStorage(values),
     },
-    /** Where `update` looks, and the public key (32 bytes in base64) in place of the one in the executable. */
+    /** Where `update` checks for releases, and the public key (32 bytes in base64) instead of the one in the executable. */
     releases: { url: values.releasesUrl, key: values.releasesKey },
     log: { level: values.logLevel },
   } as const;
 }
 
-/** With domains, the public URL is known without being said. */
+/** With domains, the public URL follows from them. */
 function toOwnUrl({ domains, httpsPort }: SettingValues): string | null {
   const [name] = domains;
   if (name === undefined) return null;

@@ -114,7 +114,7 @@ export const cronSchedule: ParseValue<string> = (text) => {
   throw new BadValue(`is a schedule that never runs: ${quote(text)}.`);
 };
 
-/** What the server itself says in a request for a reply. */
+/** The parameters that the server itself sets in a request for a reply. */
 export const requestFields: readonly string[] = [
   "model",
   "messages",

@@ -1,4 +1,4 @@
-/** Which names of variables are settings, and what is said of those that are not. */
+/** Which names of variables are settings, and what is reported of those that are not. */
 import { findNearest } from "../lib/edit-distance.ts";
 import { mayRepeat } from "./env-file.ts";
 import { type Setting, takesFile } from "./setting.ts";
@@ -10,7 +10,7 @@ export interface NameVerdict {
   readonly sentence: string;
 }
 
-/** Of the environment only these are looked at: it has names of every other program too. */
+/** Of the environment only these are checked: it has names of every other program too. */
 const prefixes = ["COMPANIOND_", "OPENAI_", "ELEVENLABS_"];
 const allSettings: readonly Setting<unknown>[] = Object.values(settings);
 const knownNames: readonly string[] = allSettings.flatMap((one) =>
@@ -19,7 +19,8 @@ const knownNames: readonly string[] = allSettings.flatMap((one) =>
 
 /**
  * What OpenAI's own libraries and agents read, and how to have the same here. ElevenLabs' libraries read nothing that is no
- * setting. `OPENAI_API_BASE` is not among them: it was the address once, and whoever sets it wants requests to go there.
+ * setting. `OPENAI_API_BASE` is not among them: it was the address once, and operators who set it want requests to go
+ * there.
  */
 const namesOfLibraries = new Map<string, string>([
   ["OPENAI_ORG_ID", sendAs("OpenAI-Organization")],
@@ -46,7 +47,7 @@ export function judgeOfEnvironment(name: string): NameVerdict | null {
   return prefixes.some((prefix) => name.startsWith(prefix)) ? judge(name) : null;
 }
 
-/** Null for settings. Whatever else is in an env file is a mistake: nobody else reads it. */
+/** Null for settings. Anything else in an env file is a mistake: no other program reads it. */
 export function judgeOfEnvFile(name: string): NameVerdict | null {
   if (!mayRepeat(name)) return problem("what is before the = is no setting.");
   if (!namesOfRuntime.test(name)) return judge(name);

@@ -1,5 +1,5 @@
 /**
- * A place for backups that is not on this machine. An engine is one file beside this one, and knows nothing of what it
+ * Storage for backups outside this machine. An engine is one file beside this one, and knows nothing of what it
  * keeps: objects with a name, written once, read back and removed.
  *
  * Every call ends: with its result, or with `StorageFailure` and a sentence that names what is wrong and what to do, and
@@ -21,7 +21,7 @@ export interface StorageLocation {
 }
 
 export interface StoredObject {
-  /** Without the prefix of the place. */
+  /** Without the storage's prefix. */
   readonly name: string;
   readonly bytes: number;
   /** By the storage's clock. */
@@ -39,8 +39,8 @@ export interface BackupStorage {
   /** All objects whose names begin so, in no particular order; fails if there are more than 100,000. */
   list(start: string): Promise<StoredObject[]>;
   /**
-   * Reads `content` at the pace at which it is taken, within bounded memory. When this resolves the object is there as a
-   * whole, in place of one of the same name; otherwise, also if `content` throws, there is none of it.
+   * Reads `content` at the pace at which it is accepted, within bounded memory. When this resolves the object is there as a
+   * whole, replacing one of the same name; otherwise, also if `content` throws, there is none of it.
    */
   put(name: string, content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<void>;
   /** Null if there is no such object. */

@@ -1,5 +1,5 @@
 /**
- * Socket 5: what all instances of a server must agree on besides the stored data: whose turn it is in a conversation,
+ * What all instances of a server must agree on besides the stored data: whose turn it is in a conversation,
  * what is left of a companion's daily quota, who failed to sign in, and what was erased while its reply was running.
  *
  * Engines: `memory.ts`, for a single process; a storage engine that several processes share brings its own, since only
@@ -7,10 +7,10 @@
  *
  * Every member guarantees:
  * - A call that returns a promise takes at most one round trip. It rejects with `AppError("unavailable")` if the
- *   instances cannot agree; then nothing is taken.
+ *   instances cannot agree; then nothing is acquired.
  * - Calls that one instance makes one after the other take effect in that order.
- * - What an instance holds is released within 10 s after it ends or loses contact with the others. Giving back
- *   therefore returns at once and cannot fail: a release that does not arrive happens in the same way.
+ * - What an instance holds is released within 10 s after it ends or loses contact with the others. Releasing
+ *   therefore returns immediately and cannot fail: a release that does not arrive happens the same way.
  * - Durations use the engine's own clock, which no instance's wall clock affects. Quota days are UTC days.
  */
 import type { ConversationKey } from "../domain/conversation.ts";
@@ -36,7 +36,7 @@ export interface Reservation {
    * again.
    */
   settle(): void;
-  /** Gives it back: nothing was or will be stored for it. */
+  /** Releases it: nothing was or will be stored for it. */
   release(): void;
 }
 
@@ -76,16 +76,16 @@ export interface TurnEntry {
   messageId: string | null;
 }
 
-/** The right to run one turn: its place in the queue, and one message of the companion's daily quota. */
+/** The right to run one turn: its position in the queue, and one message of the companion's daily quota. */
 export interface TurnTicket {
   readonly isAdmitted: true;
   readonly id: TicketId;
   /** As in `Reservation`. */
   readonly day: string;
-  /** Keeps the message counted, as in `Reservation`. The place stays taken. */
+  /** Keeps the message counted, as in `Reservation`. The position in the queue stays occupied. */
   settle(): void;
   /**
-   * Admits the next turn, and gives the message back unless it was settled. Every ticket must end with this call;
+   * Admits the next turn, and refunds the message unless it was settled. Every ticket must end with this call;
    * further calls do nothing.
    */
   leave(): void;
@@ -106,7 +106,7 @@ export interface ElsewhereRefusal {
 export interface TurnGate {
   /**
    * Joins the queue, and resolves when it is the turn's time and a message has been reserved for it, by the rules of
-   * `DailyQuota`. Refuses at once with `queue_full` if `maxWaitingTurns` are waiting already; otherwise with
+   * `DailyQuota`. Refuses immediately with `queue_full` if `maxWaitingTurns` are waiting already; otherwise with
    * `day_used_up` if the quota is used up, or `visitor_day_used_up` if the visitor's is. With `runs_elsewhere` if a turn
    * of the same `queueKey` and `messageId` has a ticket already; the caller prevents that within its own instance. A
    * refused turn holds nothing.
@@ -138,7 +138,7 @@ export interface Arrivals {
 /** For store engines that keep no record of erasures themselves: they note and check them inside their commits. */
 export interface ErasureMarks extends Arrivals {
   mark(): number;
-  /** Notes the erasure of all that this visitor said to the companion. */
+  /** Notes the erasure of all messages of this visitor to the companion. */
   noteVisitor(companionId: string, visitorId: string): void;
   noteConversation(key: ConversationKey): void;
   /**
@@ -164,7 +164,7 @@ export interface SignInFailure {
 /**
  * Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted.
  *
- * Unlike the others, these calls never reject: an instance that has lost contact counts by itself meanwhile. An engine
+ * Unlike the others, these calls never reject: an instance that has lost contact counts on its own meanwhile. An engine
  * beside the rest is `engines/redis/sign-in-failures.ts`; `test/contracts/sign-in-failures.ts` tests each.
  */
 export interface SignInFailures {
@@ -191,7 +191,7 @@ export type Duty = "jobs" | "set_up_link" | "embeddings" | "certificates";
 export interface Duties {
   /**
    * Whether this instance has the duty, which it takes if no other that runs has it, and keeps as long as it runs.
-   * Whoever asks before each piece of work takes over from one that has ended.
+   * An instance that asks before each piece of work takes over from one that has ended.
    */
   take(duty: Duty): Promise<boolean>;
   /**

@@ -1,5 +1,5 @@
 /**
- * A server that takes mail. An engine knows how to hand one message over, and nothing of what it says, of when it is tried
+ * A server that takes mail. An engine knows how to hand one message over, and nothing of its content, of when it is tried
  * again, or of where it is kept meanwhile: that is `core/mail`.
  *
  * Problems are sentences for operators. They name the server, and what it replied by its codes alone: neither addresses, which
@@ -13,10 +13,10 @@ export interface MailLocation {
   readonly port: number;
   /**
    * `implicit`: TLS from the first byte. `starttls`: nothing but the greeting before TLS. `none needed`: on this machine, where
-   * TLS is used if it is offered, and nobody is asked who they are.
+   * TLS is used if it is offered, and there is no sign-in.
    */
   readonly tls: "implicit" | "starttls" | "none needed";
-  /** Null: nobody signs in. */
+  /** Null: no sign-in. */
   readonly signIn: { readonly user: string; readonly password: string } | null;
 }
 
@@ -40,11 +40,11 @@ export interface MailMessage {
 }
 
 /**
- * - `sent`: the server has said that the message is its own now.
+ * - `sent`: the server has accepted responsibility for the message.
  * - `later`: it did not take it this time, or it is not known whether it did. Sent again, the message may arrive twice, which
  *   its `Message-ID` reveals.
- * - `rejected`: it will never take this message: it replied to it with 5xx. Who is not let in at all, as with a wrong
- *   password, is told `later`, since that is the operator's to mend and nothing of the message's.
+ * - `rejected`: it will never take this message: it replied to it with 5xx. A refused sign-in, as with a wrong
+ *   password, is `later`, since that is for the operator to fix and no fault of the message.
  */
 export type MailOutcome =
   | { readonly kind: "sent" }
@@ -53,8 +53,8 @@ export type MailOutcome =
 
 export interface MailServer {
   /**
-   * Resolves within 30 s, whatever the server does, and never rejects. Once the signal fires it resolves with `later`. Calls may run
-   * beside each other: each is a connection of its own.
+   * Resolves within 30 s, no matter what the server does, and never rejects. Once the signal fires it resolves with
+   * `later`. Calls may run beside each other: each is a connection of its own.
    */
   send(message: MailMessage, signal: AbortSignal): Promise<MailOutcome>;
   /**

@@ -14,7 +14,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly method: "GET" | "POST" | "DELETE";
   /**
-   * ASCII, one line each, 8 KiB at most; nothing that frames a request or says how it is compressed (`host`,
+   * ASCII, one line each, 8 KiB at most; nothing that frames a request or declares its compression (`host`,
    * `content-length` …). `user-agent` is `companiond` unless it is here.
    */
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface OutgoingRequest {
 
 /**
  * - `url`: malformed, too long, of another scheme, with credentials, with the port of another protocol, or it does not lead
- *   to a host that may be reached. A name that nobody has is this as well: owners must not find out which names of our
+ *   to a host that may be reached. An unregistered name is this as well: owners must not find out which names of our
  *   network exist.
  * - `headers`: a header that must not be sent.
  * - `not_connected`: the request cannot have arrived. The name could not be looked up at present, no address takes a

@@ -1,8 +1,8 @@
 /**
  * What answers calls of tools: a URL of an owner's (engine `tool-http`), or a server that speaks MCP (engine `mcp`).
  *
- * A call never rejects but with the signal's reason: whatever goes wrong is a sentence for the model, which goes on. No
- * secret, address or word of a server's error is in it, but for what a tool of MCP says of its own failure: that is a result,
+ * A call never rejects but with the signal's reason: any failure is a sentence for the model, which goes on. No
+ * secret, address or word of a server's error is in it, but for an MCP tool's report of its own failure: that is a result,
  * by which models correct themselves. None follows a redirect.
  */
 import type { JsonObject } from "../domain/json.ts";

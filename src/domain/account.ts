@@ -89,7 +89,7 @@ export interface ApiKey {
   requests: number;
   /** The key that created it, with which it ends; null if it was created in the dashboard or by a command. */
   createdByKeyId: string | null;
-  /** Set by a rotation: the key that took its place, and when. */
+  /** Set by a rotation: the key that replaced it, and when. */
   replacedByKeyId: string | null;
   replacedAt: number | null;
   createdAt: number;
@@ -101,7 +101,7 @@ export interface KeyPrincipal {
   account: Pick<Account, "id" | "plan">;
   scopes: readonly Scope[];
   keyId: string;
-  /** Expiry of the key: whatever it creates ends no later. */
+  /** Expiry of the key: what it creates ends no later. */
   expiresAt: number | null;
   sessionId: null;
   /** Whether the account had an enabled webhook when the key was checked. */
@@ -125,7 +125,7 @@ export type Principal = KeyPrincipal | SessionPrincipal;
 /** The longest grace period of a rotation: the end of a key cannot be put off for ever. */
 export const maxGraceSeconds = 30 * 86_400;
 
-/** Of a key that a person makes in another's place: as much time as that was given; null: it never expires. */
+/** Of a key that a person makes to replace another: as much time as that was given; null: it never expires. */
 export function renewedExpiry({ createdAt, expiresAt }: Pick<ApiKey, "createdAt" | "expiresAt">, nowMs: number) {
   return expiresAt === null ? null : nowMs + expiresAt - createdAt;
 }

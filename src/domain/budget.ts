@@ -38,9 +38,9 @@ export interface BudgetState extends Budget {
   reachedAt: number | null;
 }
 
-/** What calls may do at a moment, and who hears of it: all are false for nearly everybody, and then nothing more is asked. */
+/** What calls may do at a moment, and which events it stores: nearly always all false, and then nothing more is asked. */
 export interface SpendingState {
-  /** Whether the operator has stopped the account, or everybody. */
+  /** Whether the operator has stopped the account, or everyone. */
   readonly isStopped: boolean;
   readonly hasBudgets: boolean;
   /** Whether the account has an enabled webhook. */
@@ -72,7 +72,7 @@ export function factsOfSubject(subject: BudgetSubject): string[] {
   return ["account"];
 }
 
-/** Names are paths as in filters; a name with dots is not taken apart. */
+/** Names are paths as in filters; a name with dots is not split. */
 export function listSubjectValues(metadata: JsonObject): MetadataValue[] {
   return Object.entries(metadata).map(([path, value]) => {
     return { path, value: typeof value === "string" ? value : JSON.stringify(value) };

@@ -1,4 +1,4 @@
-/** Proofs of work that a companion asks of visitors whom nobody vouches for, in the form of ALTCHA's version 1. */
+/** Proofs of work that a companion asks of visitors for whom no one vouches, in the form of ALTCHA's version 1. */
 import { AppError } from "./errors.ts";
 
 export const challengeModes = ["off", "auto", "always"] as const;
@@ -14,14 +14,14 @@ export interface Challenge {
   readonly maxnumber: number;
   /** Random, with the time of its end as `expires` in Unix seconds. */
   readonly salt: string;
-  /** Says that the server has made it, and for which companion. */
+  /** Proves that the server has made it, and for which companion. */
   readonly signature: string;
 }
 
 /** How long a challenge can be solved, and its solution be used. */
 export const challengeLifetimeMs = 5 * 60_000;
 
-/** `challenge_required`, the same whatever was wrong with a solution: with a new challenge it is solved again. */
+/** `challenge_required`, the same for every fault of a solution: with a new challenge it is solved again. */
 export function challengeRequired(challenge: Challenge): AppError {
   const sentence =
     "This companion asks for a proof of work. Solve the challenge, and send the solution in X-Challenge.";

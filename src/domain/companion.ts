@@ -38,9 +38,9 @@ export interface CompanionSettings {
   dailyMessages: number | null;
   /** It answers while it has used fewer tokens than this in the UTC month; null: no limit. */
   monthlyTokens: number | null;
-  /** Whether visitors whom nobody vouches for must show work before they chat. */
+  /** Whether visitors for whom no one vouches must show work before they chat. */
   challenge: ChallengeMode;
-  /** Whether it answers without knowledge too, or says `noAnswerText` where nothing was found. */
+  /** Whether it answers without knowledge too, or replies with `noAnswerText` where nothing was found. */
   answerMode: AnswerMode;
   /** How replies cite their sources. */
   citations: CitationMode;

@@ -27,7 +27,7 @@ export interface ConversationKey {
 
 export interface Conversation extends ConversationKey {
   id: string;
-  /** What the latest token said of a verified visitor, sealed; null for others. */
+  /** The latest token's claims of a verified visitor, sealed; null for others. */
   sealedVisitor: string | null;
   messageCount: number;
   createdAt: number;
@@ -38,7 +38,7 @@ export interface Conversation extends ConversationKey {
 
 /**
  * A piece of a message; the order of the pieces counts. Only text today. `tool_call`, `tool_result`, `source` and `file`
- * join by their `type`: whoever reads parts passes over the types it does not know, and takes the words by `textOf`.
+ * join by their `type`: a reader of parts passes over the types it does not know, and takes the words by `textOf`.
  */
 export type MessagePart = { readonly type: "text"; readonly text: string };
 
@@ -70,7 +70,7 @@ export interface Message extends HistoryMessage {
   createdAt: number;
 }
 
-/** For a message whose tokens nobody counts: a visitor's, or a spoken one. */
+/** For a message whose tokens are not counted: a visitor's, or a spoken one. */
 export const uncounted = {
   inputTokens: null,
   outputTokens: null,

@@ -45,7 +45,7 @@ export interface AppErrorOptions {
   headers?: Readonly<Record<string, string>>;
   /** Further members of the problem's body. */
   members?: Readonly<Record<string, unknown>>;
-  /** True: somebody asked for this state, so it is worth no line in the log. */
+  /** True: this state was requested, so it is worth no line in the log. */
   isWanted?: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Finding {
   advice: string | null;
 }
 
-/** What a part of a running server says of itself when `doctor` asks; it brings its own deadline. */
+/** What a part of a running server reports of itself when `doctor` asks; it brings its own deadline. */
 export interface SelfCheck {
   /** Of its findings; also of the one that is made if it fails. */
   readonly name: string;

@@ -122,8 +122,20 @@ export interface Handoff {
   readonly seenSeq: number;
   /** When an ask that counts as missed at once was last told; null for never. */
   readonly missedAtMs: number | null;
-  /** The visitor's own word. */
+  /** The visitor's own word, as long as `resolvedSeq` is the newest message. */
   readonly isResolved: boolean | null;
+  readonly resolvedSeq: number | null;
+  readonly resolvedAtMs: number | null;
+  /** Whether the visitor has left a contact. */
+  readonly hasContact: boolean;
+  /** Since when something waits of which the team has had no mail; null for nothing. */
+  readonly noticeSinceMs: number | null;
+  /** When the team is sent mail about it, unless it is over by then. Durable, as the deadline. */
+  readonly noticeAtMs: number | null;
+  /** When the team last had mail about it; null for never. */
+  readonly noticedAtMs: number | null;
+  /** When the visitor's contact is sent what people wrote, unless it was seen by then; null: nothing was written. */
+  readonly answerMailAtMs: number | null;
   /** Visitors' messages kept for people on `day`. */
   readonly day: string;
   readonly dayMessages: number;
@@ -158,6 +170,14 @@ export const maxDayMessages = 500;
 export const reachMs = 24 * 60 * 60_000;
 /** An ask that nobody can take is told once in so long. */
 export const missedAgainMs = 60 * 60_000;
+/** The team has at most one mail about a conversation in so long. */
+export const noticeEveryMs = 5 * 60_000;
+/** Where somebody is present they have so long before it. */
+export const noticeAfterMs = 60_000;
+/** What people wrote is sent to the visitor's contact if it was not seen for so long, so seldom, and so often in all. */
+export const answerMailAfterMs = 5 * 60_000;
+export const answerMailEveryMs = 60 * 60_000;
+export const maxAnswerMails = 3;
 export const maxTags = 20;
 export const maxTagLength = 40;
 /** A member is present while their dashboard has had a stream within this. */
@@ -170,6 +190,20 @@ export function foldTags(tags: readonly string[]): string[] {
   if (isSound && folded.length <= maxTags) return folded;
   const detail = `Must be at most ${maxTags} tags of 1 to ${maxTagLength} characters.`;
   throw invalidFields([{ param: "tags", detail }]);
+}
+
+/** Whether it owes a visitor something: an ask or a contact that no one has dealt with, or a message to its person. */
+export function isWaitingForTeam({ state, status, owedSinceMs }: Handoff): boolean {
+  if (state === "person") return owedSinceMs !== null;
+  return state === "waiting" || status === "open";
+}
+
+/** The visitor's own word, which counts until something is written after it. */
+export function resolvedOf(
+  handoff: Pick<Handoff, "isResolved" | "resolvedSeq"> | null,
+  newestSeq: number,
+): boolean | null {
+  return handoff !== null && handoff.resolvedSeq === newestSeq ? handoff.isResolved : null;
 }
 
 /** A change that found a state which it is not for: 409 with `state` and `person`. */

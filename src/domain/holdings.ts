@@ -1,4 +1,4 @@
-/** Errors for accounts that hold as much as they may; each names the limit and says what to do. */
+/** Errors for accounts that hold as much as they may; each names the limit and the remedy. */
 import { AppError } from "./errors.ts";
 
 const orAsk = "or ask the operator for more.";

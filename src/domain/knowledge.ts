@@ -1,4 +1,4 @@
-/** Knowledge: what a companion's owner lets it read, the passages that are found in it, and how sources are told. */
+/** Knowledge: what a companion's owner lets it read, the passages that are found in it, and how sources are shown. */
 
 export const answerModes = ["free", "grounded"] as const;
 export type AnswerMode = (typeof answerModes)[number];
@@ -27,7 +27,7 @@ export interface Source {
   /** 1–720; null: read again only when asked to. */
   refreshHours: number | null;
   status: SourceStatus;
-  /** A public sentence: why the last reading failed, or what it left out. Null if nothing is to be said. */
+  /** A public sentence: why the last reading failed, or what it left out. Null if there is nothing to report. */
   error: string | null;
   /** Of the passages that answer. */
   chunks: number;
@@ -36,18 +36,18 @@ export interface Source {
   /** SHA-256, hex, of the text that answers; null before there is any. */
   contentHash: string | null;
   indexedAt: number | null;
-  /** When it is read again by itself; null if it is not. */
+  /** When it is read again automatically; null if it is not. */
   refreshAt: number | null;
   /** How much of what is being read is done, in pages; null unless it is being read. */
   progress: SourceProgress | null;
   createdAt: number;
-  /** When its owner sent its content or settings last: another moment each time, which tells its versions apart. */
+  /** When its owner sent its content or settings last: another moment each time, which distinguishes its versions. */
   updatedAt: number;
 }
 
 export interface SourceProgress {
   readonly done: number;
-  /** Null while nobody knows. */
+  /** Null while unknown. */
   readonly total: number | null;
 }
 
@@ -78,7 +78,7 @@ export interface ReadPage {
   readonly markdown: string;
 }
 
-/** A piece of a document that is found and cited by itself: never over two pages. */
+/** A piece of a document that is found and cited individually: never over two pages. */
 export interface Chunk {
   readonly page: number | null;
   /** The headings above it, outermost first, joined by " > "; null if there are none. */
@@ -99,7 +99,7 @@ export interface Passage extends Pick<Chunk, "page" | "heading" | "text"> {
   readonly url: string | null;
 }
 
-/** Names a passage for as long as its source is not read anew. */
+/** Names a passage for as long as its source is not read again. */
 export interface PassageRef {
   /** The indexed state of a source, which never changes. */
   readonly edition: number;
@@ -113,10 +113,10 @@ export interface NumberedPassage extends Passage, PassageRef {
   readonly n: number;
 }
 
-/** Where a reply got something from, for whoever shows it. */
+/** Where a reply got something from, for the page that shows it. */
 export interface CitedSource extends Pick<NumberedPassage, "n" | "title" | "url" | "page"> {}
 
-/** Which passages a stream's events tell of: those that the reply cites, or, where it must not, all that the model saw. */
+/** Which passages a stream's events report: those that the reply cites, or, where it must not, all that the model saw. */
 export function toldSources({ citations }: { readonly citations: CitationMode }): "cited" | "seen" {
   return citations === "none" ? "seen" : "cited";
 }

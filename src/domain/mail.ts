@@ -1,7 +1,10 @@
 /** Mail that the server writes: what there is of it, how often it is tried, and how much an account may send. */
 
-/** One-time links, sealed with their address until they are sent. */
-export type MailKind = "invitation" | "reset_link";
+/**
+ * One-time links, sealed with their address until they are sent; a `notice` to one of the team of what waits in a
+ * conversation; an `answer`: what people wrote, to the contact that a visitor has left.
+ */
+export type MailKind = "invitation" | "reset_link" | "notice" | "answer";
 
 /** Of an account, on a UTC day; what comes on top is dropped. */
 export const mailsPerDay = 200;

@@ -7,7 +7,7 @@ export interface RetiringModel extends Answerer {
 }
 
 /**
- * What a provider's list says: days (`YYYY-MM-DD`, UTC) by model, of those that have one. `knowsDates` is false for a
+ * The content of a provider's list: days (`YYYY-MM-DD`, UTC) by model, of those that have one. `knowsDates` is false for a
  * provider whose list has no such member at all.
  */
 export interface ShutdownDates {

@@ -44,7 +44,7 @@ export function createPrices({ tokens, minutes }: PriceList): Prices {
   };
 }
 
-/** The entries, as the operator wrote them, that price nobody who can be asked: most likely a slip of the pen. */
+/** The entries, as the operator wrote them, that price no available model: most likely a slip of the pen. */
 export function findIdlePrices(
   { tokens, minutes }: PriceList,
   answerers: readonly Answerer[],

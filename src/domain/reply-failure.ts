@@ -21,7 +21,7 @@ export const failureMeanings = {
   malformed: "the response is no reply: HTML, no JSON, or too long",
 } as const;
 
-/** What each kind means to whoever answers for the companion, and what to change. */
+/** What each kind means to the person responsible for the companion, and what to change. */
 const failureSentences: Record<keyof typeof failureMeanings, string> = {
   refused_key: "The provider refused the server's key. The server's operator has to replace it.",
   unknown_model: "The provider does not know the model. Choose another model.",
@@ -48,7 +48,7 @@ export const failureKinds = Object.keys(failureMeanings) as FailureKind[];
 /** A provider's failure with its kind; the message is private, for the log. */
 export class ReplyFailure extends Error {
   readonly kind: FailureKind;
-  /** The call, where the provider had taken it, and so may charge for it; or null. */
+  /** The call, where the provider had accepted it, and so may charge for it; or null. */
   readonly charged: ChargedCall | null;
 
   constructor(message: string, kind: FailureKind, charged: ChargedCall | null = null) {
@@ -65,7 +65,7 @@ export function findFailureKind(failure: unknown): FailureKind | null {
   return failure.cause instanceof ReplyFailure ? failure.cause.kind : "provider_error";
 }
 
-/** A failure as whoever answers for the companion may read it: with its kind, and what to change. */
+/** A failure as the person responsible for the companion may read it: with its kind, and what to change. */
 export function explainFailure(kind: FailureKind): { kind: FailureKind; detail: string } {
   return { kind, detail: failureSentences[kind] };
 }

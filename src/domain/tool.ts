@@ -36,7 +36,7 @@ export const maxRoundsMs = 5 * 60_000;
 export const confirmableMs = 10 * 60_000;
 
 /**
- * What the URL of a tool begins with that the server answers itself, as the demo's do. Such a tool has no secret, and nobody
+ * What the URL of a tool begins with that the server answers itself, as the demo's do. Such a tool has no secret, and no one
  * can enter such a URL: it is none of a server.
  */
 export const builtInPrefix = "companiond:";
@@ -97,19 +97,19 @@ export interface AskedCall {
   readonly arguments: string;
 }
 
-/** A call and what the model is told of it. */
+/** A call and what the model is shown of it. */
 export interface AnsweredCall extends AskedCall {
   readonly result: string;
 }
 
 /** An answer of a model with calls, earlier in the same turn, and what they came to. */
 export interface ToolRound {
-  /** What the model said before its calls; often nothing. */
+  /** The model's text before its calls; often nothing. */
   readonly text: string;
   readonly calls: readonly AnsweredCall[];
   /**
-   * What the provider wants back with them, as its engine put it out (`ReplyOutcome.carry`): for that provider alone, never
-   * stored. Null where there is nothing, or where the round is of an earlier request.
+   * What the provider wants back with them, as its engine returned it (`ReplyOutcome.carry`): for that provider alone,
+   * never stored. Null where there is nothing, or where the round is of an earlier request.
    */
   readonly carry: unknown;
 }

@@ -5,18 +5,18 @@ import type { Cost } from "./money.ts";
 export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
-  /** Those of the input that the provider had in its cache; 0 where it does not say. */
+  /** Those of the input that the provider had in its cache; 0 where it does not report them. */
   cachedTokens: number;
-  /** Those of the input that the provider wrote into its cache, which some charge more for; 0 where it does not say. */
+  /** Those of the input that were written into the cache, which some charge more for; 0 where it does not report them. */
   cacheWriteTokens: number;
-  /** Those of the output that no visitor sees: the model thought them. 0 where the provider does not say. */
+  /** Those of the output that no visitor sees: the model thought them. 0 where the provider does not report them. */
   reasoningTokens: number;
   /** True if the provider sent no counts and these are estimates: UTF-8 bytes / 4. */
   estimated: boolean;
 }
 
 /**
- * How often a companion's metadata is recorded anew in a day: who changes it with every message would make what can be
+ * How often a companion's metadata is recorded again in a day: changes with every message would make what can be
  * summed and exported grow without end. Beyond, what was recorded last stands for the rest of the day.
  */
 export const labelsPerDay = 1_000;
@@ -38,12 +38,12 @@ export const noTokens: CountedTokens = {
   reasoningTokens: 0,
 };
 
-/** A call that a provider may charge for, whatever came of it. */
+/** A call that a provider may charge for, no matter how it ended. */
 export interface ChargedCall {
   readonly answeredBy: Answerer;
-  /** What the provider counted; null if it was left, broke or was refused before that. Nothing if nobody was asked. */
+  /** What the provider counted; null if it was left, broke or was refused before that. Nothing if no provider was asked. */
   readonly usage: CountedTokens | null;
-  /** UTF-8 bytes of streamed thoughts, which nobody sees: part of the estimate where `usage` is null. None unless given. */
+  /** UTF-8 bytes of streamed thoughts, which no one sees: part of the estimate where `usage` is null. None unless given. */
   readonly reasoningBytes?: number;
   /** UTF-8 bytes of the tools' names and arguments that were streamed: as `reasoningBytes`. */
   readonly callBytes?: number;
@@ -61,7 +61,7 @@ export interface UsageCounts extends CountedTokens {
   /** Of the messages that have a price; see `Cost`. */
   costMicros: number;
   costPicos: number;
-  /** Messages and voice sessions without a price: while there is one, nobody knows what the rest costs in all. */
+  /** Messages and voice sessions without a price: while there is one, the total cost is unknown. */
   unpriced: number;
 }
 

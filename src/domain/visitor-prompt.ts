@@ -21,7 +21,7 @@ export function instructFor<Instructed extends Pick<Companion, "systemPrompt" | 
   return { ...companion, systemPrompt: fillIn(systemPrompt, claims) };
 }
 
-/** In one pass: what a visitor is called can look like a placeholder, and is text all the same. */
+/** In one pass: what a visitor is called can have the form of a placeholder, and is text all the same. */
 function fillIn(prompt: string, claims: VisitorClaims | null): string {
   let spareBytes = maxInsertedBytes;
   return prompt.replace(placeholder, (whole, inner: string) => {

@@ -9,7 +9,7 @@ import { isClean, isWithin } from "./metadata.ts";
 export const visitorAuths = ["off", "optional", "required"] as const;
 export type VisitorAuth = (typeof visitorAuths)[number];
 
-/** What a token says of its visitor. */
+/** A token's claims of its visitor. */
 export interface VisitorClaims {
   /** The website's own name for the visitor; see `isSub`. */
   sub: string;
@@ -22,7 +22,7 @@ export interface VisitorClaims {
 export const visitorKeyAlgorithms = ["HS256", "ES256", "EdDSA"] as const;
 export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
 
-/** At most this many keys of an account with the same filter are live, so that one can take the other's place. */
+/** At most this many keys of an account with the same filter are live, so that one can replace the other. */
 export const mostKeysOfFilter = 2;
 export const mostVisitorKeys = 10_000;
 
@@ -81,7 +81,7 @@ export function isVerifiedId(visitorId: string | null): visitorId is string {
   return visitorId?.startsWith(verifiedStart) === true;
 }
 
-/** `visitor_unverified`, the same whatever is wrong: the sentence must not help anyone to forge a token. */
+/** `visitor_unverified`, the same for every fault: the sentence must not help anyone to forge a token. */
 export function unverified(): AppError {
   return new AppError(
     "visitor_unverified",

@@ -15,7 +15,7 @@ export function requireOneVoice({ voiceId, voiceAgentId }: VoiceFields): void {
 }
 
 /**
- * The same error whether there is no such agent or the server keeps it for a companion, so that nobody learns what
+ * The same error whether there is no such agent or the server keeps it for a companion, so that no one learns what
  * others have.
  */
 export function unusableAgent(): AppError {
@@ -25,6 +25,6 @@ export function unusableAgent(): AppError {
 
 /**
  * An agent's id as operators type it. The provider's ids contain no white space, but a careless copy may. `..` in the
- * path of a grant would make every client address the account instead, which is deleted in the same way.
+ * path of a grant would make every client address the account instead, which is deleted the same way.
  */
 export const agentIdPattern = "^(?!\\.{1,2}$)\\S{1,200}$";

@@ -20,7 +20,7 @@ export interface AccessLog {
   close(): void;
 }
 
-/** The half of the sitemap that handles a request, for looking up the route's name. */
+/** The half of the routes that handles a request, for looking up the route's name. */
 export interface RouteList {
   readonly routes: readonly RoutePlace[];
 }

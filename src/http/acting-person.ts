@@ -56,7 +56,7 @@ export const readerQuery = valueQuery(
   `Must be 1 to ${maxIdLength} characters.`,
 );
 
-/** The id of whoever reads; null for an API key that names nobody. Throws `invalid_request` for a session that does. */
+/** The id of the reader; null for an API key that names no one. Throws `invalid_request` for a session that does. */
 export function readingPersonId(principal: Principal, as: string | null): string | null {
   if (principal.keyId !== null) return as === null ? null : personIdOfKey(principal.keyId, { name: as });
   if (as !== null) throw invalidFields([{ param: "as", detail: "A session reads for its own member alone." }]);

@@ -105,7 +105,7 @@ export const embedTokenParam = later(() =>
 );
 
 /**
- * The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. The end is
+ * The data of a stream's events. A 3.1 document cannot describe a single event: the media type refers to it. The end is
  * any string, although it is always the same: generated clients that read the whole stream as one text take it for one,
  * and would fail where it had to be `[DONE]`.
  */

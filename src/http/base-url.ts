@@ -1,4 +1,4 @@
-/** The `{base_url}`: for the caller, the address of the request; for everybody else, only a known address. */
+/** The `{base_url}`: for the caller, the address of the request; for everyone else, only a known address. */
 
 import type { Settings } from "../core/dependencies.ts";
 import { AppError } from "../domain/errors.ts";
@@ -17,7 +17,7 @@ export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Reques
   return `${forwarded.protocol}://${forwarded.host}`;
 }
 
-/** `knownBaseUrlOf`, or `conflict`: whoever has a link that signs in must not be led to a host that a client has named. */
+/** `knownBaseUrlOf`, or `conflict`: links that sign in must not lead to a host that a client has named. */
 export function requireBaseUrl(settings: Address, request: Request): string {
   const baseUrl = knownBaseUrlOf(settings, request);
   if (baseUrl !== null) return baseUrl;

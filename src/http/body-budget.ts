@@ -1,4 +1,4 @@
-/** A budget for large bodies: few at once, few bytes in memory, and none for long. */
+/** A budget for large bodies: few at the same time, few bytes in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { Slices } from "../lib/pause.ts";
@@ -63,7 +63,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     const [place, bytes] = [places.open(sender), memory.open(sender)];
     grow(place, 1);
     const body = new GatheredBytes();
-    // Without the body: whoever has made something else of the pieces need not keep them.
+    // Without the body: a caller that has processed the pieces need not keep them.
     const release = () => {
       place.release();
       bytes.release();

@@ -1,4 +1,4 @@
-/** Reads a request's body as it arrives. A sender that sends it byte by byte delays nobody else. */
+/** Reads a request's body as it arrives. A sender that sends it byte by byte delays no one else. */
 import { AppError } from "../domain/errors.ts";
 
 /** Large bodies arrive in larger pieces, except for the last. */

@@ -13,7 +13,7 @@ export interface ClearAnswersOptions {
   readonly ids: Pick<IdSource, "uuid">;
 }
 
-/** `missed`: a challenge that nobody waits for. */
+/** `missed`: a challenge that no order waits for. */
 export const clearOutcomes = ["challenge", "missed", "redirect", "refused"] as const;
 export type ClearOutcome = (typeof clearOutcomes)[number];
 
@@ -28,7 +28,7 @@ const challengeToken = /^[\w-]{1,200}$/;
 const redirectHeaders = { "cache-control": "max-age=3600" };
 const longestPath = 8192;
 
-/** What lets somebody in, and what to do about its having been sent unencrypted. */
+/** What lets someone in, and what to do about its having been sent unencrypted. */
 const keyHeaders = {
   authorization: "The key of this request was sent unencrypted: replace it.",
   "x-visitor-token":
@@ -37,7 +37,7 @@ const keyHeaders = {
 
 /**
  * Only what reads without a key is redirected. A client with a key would follow a redirect, work, and go on sending the
- * key in the clear with each first request: it is refused, so that somebody puts it right.
+ * key unencrypted with each first request: it is refused, so that it gets fixed.
  */
 export function createClearAnswers(options: ClearAnswersOptions): (request: Request) => Promise<ClearAnswer> {
   const { domains, httpsPort, findChallenge, ids } = options;

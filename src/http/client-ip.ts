@@ -16,7 +16,7 @@ export interface ClientIp {
 
 /**
  * The client behind `trustedProxyCount` proxies. Only the entries of `X-Forwarded-For` that these proxies wrote count,
- * so whatever a client puts before them has no effect. If the entry that they vouch for is missing or not an address,
+ * so what a client puts before them has no effect. If the entry that they vouch for is missing or not an address,
  * the next one to its right counts, and finally the socket's own: too strict rather than forgeable. `Forwarded` and
  * `X-Real-IP` are never used.
  */

@@ -22,8 +22,8 @@ const encodings: readonly (readonly [name: string, compress: Compress])[] = [
 ];
 
 /**
- * The text as the client accepts it, with the headers that say so. Only for responses that hold no secret: none of them
- * returns a request's words beside one, whose length would tell it.
+ * The text as the client accepts it, with the headers that declare it. Only for responses that hold no secret: none of them
+ * returns a request's words beside one, whose length would reveal it.
  */
 export async function compressFor<Given extends Text>(
   request: Request,
@@ -40,7 +40,7 @@ export async function compressFor<Given extends Text>(
   return compressed;
 }
 
-/** The one that the client likes best; undefined for none, if it says nothing, or likes plain text better. */
+/** The one that the client likes best; undefined for none, if it has no preference, or likes plain text better. */
 function chooseEncoding(accepted: string | null) {
   if (accepted === null) return undefined;
   const qualities = new Map(

@@ -1,6 +1,6 @@
 /**
  * Routes that the listener handles itself, for the most frequent requests: the router, its hooks and parsing the URL
- * would take an eighth of such a response. The sitemap has the same routes, and handles unusual requests.
+ * would take an eighth of such a response. The router has the same routes, and handles unusual requests.
  */
 import type { BunRequest } from "bun";
 import { hasUsualHost } from "./client-ip.ts";
@@ -13,10 +13,10 @@ export type DirectRequest = BunRequest<string>;
 
 /** A route for GET. */
 export interface DirectRoute {
-  /** As written in the sitemap. */
+  /** As written in the routes. */
   readonly path: string;
   /**
-   * False for HEAD, which Bun routes here too, and for an unusual host or parameters: the sitemap handles these
+   * False for HEAD, which Bun routes here too, and for an unusual host or parameters: the router handles these
    * requests, by their whole URL.
    */
   takes(request: DirectRequest): boolean;
@@ -37,7 +37,7 @@ interface DirectRouteDefinition {
 }
 
 export function createDirectRoute(dependencies: ErrorDependencies, definition: DirectRouteDefinition): DirectRoute {
-  // Copying these and setting a few is cheaper than creating them anew.
+  // Copying these and setting a few is cheaper than creating them again.
   const everyHeaders = everyResponseHeaders(dependencies.settings);
   const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...definition.headers });
 

@@ -44,7 +44,7 @@ export interface Embedded {
 /** A solved challenge, which the request has. */
 export interface Work {
   /**
-   * As `Challenges.spend`: called when something is about to begin that costs money. Also takes a place of the token where
+   * As `Challenges.spend`: called when something is about to begin that costs money. Also takes a slot of the token where
    * the request has none; rejects with `challenge_required` if there is none left.
    */
   spend(use: RepeatableUse | null): Promise<void>;
@@ -62,7 +62,7 @@ export interface Asked {
 
 export const pageView: Asked = { visitors: "nobody", use: "page view" };
 
-/** Who must show who they are: nobody, so that nothing is looked at; whoever the companion asks; or everyone. */
+/** Who must show who they are: no one, so that nothing is checked; those whom the companion asks; or everyone. */
 export type AskedVisitors = "nobody" | "as the companion does" | "everyone";
 
 /**
@@ -120,7 +120,7 @@ export async function openEmbed(
   }
   const tokenRule = windows.token[plan];
   let taken: Taken | null = null;
-  // Page views that have windows of their own take no visitor's place; whoever is known need not work.
+  // Page views that have windows of their own take no visitor's slot; a known visitor need not work.
   if (companion.challenge !== "off" && tokenRule === rules.token[plan] && !(asks.use === "spending" && visitor)) {
     writeRateLimitHeaders(headers, policy, byIp);
     const write = (byToken: Verdict) => writeRateLimitHeaders(headers, policy, byIp, byToken);
@@ -137,16 +137,16 @@ export async function openEmbed(
   return { target, visitor, work: taken?.work ?? null };
 }
 
-/** The place of a request, in the window of the token or beside it. */
+/** The slot of a request, in the window of the token or beside it. */
 interface Taken {
   readonly byToken: Verdict;
-  /** Of the second window, which then decides; no header tells of it. */
+  /** Of the second window, which then decides; no header shows it. */
   readonly byRead: Verdict | null;
   readonly work: Work | null;
 }
 
 /**
- * For a companion that may ask for work. While it does, only who has worked takes a place in the token's window: a flood
+ * For a companion that may ask for work. While it does, only who has worked takes a slot in the token's window: a flood
  * without work must not take those of visitors. Throws `challenge_required` where work is missing.
  */
 async function takeGuarded(
@@ -173,12 +173,12 @@ async function takeGuarded(
       if (isFirst) return;
       const byToken = await limiter.admit(rule, token);
       write(byToken);
-      // Others have taken the last place meanwhile. Taken before, it would be lost to each of many who send one solution.
+      // Others have taken the last slot meanwhile. Taken before, it would be lost to each of many who send one solution.
       if (!byToken.isAdmitted) throw await challenges.refusal(companion.id);
     },
   };
   if (isFirst) return { byToken: await limiter.admit(rule, token), byRead: null, work };
-  // Worked once for one place: what is refused again and again takes no more of those that others need.
+  // Worked once for one slot: what is refused again and again takes no more of those that others need.
   const seen = await limiter.admitUpTo(rule, token, 0);
   return { byToken: { ...seen, isAdmitted: seen.remaining > 0 }, byRead: null, work };
 }
@@ -210,7 +210,7 @@ async function openVisitor(
   return null;
 }
 
-/** The same for every token that does not work, whatever the reason. */
+/** The same for every token that does not work, for any reason. */
 export function noCompanion(): AppError {
   return new AppError("not_found", "There is no companion behind this embed token.");
 }

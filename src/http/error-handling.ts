@@ -18,7 +18,7 @@ export interface Failure {
   readonly status: number;
   /** Only the failure's own; the caller adds the common headers, and those set before the failure. */
   readonly headers: HeaderBag;
-  /** Null if nobody is left to read it. */
+  /** Null if no one is left to read it. */
   readonly body: string | null;
 }
 
@@ -40,7 +40,7 @@ export function errorHandling(dependencies: ErrorDependencies, allowedMethods: (
 /** The response to a failure; failures of the server are logged. */
 export function describeFailure(dependencies: ErrorDependencies, error: AppError, request: Request): Failure {
   const facts = contextOf(request, dependencies.ids);
-  // The visitor has left: nobody reads the response, and it is not our failure.
+  // The visitor has left: no one reads the response, and it is not our failure.
   if (request.signal.aborted) return { status: 499, headers: {}, body: null };
   if (errorCodes[error.code].status >= 500 && !error.isWanted) {
     const cause = error.cause ?? error;
@@ -62,7 +62,7 @@ function pathOf(url: string): string {
   return path;
 }
 
-/** Paths where a page would be useless, whatever the client accepts. */
+/** Paths where a page would be useless, no matter what the client accepts. */
 function isForPrograms(path: unknown): boolean {
   return typeof path !== "string" || /^\/+(api|v1)(\/|$)/.test(path);
 }

@@ -1,4 +1,4 @@
-/** What a new server has to say to whoever opens it: whether anybody can sign in, and where its demo is. */
+/** What a new server shows to its first visitor: whether anyone can sign in, and where its demo is. */
 import type { Services } from "../core/dependencies.ts";
 import { demoEmail } from "../domain/account.ts";
 
@@ -6,7 +6,7 @@ type Parts = Pick<Services, "settings" | "store">;
 
 const settledStores = new WeakSet<Services["store"]>();
 
-/** Whether anybody can sign in. Once true it stays so: a change back is not worth a store query for every request. */
+/** Whether anyone can sign in. Once true it stays so: a change back is not worth a store query for every request. */
 export async function isSetUp({ store }: Pick<Services, "store">): Promise<boolean> {
   if (settledStores.has(store)) return true;
   const hasAccount = await store.accounts.hasAnyPassword();

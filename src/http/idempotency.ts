@@ -42,12 +42,12 @@ export interface Idempotency {
    * Reads the body and responds with the status and the result of `make`, or replays the response of the call that made it.
    *
    * Throws what `readJsonText` throws, `conflict` while a call with this key is running, `idempotency_mismatch` if its
-   * body was different, and whatever `make` and its `write` throw: then nothing was created, and the key is free again.
+   * body was different, and what `make` and its `write` throw: then nothing was created, and the key is free again.
    */
   createOnce<Body>(call: CreatingRequest<Body>, make: Creator<Body>): Promise<string>;
 }
 
-/** One per half of the sitemap: a slot includes the path, so halves never share one. */
+/** One per half of the routes: a slot includes the path, so halves never share one. */
 export function createIdempotency(
   services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "uploadBodies">,
 ): Idempotency {

@@ -1,4 +1,4 @@
-/** A stream of named events for those who listen: it has no end of its own, and whoever stalls comes back later. */
+/** A stream of named events for those who listen: it has no end of its own, and a stalled listener reconnects later. */
 import { EventStream } from "./sse.ts";
 
 /** What a reader may leave untaken. */
@@ -17,8 +17,8 @@ export class LiveStream extends EventStream {
 
   /** A returned promise means that nothing more is accepted until it resolves. */
   send(frames: string): Promise<void> | undefined {
-    const stalled = this.take({ type: "text", deltas: [frames] });
-    if (this.heldUnits <= maxHeldUnits) return stalled;
+    // What is held already, so that a single message is never too long, and would be again whenever the reader comes back.
+    if (this.heldUnits <= maxHeldUnits) return this.take({ type: "text", deltas: [frames] });
     this.drop();
     return undefined;
   }

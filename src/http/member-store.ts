@@ -1,7 +1,7 @@
 /**
  * The store as members with fewer rights see it: with their own companions alone, and for responders without prompts and
- * embed tokens. Routes get it in place of the store, and what is not listed here is refused: nothing is reached because
- * a route forgot to ask. Nobody else pays for it.
+ * embed tokens. Routes get it instead of the store, and what is not listed here is refused: nothing is reached because
+ * a route forgot to ask. No one else pays for it.
  */
 import type { ConversationQuery, Page, PageRequest, Store } from "../contracts/store/store.ts";
 import type { Principal } from "../domain/account.ts";
@@ -32,9 +32,10 @@ const ofCompanion: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } 
 /** Methods that take ids of what was found before. */
 const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
+  feedback: ["listRatings"],
   handoffs: [
     ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),
-    ...(["setPresence", "findPresence", "listPresent", "areUsed"] as const),
+    ...(["setPresence", "recordSeen", "findPresence", "listPresent", "areUsed"] as const),
   ],
   spending: ["findStop"],
   toolCalls: ["listOfReplies"],
@@ -124,6 +125,28 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         return found !== null && isOwn(found.key.companionId) ? found : null;
       },
       listSince: (accountId, change, limit) => store.handoffs.listSince(accountId, change, limit, member.companionIds),
+    },
+    feedback: {
+      async listContacts(accountId, query, page) {
+        if (query.companionId !== null && !isOwn(query.companionId)) return { items: [], nextAfterId: null };
+        const read = (part: PageRequest) => store.feedback.listContacts(accountId, query, part);
+        return await filterPage(read, { page, isByUpdate: true }, ({ companionId }) => isOwn(companionId));
+      },
+      async deleteContact(accountId, conversationId, context) {
+        const found = await store.feedback.findContact(conversationId);
+        return (
+          found !== null &&
+          isOwn(found.companionId) &&
+          (await store.feedback.deleteContact(accountId, conversationId, context))
+        );
+      },
+    },
+    insights: {
+      count(accountId, { companionIds, ...query }, nowMs) {
+        const own = [...(companionIds ?? member.companionIds ?? [])].filter(isOwn);
+        const isAll = companionIds === null && member.companionIds === null;
+        return store.insights.count(accountId, { ...query, companionIds: isAll ? null : new Set(own) }, nowMs);
+      },
     },
     tools: {
       async create(accountId, tool, context) {

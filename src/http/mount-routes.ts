@@ -31,8 +31,8 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
 }
 
 /**
- * The router takes `/items/1/` for `/items/1`. But that is also what clients make of `/items/1/parts/..`: nobody who
- * meant a part, whatever its name, may delete the whole.
+ * The router takes `/items/1/` for `/items/1`. But that is also what clients make of `/items/1/parts/..`: no one who
+ * meant a part, of any name, may delete the whole.
  */
 function refuseDirectory(url: string): void {
   if (/^[^?]*\/(\?|$)/.test(url)) throw new AppError("not_found", "There is nothing at this address.");

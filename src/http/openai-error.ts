@@ -42,7 +42,7 @@ export function toOpenAiError({ code, message, errors = [] }: AppError): OpenAiE
   };
 }
 
-/** The clients try a 429 again by themselves, soon: in vain, where something is used up for the day or the month. */
+/** The clients retry a 429 automatically, soon: in vain, where something is used up for the day or the month. */
 export function retryHeaders({ code }: AppError): Readonly<Record<string, string>> {
   return unpaid.includes(code) ? { "x-should-retry": "false" } : {};
 }

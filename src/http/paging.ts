@@ -15,7 +15,7 @@ const maxLimit = 1000;
 const maxPageBytes = 8 * 1024 * 1024;
 /** Of these, what stands around the items; a cursor has at most 80 bytes. */
 const frameBytes = 128;
-/** Items that are read at once: as many as are a few milliseconds of work, judged by those before. */
+/** Items that are read in one go: as many as are a few milliseconds of work, judged by those before. */
 const firstRead = 8;
 const mostPerRead = 100;
 const bytesPerRead = 256 * 1024;
@@ -38,7 +38,7 @@ export const pageQuery: QueryPart<PageRequest> = {
   read: (query) => readPage(query, false),
 };
 
-/** The parameters of a list whose items move: a cursor tells their last change, too. */
+/** The parameters of a list whose items move: a cursor has their last change, too. */
 export const movingPageQuery: QueryPart<PageRequest> = {
   parameters: pageParameters,
   read: (query) => readPage(query, true),
@@ -100,7 +100,7 @@ interface Cursor {
   updatedAt?: number | null | undefined;
 }
 
-/** The JSON of a page, which ends before it exceeds 8 MiB: in bytes, since to encode all of it at once would take long. */
+/** The JSON of a page, which ends before it exceeds 8 MiB: in bytes, since encoding all of it in one go takes long. */
 class PageText {
   readonly #pieces: Uint8Array[] = [];
   #bytes = frameBytes;
@@ -124,7 +124,7 @@ class PageText {
     return true;
   }
 
-  /** The page, with the place behind which the list goes on. */
+  /** The page, with the position behind which the list goes on. */
   finish(next: Cursor | null): JsonText {
     const cursor = JSON.stringify(next === null ? null : encodeCursor(next));
     const end = Buffer.from(`],"next_cursor":${cursor}}`);
@@ -146,7 +146,7 @@ export async function collectList<Item extends ListedItem>(
   const text = new PageText();
   let atOnce = firstRead;
   for (let part = page; ; ) {
-    // Also before the first: ten lists may have been asked for at once.
+    // Also before the first: ten lists may have been requested at the same time.
     await pause();
     const limit = Math.min(atOnce, page.limit - text.length);
     const bytesBefore = text.bytes;
@@ -165,7 +165,7 @@ export async function collectList<Item extends ListedItem>(
   }
 }
 
-/** The response of a list route; `toPlace` tells where its items stand, if not by their creation. */
+/** The response of a list route; `toPlace` gives the position of its items, if not by their creation. */
 export function toWireList<Item extends { readonly id: string }>(
   { items, nextAfterId, nextUpdatedAt }: Page<Item>,
   toWire: (item: Item) => object,
@@ -187,7 +187,7 @@ export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[
   return toPage(rest, limit);
 }
 
-function encodeCursor({ id, updatedAt }: Cursor): string {
+export function encodeCursor({ id, updatedAt }: Cursor): string {
   return Buffer.from(updatedAt == null ? id : `${id}@${updatedAt}`, "utf8").toString("base64url");
 }
 

@@ -50,7 +50,7 @@ export class PassedReply implements FollowedTurn {
   /** Reads to the end. Call it once, when the reader can pass things on. */
   async start(): Promise<void> {
     const end = await this.#relay().catch(() => null);
-    // Without a word about the end, the other instance is gone.
+    // Without an end mark, the other instance is gone.
     this.#reader?.take(end ?? { type: "end", outcome: "broken", code: "unavailable" });
     this.leave();
   }

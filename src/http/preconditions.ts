@@ -35,7 +35,7 @@ interface Changed {
 }
 
 /**
- * Stands for the representation where that also tells what is read or counted meanwhile: with another tag after each reply,
+ * Stands for the representation where that also shows what is read or counted meanwhile: with another tag after each reply,
  * `If-Match` could not be met. `updated_at` must be another one after each change.
  */
 export function versionOf({ id, updated_at }: Changed): object {
@@ -65,7 +65,7 @@ export function readCheck<Current>(
       { param: headerName, detail: 'Must be *, or ETags as they were received: "…", separated by commas.' },
     ]);
   }
-  // A weak tag says that two representations mean the same, not that nothing was changed in between.
+  // A weak tag means that two representations are equivalent, not that nothing was changed in between.
   const strong = tags.flatMap((tag) => (tag?.[1] === undefined ? [tag?.[2]] : []));
   return (current) => {
     if (strong.includes(tagOfJson(JSON.stringify(toVersion(current))))) return;

@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 problem details: the one place where a failure becomes a response. */
+/** Errors as RFC 9457 problem details: the one module where a failure becomes a response. */
 import { AppError, errorCodes } from "../domain/errors.ts";
 
 /** The headers of the current response; Elysia's `set.headers` has this shape. */

@@ -42,7 +42,7 @@ export interface QueryPart<Value> {
 export type QueryParts = Readonly<Record<string, QueryPart<unknown>>>;
 export type QueryValues<Parts extends QueryParts> = { readonly [Name in keyof Parts]: ReturnType<Parts[Name]["read"]> };
 
-/** Every `metadata.<path>=<value>`, `filter=<path>:<value>`, which says the same, and `metadata[<key>]=<value>`. */
+/** Every `metadata.<path>=<value>`, `filter=<path>:<value>`, which means the same, and `metadata[<key>]=<value>`. */
 export const metadataFilters: QueryPart<readonly MetadataFilter[]> = {
   parameters: {
     filter: () =>

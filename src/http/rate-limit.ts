@@ -46,7 +46,7 @@ function toPolicy({ name, limit, windowMs }: RateRule): string {
   return `"${announce(name)}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
 }
 
-/** Clients know two windows by name, whichever a request counts in. */
+/** Clients know two windows by name, no matter which a request counts in. */
 function announce(name: RuleName): string {
   return name === "config_ip" ? "ip" : name === "config_token" ? "token" : name;
 }

@@ -30,17 +30,18 @@ export async function answerReplyCall(
   const reply = await findRunning(services.replies, call);
   if (reply === null) return null;
   return await joinReply(services, reply, call, request, seal).catch((error: unknown) => {
-    // It has moved, or was kept for people: whoever passed the call on searches again.
+    // It has moved, or was kept for people: the instance that passed the call on searches again.
     if (error instanceof RunsElsewhere) return null;
     throw error;
   });
 }
 
 /**
- * The response of whoever has the reply. Null if it has moved meanwhile: search again. `request` is the one to respond to:
- * its signal says when the client has left. The response has headers of its own only, which may be added to. Rejects with
- * `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many readers),
- * `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and `OtherInstances.pass` do.
+ * The response of the instance that has the reply. Null if it has moved meanwhile: search again. `request` is the one
+ * to respond to: its signal fires when the client has left. The response has headers of its own only, which may be
+ * added to. Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited`
+ * (too many readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` and
+ * `OtherInstances.pass` do.
  */
 export async function respondWhereItIs(
   services: ReplyServices & Pick<Services, "store" | "clock" | "instances">,
@@ -123,7 +124,7 @@ async function findSources(
   if (seen === undefined) return null;
   const sources: CitedSource[] = [];
   for (const { n, isCited, source } of seen) {
-    // What was deleted since, or read anew, is told no more.
+    // What was deleted since, or read again, is no longer reported.
     if (source !== null && (isCited || wanted === "seen")) sources.push({ n, ...pickSource(source) });
   }
   return { type: "sources", sources: sources.sort((a, b) => a.n - b.n) };

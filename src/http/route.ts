@@ -109,7 +109,7 @@ interface RouteFacts {
   readonly tag: ApiTag;
   readonly summary: string;
   readonly access: Access;
-  /** For the embed route that each view of a page asks for: it says nothing of anyone, so visitor tokens are not looked at. */
+  /** For the embed route that each view of a page asks for: it shows nothing of anyone, so visitor tokens are not checked. */
   readonly isPageView?: true;
   /** For an embed route that listens, or rates: it counts by address alone, in a window of its own. */
   readonly isLive?: true;

@@ -43,7 +43,7 @@ export class EventStream implements TurnReader {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
-  /** What is sent in place of frames; all of them as they are, if null. */
+  /** What is sent instead of frames; all of them as they are, if null. */
   seal: ((frames: string) => string) | null = null;
   /** Called once, when Bun reads and the socket has accepted what was written before. */
   onOpen: (() => void) | null = null;
@@ -133,7 +133,7 @@ export class EventStream implements TurnReader {
     if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.comment("ping");
   }
 
-  /** The server is about to cut the connection, which ends the stream: says why. */
+  /** The server is about to cut the connection, which ends the stream: sends the reason. */
   interrupt(): void {
     if (this.#controller !== null) this.#send(this.frameError("unavailable"));
   }
@@ -204,7 +204,7 @@ export class EventStream implements TurnReader {
     return null;
   }
 
-  /** Resolves when the socket has accepted everything held as well, or nobody is left to accept it. */
+  /** Resolves when the socket has accepted everything held as well, or no one is left to accept it. */
   async #drain(controller: ReadableStreamDirectController, pending: Promise<number>): Promise<void> {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
@@ -243,7 +243,7 @@ export class EventStream implements TurnReader {
       if (last !== "") this.#controller.write(last);
       this.#controller.close();
     } catch {
-      // The connection broke between the last write and now: nobody is left.
+      // The connection broke between the last write and now: no one is left.
     }
     this.#finishPull();
   }

@@ -42,7 +42,7 @@ export async function whileSilent<Outcome>(
   }
 }
 
-/** Adds what the guards have said to a response that is made already. */
+/** Adds the guards' headers to a response that is made already. */
 export function addHeaders(response: Response, set: { headers: unknown }): Response {
   for (const [name, value] of Object.entries(set.headers as HeaderBag)) response.headers.set(name, String(value));
   set.headers = {};

@@ -10,9 +10,9 @@ import { type ArrivedBody, type BodyRequest, decodeText, mediaTypeOf, parseJson,
 
 export const formType = "multipart/form-data";
 
-/** As every other body: these need no place in the budget. */
+/** As every other body: these need no share of the budget. */
 const smallBytes = 1024 * 1024;
-/** More than any form has that is meant well: what is wrong with it can be said by name. */
+/** More than any form has that is meant well: its faults can be reported by name. */
 const mostParts = 16;
 
 /** Of what is no file. */
@@ -21,7 +21,7 @@ const fieldBytes = 64 * 1024;
 /** Bodies that arrive together would be joined and searched in one turn of the event loop. */
 const joining = createSemaphore({ concurrency: 1, maxWaiting: Number.POSITIVE_INFINITY });
 
-/** A form's file, in place of its field's text. */
+/** A form's file, instead of its field's text. */
 export class SentFile {
   constructor(
     readonly name: string,
@@ -32,7 +32,7 @@ export class SentFile {
 
 /**
  * A form is parsed to an object as well: its fields are texts, its files `SentFile`s. Throws `unsupported_media_type`,
- * `payload_too_large`, `rate_limited` if too much is sent at once, and `invalid_request`.
+ * `payload_too_large`, `rate_limited` if too much is sent at the same time, and `invalid_request`.
  */
 export async function takeUpload(call: BodyRequest): Promise<ArrivedBody> {
   const { request } = call;

@@ -1,4 +1,4 @@
-/** The limit of one visitor's messages where a platform's server sends them: its own address says nothing of them. */
+/** The limit of one visitor's messages where a platform's server sends them: its own address does not identify them. */
 import type { Services } from "../core/dependencies.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { HeaderBag } from "./problem.ts";
@@ -16,7 +16,7 @@ export async function admitVisitor(
   headers: HeaderBag,
 ): Promise<void> {
   if (!name) return;
-  // A digest: names may be long, and are nobody's business in Redis.
+  // A digest: names may be long, and have no business in Redis.
   const subject = Buffer.from(sha256(`${companionId}\n${kind}\n${name}`)).toString("base64url");
   const verdict = await limiter.admit(rules.visitor, subject);
   addRateLimitHeaders(headers, verdict);

@@ -22,10 +22,10 @@ export const buildInfo = {
   builtAt: stamp?.builtAt ?? null,
   /** The platform it was built for, as in `bun run build --target`. */
   target: stamp?.target ?? `${process.platform}-${process.arch}`,
-  /** Tells its API document from those of other builds; null when run from source. */
+  /** Distinguishes its API document from those of other builds; null when run from source. */
   apiStamp: stamp?.apiStamp ?? null,
   /** The Ed25519 public key of releases, 32 bytes in base64; null for a build that trusts none. */
   releasesKey: stamp?.releasesKey ?? null,
-  /** Where its releases are, without a trailing slash; null if it was not told. */
+  /** Where its releases are, without a trailing slash; null if the build was given none. */
   releasesUrl: stamp?.releasesUrl ?? null,
 } as const;

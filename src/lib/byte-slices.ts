@@ -2,7 +2,7 @@
 
 import { pause } from "./pause.ts";
 
-/** A few milliseconds of any work that looks at each byte. */
+/** A few milliseconds of any work that reads each byte. */
 const sliceBytes = 1024 * 1024;
 
 async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -27,7 +27,7 @@ export async function digestInSlices(pieces: readonly Uint8Array[]): Promise<str
 }
 
 export async function joinInSlices(pieces: readonly Uint8Array[]): Promise<Uint8Array> {
-  // Without zeros, which would touch all of the memory at once.
+  // Without zeros, which would touch all of the memory immediately.
   const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for await (const slice of slicesOf(pieces)) {

@@ -18,7 +18,7 @@ export function findInC<Functions extends Record<string, FFIFunction>>(
   return null;
 }
 
-/** Valid while somebody holds the array. */
+/** Valid while the array is referenced. */
 export function ptr(memory: NodeJS.TypedArray | DataView): Pointer {
   return loadFfi().ptr(memory);
 }

@@ -1,4 +1,4 @@
-/** Tells whether a TLS handshake failed because the other side's certificate cannot be trusted. */
+/** Determines whether a TLS handshake failed because the other side's certificate cannot be trusted. */
 
 /** By the code of the error, as OpenSSL names it. Not meant is a certificate for another name: that has its own code. */
 export function isUntrustedCertificate(code: string): boolean {

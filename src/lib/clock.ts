@@ -32,7 +32,7 @@ export function watchSteps(clock: Clock): () => number {
   };
 }
 
-/** The moment of a change, later than that of the one before, whatever the clock says: no two of them are the same. */
+/** The moment of a change, later than that of the one before, even if the clock went back: no two of them are the same. */
 export function toLaterMs(nowMs: number, beforeMs: number): number {
   return Math.max(nowMs, beforeMs + 1);
 }

@@ -12,10 +12,10 @@ const ofSmallOrder: ReadonlySet<bigint> = new Set([
 ]);
 
 /**
- * - `off`: no point of the curve, or one that is written in another way than the standard's.
- * - `weak`: a point of small order. Signatures that anybody can make are valid for it, whatever is signed.
+ * - `off`: no point of the curve, or one in another encoding than the standard's.
+ * - `weak`: a point of small order. Signatures that anyone can make are valid for it, for any message.
  *
- * Imports of keys look at neither.
+ * Imports of keys check neither.
  */
 export function judgeEd25519Key(key: Uint8Array): "good" | "weak" | "off" {
   const y = BigInt(`0x${Uint8Array.from(key).reverse().toHex()}`) & (2n ** 255n - 1n);

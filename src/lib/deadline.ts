@@ -1,4 +1,4 @@
-/** Ends waits in time: with a deadline, or with the signal of whoever no longer needs the result. */
+/** Ends waits in time: with a deadline, or with the signal of a caller that no longer needs the result. */
 
 export interface Deadline {
   /** Fires with the given one, or when the time is over. */
@@ -44,7 +44,7 @@ export function afterAnswerable(durationMs: number, act: () => void): () => void
 export async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);
-  // Nobody may be listening any more when either fails.
+  // No one may be listening any more when either fails.
   stopped.catch(() => {});
   work.catch(() => {});
   if (signal.aborted) stop();

@@ -6,7 +6,7 @@ export interface DueWork<Item> {
   /** Whether others may add to it, or die over it, without waking this one. */
   readonly isShared: boolean;
   nowMs(): number;
-  /** Takes at most so much of what is due; nobody else is given it meanwhile. */
+  /** Takes at most so much of what is due; no one else gets it meanwhile. */
   take(limit: number): Promise<readonly Item[]>;
   /** Never rejects. */
   work(item: Item): Promise<void>;
@@ -17,7 +17,7 @@ export interface DueWork<Item> {
 }
 
 export interface DueWorker {
-  /** Something may be due. Returns at once. */
+  /** Something may be due. Returns immediately. */
   wake(): void;
   /** Takes nothing more. */
   stop(): void;

@@ -32,7 +32,7 @@ export const systemIds: IdSource = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether the text looks like a UUID of any version, in upper or lower case. */
+/** Whether the text has the form of a UUID of any version, in upper or lower case. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }

@@ -11,7 +11,7 @@ export interface IpRange {
 }
 
 /**
- * `public`: reachable from everywhere, and belonging to nobody in particular. `private`: of this machine, of a network,
+ * `public`: reachable from everywhere, and belonging to no one in particular. `private`: of this machine, of a network,
  * or set aside. `never`: nothing that anyone could want to read from is there, and the secrets of cloud machines are.
  */
 export type IpReach = "public" | "private" | "never";
@@ -36,7 +36,7 @@ export function isInRange(version: IpVersion, groups: Uint16Array, range: IpRang
 
 /**
  * By the registries of special addresses (RFC 6890 and its successors). An IPv6 address that carries an IPv4 address
- * reaches no further than that: a gateway on the way would unpack it.
+ * reaches no further than that: a gateway on the path would unpack it.
  */
 export function reachOf(version: 4 | 6, groups: Uint16Array): IpReach {
   const found = special.find(({ range }) => isInRange(version, groups, range));
@@ -65,7 +65,7 @@ const special: readonly { range: IpRange; reach: IpReach }[] = [
     // Amazon's and Google's metadata.
     "fd00:ec2::254/128",
     "fd20:ce::254/128",
-    // Teredo: the address inside is that of somebody's router.
+    // Teredo: the address inside is that of someone's router.
     "2001::/32",
   ]),
   ...ranges("private", [

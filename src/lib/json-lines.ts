@@ -3,7 +3,7 @@
 export interface Line {
   /** The line number, from 1. */
   number: number;
-  /** The parsed value; undefined if there is none, in which case `problem` says why. */
+  /** The parsed value; undefined if there is none, in which case `problem` has the reason. */
   value: unknown;
   problem: string | null;
   /** As it was sent, without its end; null if it is too long. */

@@ -6,8 +6,8 @@ export type Release = () => void;
 
 export interface KeyedQueue {
   /**
-   * Resolves once every earlier entry of `key` has been released, at once if there is none. Returns null at once if
-   * `maxWaiting` are already waiting. Rejects with the signal's reason if it fires while waiting: the place in the
+   * Resolves once every earlier entry of `key` has been released, immediately if there is none. Returns null immediately if
+   * `maxWaiting` are already waiting. Rejects with the signal's reason if it fires while waiting: the position in the
    * queue is then given up, and there is nothing to release. A signal that fires later has no effect: the holder must
    * still release.
    */

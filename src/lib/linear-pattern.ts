@@ -10,7 +10,7 @@ export interface LinearPattern {
   readonly steps: number;
 }
 
-/** The message says what is wrong, as what follows a name: "looks ahead …". */
+/** The message describes the fault, as the continuation of a name: "looks ahead …". */
 export class PatternFault extends Error {
   override readonly name = "PatternFault";
 }

@@ -5,7 +5,7 @@ import { toSnakeCase } from "./field-names.ts";
 export type LogFields = Record<string, unknown>;
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** `event` is a fixed text; whatever varies is a field, in snake_case on the line. Errors may be passed as fields. */
+/** `event` is a fixed text; variable parts are fields, in snake_case on the line. Errors may be passed as fields. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -19,7 +19,7 @@ export interface Log {
 export interface RequestFields {
   requestId: string;
   method: string;
-  /** As written in the sitemap; never a path, which can hold an embed token. */
+  /** As written in the routes; never a path, which can hold an embed token. */
   route: string;
   status: number;
   durationMs: number;
@@ -35,11 +35,11 @@ export interface LogOptions {
   format: "json" | "text";
   /** Begins each line with its priority as systemd's journal reads it, `<4>`; the journal takes that away again. */
   hasPriorities?: boolean;
-  /** Takes whole lines, several at once under load. A promise that it returns resolves when they were handed over. */
+  /** Takes whole lines, several together under load. A promise that it returns resolves when they were handed over. */
   write: (lines: string) => unknown;
 }
 
-// The last line of defence: whatever a provider or driver writes into an error message passes through here.
+// The last line of defence: everything that a provider or driver writes into an error message passes through here.
 const secretPattern = /\b(cmp_live_|emb_|sk-|sk_|xi-|wsec_|cvtkn_|vsk_|Bearer\s+)[0-9A-Za-z_.-]{8,}/g;
 
 export function redact(text: string): string {

@@ -20,7 +20,7 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export async function parseLongJson(json: Uint8Array, mostBytes: number): Promise<unknown> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const slices = new Slices();
-  /** Stands for a long text until the rest is parsed: nobody can have sent it. */
+  /** Stands for a long text until the rest is parsed: no one can have sent it. */
   const mark = crypto.randomUUID();
   const long = new Map<unknown, LongText | string>();
   let rest = "";
@@ -64,14 +64,14 @@ async function readLong(bytes: Buffer, start: number, slices: Slices) {
   }
 }
 
-/** The quote behind a text, or before it a place between two characters where it may be cut. */
+/** The quote behind a text, or before it a position between two characters where it may be cut. */
 function findCut(bytes: Buffer, start: number): number {
   const least = start + pieceBytes;
   let at = start;
   while (at < bytes.length) {
     const byte = bytes[at] as number;
     if (byte === quote || (at >= least && isStart(bytes, at, byte))) return at;
-    // What is escaped wrongly is refused when it is parsed, whatever is behind it.
+    // What is escaped wrongly is refused when it is parsed, no matter what follows.
     at += byte !== backslash ? 1 : bytes[at + 1] === letterU ? 6 : 2;
   }
   return bytes.length;

@@ -9,7 +9,7 @@ export interface FormPart {
   readonly content: Uint8Array;
 }
 
-/** The sentence says what is wrong with the body, for its sender. */
+/** The sentence describes the fault of the body, for its sender. */
 export class MultipartFault extends Error {}
 
 const headerBytes = 8 * 1024;

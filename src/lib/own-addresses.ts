@@ -16,7 +16,7 @@ export function listOwnAddresses(): OwnAddress[] | null {
 
 /**
  * Whether a connection to this IP address would have it at both ends: nothing is sent to find that out, and no sandbox has
- * to list interfaces for it. Of an address without a route nobody knows.
+ * to list interfaces for it. Of an address without a route it is unknown.
  */
 export async function isOwnAddress(address: string): Promise<boolean> {
   if (listOwnAddresses()?.some((own) => isSame(own.address, address)) === true) return true;

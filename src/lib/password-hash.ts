@@ -18,7 +18,7 @@ const gates: Record<PasswordLane, Semaphore> = {
   stranger: createSemaphore({ concurrency: 1, maxWaiting: 64 }),
 };
 
-/** Any number of attempts at unknown accounts cost one computation at a time, and no place in a lane. */
+/** Any number of attempts at unknown accounts cost one computation at a time, and no slot in a lane. */
 const verifyNobody = createSharedRun(async () => {
   await Bun.password.verify("nobody's", nobodysHash);
 });

@@ -15,7 +15,7 @@ export function pause(): Promise<void> {
   return last;
 }
 
-/** Tells when work has held the event loop long enough. */
+/** Shows when work has held the event loop long enough. */
 export class Slices {
   #untilMs = performance.now() + sliceMs;
 

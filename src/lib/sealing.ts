@@ -1,8 +1,8 @@
 /** Encrypts secrets at rest that must be readable again: AES-256-GCM (NIST SP 800-38D), each bound to its name. */
 
-/** Encrypts and decrypts, whatever key is used. */
+/** Encrypts and decrypts, with any key. */
 export interface Sealing {
-  /** `name` says what the secret is and whose it is; opening needs the same name. */
+  /** `name` identifies the secret and its owner; opening needs the same name. */
   seal(name: string, text: string): Promise<string>;
   /** Rejects if the text was sealed with another key or name, or was changed. */
   open(name: string, sealed: string): Promise<string>;

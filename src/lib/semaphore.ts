@@ -10,7 +10,7 @@ export class SemaphoreFull extends Error {
 export interface Semaphore {
   /** Runs the task when its turn comes; rejects with `SemaphoreFull` if the queue is full. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
-  /** Resolves when a task would have had its turn, without taking a place or delaying anyone. Rejects as `run` does. */
+  /** Resolves when a task would have had its turn, without taking a slot or delaying anyone. Rejects as `run` does. */
   waitAlong(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Waiter {
 export function createSemaphore({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Semaphore {
   let running = 0;
   const waiting: Waiter[] = [];
-  /** Excludes waiters that take no place. */
+  /** Excludes waiters that take no slot. */
   let placesTaken = 0;
 
   const isFull = () => running >= concurrency && placesTaken >= maxWaiting;
@@ -37,7 +37,7 @@ export function createSemaphore({ concurrency, maxWaiting }: { concurrency: numb
     await new Promise<void>((letIn) => waiting.push({ takesPlace, letIn }));
   }
 
-  /** The next waiter inherits the place, so `running` does not change. */
+  /** The next waiter inherits the slot, so `running` does not change. */
   function leave(): void {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       next.letIn();

@@ -1,11 +1,11 @@
-/** Memory, or whatever else is scarce, that many take shares of: bounded in all, and for each owner. */
+/** Memory, or another scarce resource, that many take shares of: bounded in all, and for each owner. */
 
 export interface SharedBudgetLimits {
   /** For all shares together. */
   readonly total: number;
   /** For all shares of one owner. Left out: the total. */
   readonly ofOne?: number;
-  /** What each share may hold besides, whatever the others do. */
+  /** What each share may hold besides, regardless of the others. */
   readonly free?: number;
   /** What shares grow by. Left out: 1. */
   readonly step?: number;
@@ -36,7 +36,7 @@ export class BudgetShare {
     private readonly owner: string,
   ) {}
 
-  /** Makes room for as much in all; false if there is none: then nothing is taken. */
+  /** Makes room for as much in all; false if there is none: then nothing is acquired. */
   growTo(amount: number): boolean {
     const missing = this.#missingTo(amount);
     if (missing <= 0) return true;
@@ -45,7 +45,7 @@ export class BudgetShare {
     return true;
   }
 
-  /** Whether its owner's bound leaves room for as much, whatever others hold. */
+  /** Whether its owner's bound leaves room for as much, regardless of the others. */
   isWithinOwner(amount: number): boolean {
     const { limits, heldByOwner } = this.budget;
     return (heldByOwner.get(this.owner) ?? 0) + this.#missingTo(amount) <= (limits.ofOne ?? limits.total);

@@ -1,9 +1,9 @@
 /** Sorts long lists without keeping others waiting. */
 import { Slices } from "./pause.ts";
 
-/** Sorted at once. */
+/** Sorted in one go. */
 const runLength = 1_000;
-/** Merged before the clock is looked at. */
+/** Merged before the clock is checked. */
 const stride = 500;
 
 /** A new list, in which those that compare as equal keep their order. */

@@ -18,7 +18,7 @@ export interface Entrant {
 
 export interface SpacedQueue {
   /**
-   * Resolves when the entrant's turn comes, with a function that lets in the next one. Returns null at once if
+   * Resolves when the entrant's turn comes, with a function that lets in the next one. Returns null immediately if
    * `maxWaiting` of the same kind are already waiting for the key.
    */
   enter(key: string, entrant: Entrant): Promise<() => void> | null;
@@ -98,7 +98,7 @@ export function createSpacedQueue({
   function forgetOldest(newest: Line): void {
     for (const [key, line] of lines) {
       if (lines.size <= maxKeys) return;
-      // Dropping a line that is in use, or about to be, would let two in at once.
+      // Dropping a line that is in use, or about to be, would let two in at the same time.
       if (!line.isTaken && line.stopWaiting === null && line !== newest) lines.delete(key);
     }
   }

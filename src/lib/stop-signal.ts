@@ -1,6 +1,6 @@
 /** A signal for work to stop: the parts of an `AbortSignal` needed for that, at a tenth of its memory. */
 
-/** Told once, unless it was removed before. Must not throw. */
+/** Called once, unless it was removed before. Must not throw. */
 export interface StopListener {
   handleEvent(): void;
 }
@@ -22,7 +22,7 @@ export class Stop implements StopSignal {
   reason: unknown = undefined;
   readonly #listeners: StopListener[] = [];
 
-  /** Tells everyone who listens; further calls do nothing. */
+  /** Calls all listeners; further calls do nothing. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -1,4 +1,4 @@
-/** Cuts long texts so that each piece can be encoded by itself. */
+/** Cuts long texts so that each piece can be encoded separately. */
 
 /** Where the first piece ends, which has at most so many UTF-16 code units: never within a surrogate pair. */
 export function findPieceEnd(text: string, maxUnits: number): number {

@@ -49,7 +49,7 @@ export interface CompanionErrorFacts {
   message?: string;
   /** HTTP status, or 0 where no response came. */
   status?: number;
-  /** How long to wait before another try can succeed; null where the server did not say. */
+  /** How long to wait before another try can succeed; null where the server did not send it. */
   retryAfterMs?: number | null;
   /** Whose requests were too many: those of the visitor's network, or all of the companion's. */
   limit?: "ip" | "token" | null;

@@ -32,7 +32,7 @@ export interface NamedMessage {
 }
 
 interface PostOptions extends ChatCall, ReplyListeners {
-  /** Whether the server is to send what the listeners hear of. */
+  /** Whether the server is to send the events that the listeners receive. */
   events?: true | undefined;
 }
 
@@ -87,7 +87,7 @@ export async function* decide(
   }
 }
 
-/** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
+/** Ends the reply at the server, in the background: also when the page goes away, and again where that did not arrive. */
 export async function cancelReply(connection: ChatConnection, { path }: NamedMessage, pause: Wait): Promise<void> {
   for (const waitMs of cancelWaitsMs) {
     try {
@@ -150,7 +150,8 @@ export async function* followReply(
         isPosting = true;
         continue;
       }
-      // A server that goes away says so, and another one may have the rest. Said twice, it is how the reply ended.
+      // A server that shuts down announces it, and another one may have the rest. Announced twice, it is how the reply
+      // ended.
       const isSaid = problem.isCut && ((problem.cause ?? problem) as CompanionError).code === "unavailable";
       const isCut = (problem.isCut && !(isSaid && isWarned)) || (isBack && isPassing(problem, isPosting));
       isWarned ||= isSaid;
@@ -179,7 +180,7 @@ async function* skipKnown(fragments: AsyncIterable<string>, known: string): Asyn
   if (at < known.length) throw new CompanionError("replaced");
 }
 
-/** A refusal of a reconnect that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
+/** A refusal of a reconnect that is unrelated to the reply: by a limit, a proxy, a website or server that is away. */
 function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, isPosting: boolean): boolean {
   return (
     /^(rate_limited|identify_failed)$/.test(code) ||

@@ -1,6 +1,12 @@
 /** One connection's share of a reply. */
 import { CompanionError } from "./errors.ts";
-import { type CitedSource, type Confirmation, createReplyReader, type ToolCallState } from "./reply-reader.ts";
+import {
+  type CitedSource,
+  type Confirmation,
+  type ConversationState,
+  createReplyReader,
+  type ToolCallState,
+} from "./reply-reader.ts";
 import type { OpenedResponse } from "./request.ts";
 
 /** How long a server may leave a stream open behind its terminator. */
@@ -11,6 +17,9 @@ export interface ReplyListeners {
   onSources?: ((sources: CitedSource[]) => void) | undefined;
   onTool?: ((call: ToolCallState) => void) | undefined;
   onConfirm?: ((confirmation: Confirmation) => void) | undefined;
+  /** Who answers the conversation from now on; before the reply ends, however it does. */
+  onState?: ((state: ConversationState) => void) | undefined;
+  onOffer?: (() => void) | undefined;
 }
 
 interface ReadOptions extends ReplyListeners {
@@ -20,7 +29,7 @@ interface ReadOptions extends ReplyListeners {
 /** Yields what this response has of the reply. Returns once that is whole; throws an error with the reason if it is not. */
 export async function* readReply(
   opened: OpenedResponse,
-  { onSources, onTool, onConfirm, signal }: ReadOptions = {},
+  { onSources, onTool, onConfirm, onState, onOffer, signal }: ReadOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
   const stream = opened.response.clone().body?.getReader();
@@ -43,6 +52,8 @@ export async function* readReply(
     if (stream && reply.isDone) void readToEnd(stream, opened.close);
     else opened.close();
   }
+  if (reply.state) onState?.(reply.state);
+  if (reply.isOffered) onOffer?.();
   if (reply.isDone) {
     if (reply.sources) onSources?.(reply.sources);
     return;
@@ -50,7 +61,7 @@ export async function* readReply(
   const { failure } = reply;
   const facts = {
     requestId: opened.response.headers.get("x-request-id"),
-    // A server that goes away says so, and another one may have the reply.
+    // A server that shuts down announces it, and another one may have the reply.
     isCut: !failure || failure === "unavailable",
   };
   const cause = failure && new CompanionError(failure, facts);

@@ -24,7 +24,7 @@ export interface OpenedResponse {
   response: Response;
   /** Waits for the next part of the body, under the same deadline; a broken connection is the given failure. */
   next<Part>(part: Promise<Part>, failure?: ConnectionErrorCode): Promise<Part>;
-  /** Ends the request. Must be called. Without `isRead` whatever is left of it is given up, as a failed request. */
+  /** Ends the request. Must be called. Without `isRead` what is left of it is given up, as a failed request. */
   close(isRead?: boolean): void;
 }
 

@@ -53,8 +53,8 @@ export class ListenFailure extends Error {
 }
 
 /**
- * Routes set their own limits, the largest for uploaded files. Up to here they say so in their own words; beyond, Bun does
- * without a word. What nobody reads is not held in memory.
+ * Routes set their own limits, the largest for uploaded files. Up to here they refuse with their own message; beyond,
+ * Bun does without one. Unread bytes are not held in memory.
  */
 const maxRequestBodyBytes = 3 * maxUploadBytes;
 const idleBeforeCutMs = 1_000;
@@ -142,7 +142,7 @@ export function openListener(options: ListenerOptions): Listener {
     return server.stop().then(() => void servers.delete(server));
   }
 
-  /** Takes the place of what listens now, or leaves it there and throws. */
+  /** Replaces the current listener, or keeps it and throws. */
   function replace(next: Certificate): void {
     const before = tls;
     const old = current;
@@ -184,7 +184,7 @@ export function openListener(options: ListenerOptions): Listener {
 /** Clients keep idle connections, open some ahead of need, or stop in the middle of a request head. */
 async function waitUntilIdle(servers: ReadonlySet<Server<unknown>>): Promise<void> {
   let idleMs = 0;
-  // Not at the first check: a request may be on its way already.
+  // Not at the first check: a request may be in transit already.
   while (servers.size > 0 && idleMs < idleBeforeCutMs) {
     await Bun.sleep(lookEveryMs);
     const isIdle = [...servers].every((server) => server.pendingRequests === 0);

@@ -11,7 +11,7 @@ export interface ClearListenerOptions extends ClearAnswersOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  /** Called once the port is open: at once, or after a failure. */
+  /** Called once the port is open: immediately, or after a failure. */
   onOpen(port: number): void;
   /** Called once if it cannot be opened at first. */
   onFailure(failure: ListenFailure): void;
@@ -30,9 +30,9 @@ export interface ClearListener {
 }
 
 const minuteMs = 60_000;
-/** Nobody waits for an answer that takes longer. */
+/** No one waits for an answer that takes longer. */
 const idleSeconds = 10;
-/** A body is never read; up to here, its sender is told why. */
+/** A body is never read; up to here, its sender gets the reason. */
 const maxRequestBodyBytes = 64 * 1024;
 
 export function openClearListener(options: ClearListenerOptions): ClearListener {

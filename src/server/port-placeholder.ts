@@ -1,15 +1,15 @@
-/** Holds the port of HTTPS while there is no certificate: whoever else wants it is told so, and every handshake is refused. */
+/** Holds the HTTPS port while there is no certificate: others cannot bind it, and every handshake is refused. */
 import type { Socket } from "bun";
 
 export interface HeldPort {
   readonly port: number;
-  /** Lets go of the port, and closes what is connected to it. */
+  /** Releases the port, and closes what is connected to it. */
   release(): void;
 }
 
-/** For whoever connects and says nothing. */
+/** For clients that connect and send nothing. */
 const silenceSeconds = 5;
-/** A fatal alert, `internal_error` (RFC 8446, 6.2): clients fail at once, and do not take it for a lost connection. */
+/** A fatal alert, `internal_error` (RFC 8446, 6.2): clients fail immediately, and do not take it for a lost connection. */
 const refusal = new Uint8Array([21, 3, 1, 0, 2, 2, 80]);
 
 /** Throws what the system reports. */

@@ -1,4 +1,4 @@
-/** The listening server: passes requests with their context to the sitemap, and drains on shutdown. */
+/** The listening server: passes requests with their context to the routes, and drains on shutdown. */
 import type { Server } from "bun";
 import type { InstanceDoor } from "../api/instances/index.ts";
 import { renderMetrics } from "../api/metrics/service.ts";
@@ -86,7 +86,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     };
   }
 
-  /** For whoever is no instance there is nothing at this address, as at any other that the sitemap does not know. */
+  /** For anyone but an instance there is nothing at this address, as at any other without a route. */
   function handleCall({ open, path }: InstanceDoor): Handle<DirectRequest> {
     let counts: RouteCounts | null = null;
     return async (request, server) => {
@@ -139,7 +139,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     // They never end on their own, and are as well served elsewhere.
     services.live.endAll();
     if (noticeMs > 0) await sleep(noticeMs);
-    // Replies that nobody reads may end as well; without requests, none begins any more.
+    // Replies that no one reads may end as well; without requests, none begins any more.
     const turnsEnded = listener.stop().then(() => services.openTurns.whenEnded());
     // Of visitors who have left, only the calls of tools may be under way.
     await Promise.race([turnsEnded.then(() => services.toolbox.whenIdle()), sleep(graceMs)]);

@@ -4,6 +4,7 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 import { openEvents } from "../support/event-frames.ts";
 import { eventually } from "../support/eventually.ts";
 import { as, createLiveWorld } from "../support/live-world.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
 let server: TestServer;
@@ -225,4 +226,21 @@ describe("what a visitor reports", () => {
     expect((await everything.until(3)).map(({ event, id }) => id ?? event)).toEqual(["state", "1", "2"]);
     for (const one of [stream, everything]) one.close();
   });
+});
+
+test("what people wrote is to be had for 24 hours after the companion answers again", async () => {
+  const clock = createManualClock(Date.now());
+  const later = await startTestServer({ clock });
+  const world = await createLiveWorld(later);
+  const conversation = await world.begin();
+  await conversation.write("Until tomorrow.");
+  await conversation.release();
+  await world.setMode("asked");
+  clock.advance(24 * 60 * 60_000);
+  const frames = await (await conversation.listen()).untilOver();
+  expect(frames.map(({ event, id }) => id ?? event)).toEqual(["state", "3"]);
+  clock.advance(1);
+  expect((await conversation.listen()).status).toBe(204);
+  expect((await conversation.poll()).json).toMatchObject({ data: [], cursor: 3 });
+  await later.close();
 });

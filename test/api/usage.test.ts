@@ -1,7 +1,7 @@
 /** Usage as a platform bills by it: days, groups, filters, JSON and CSV. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { toCell } from "../../src/api/usage/csv.ts";
 import { prefers } from "../../src/http/compression.ts";
+import { toCell } from "../../src/http/csv.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { keepTurn } from "../support/kept-turn.ts";

@@ -133,7 +133,9 @@ export function toolCallStoreContract(open: OpenStore): void {
       const decisions = await Promise.all([1, 2, 3].map(() => calls().decide(call.id, key, yes)));
       const taken = decisions.filter(({ outcome }) => outcome === "taken");
       expect(taken).toEqual([{ outcome: "taken", call: { ...call, state: "running", reply } }]);
-      expect(decisions.filter(({ outcome }) => outcome === "over")).toHaveLength(2);
+      const running = decisions.filter(({ outcome }) => outcome === "running");
+      expect(running).toEqual(Array(2).fill({ outcome: "running", call: { ...call, state: "running", reply } }));
+      expect(await calls().decide(call.id, key, { ...yes, sinceMs: call.createdAt + 1 })).toEqual({ outcome: "over" });
       await calls().finish(call.id, { state: "done", result: "Done", durationMs: 3 });
       expect(await calls().decide(call.id, key, yes)).toEqual({ outcome: "over" });
     });

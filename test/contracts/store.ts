@@ -10,6 +10,7 @@ import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
 import { exchangeStoreContract } from "./store-exchanges.ts";
+import { feedbackStoreContract } from "./store-feedback.ts";
 import { handoffStoreContract } from "./store-handoffs.ts";
 import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
@@ -47,6 +48,7 @@ export function storeContract(open: OpenStore): void {
   embedTokenStoreContract(open);
   describe("exchanges", () => exchangeStoreContract(open));
   describe("budgets", () => spendingStoreContract(open));
+  feedbackStoreContract(open);
   handoffStoreContract(open);
   watchedHandoffContract(open);
   holdingsContract(open);

@@ -101,6 +101,8 @@ const objectNames = `
   ConversationEvent ConversationEventList ConversationHandoff ConversationNote ConversationPatch ConversationRead
   ConversationRelease ConversationTake MessageAuthor NewConversationNote Person PersonMessage PersonTyping Presence
   PresenceChange ReservedConversation SentPersonMessage TakenConversation
+  ContactRequest KeyContactRequest ConversationContact Lead LeadList Insights
+  Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
 `;
 
 test("keeps the names of its objects", () => {
@@ -179,7 +181,10 @@ test("gives examples of bodies that the server takes", async () => {
   try {
     const operator = await openDashboard(server, { role: "operator" });
     const companion = await server.createCompanion(
-      { visitorAuth: "optional", handoff: handoffSettings },
+      {
+        ...{ visitorAuth: "optional", handoff: handoffSettings, ratings: true, askResolved: true },
+        leads: { when: "always", consentText: "You may write to me.", replyTo: null },
+      },
       operator.account,
     );
     const apiKey = (await server.createKey(operator.account)).key;
@@ -199,6 +204,11 @@ test("gives examples of bodies that the server takes", async () => {
     const toolId = (await platform.call("POST", tools, { name: "any", url: "https://shop.example/" })).json.id;
     const questionId = await askInVain(server, platform, companion, "Do you ship to Norway?");
     await chat(server.url, companion.embedToken, { message: "Hello" });
+    // What is rated, by a visitor and by a platform's: before any of them asks for a person.
+    const session_id = "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10";
+    const rated = { message: "Hello", session_id, message_id: crypto.randomUUID() };
+    await chat(server.url, companion.embedToken, rated);
+    await platform.call("POST", `/api/companions/${companion.id}/chat`, { ...rated, visitor: { sub: "user-42" } });
     const conversationId = (await platform.call("GET", "/api/conversations")).json.data[0]?.id ?? "";
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
@@ -219,7 +229,7 @@ test("gives examples of bodies that the server takes", async () => {
         const callId = path.endsWith("{call_id}") ? await addWaitingCall(server, companion, sessionId) : "";
         const sourceId = isForm ? file : text;
         const others = { source_id: sourceId, question_id: questionId, tool_id: toolId, call_id: callId };
-        const own: Record<string, string> = { ...ids, id: id ?? "", ...others };
+        const own: Record<string, string> = { ...ids, id: id ?? "", message_id: rated.message_id, ...others };
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
         const sent = isForm ? toForm(example as Record<string, string>) : plain;

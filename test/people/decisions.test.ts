@@ -8,7 +8,7 @@ import {
   decideOffer,
   decideReleaseAll,
 } from "../../src/core/people/asking.ts";
-import type { Deciding } from "../../src/core/people/change.ts";
+import { type Deciding, noNotice } from "../../src/core/people/change.ts";
 import {
   decideFinish,
   decideReach,
@@ -35,7 +35,21 @@ const plain: Handoff = {
   ...{ conversationId: "c", accountId: "a", companionId: "k", state: "companion", reason: null, person: null },
   ...{ reserved: null, sinceMs: null, untilMs: null, owedSinceMs: null, wasPresent: false, isAsked: false },
   ...{ isOffered: false, status: null, assigneeId: null, tags: [], reachSeq: 0, returnedAtMs: null, plainSeq: 0 },
-  ...{ seenSeq: 0, missedAtMs: null, isResolved: null, day: "", dayMessages: 0, change: 7 },
+  ...{
+    seenSeq: 0,
+    missedAtMs: null,
+    isResolved: null,
+    resolvedSeq: null,
+    resolvedAtMs: null,
+    hasContact: false,
+    noticeSinceMs: null,
+    noticeAtMs: null,
+    noticedAtMs: null,
+    answerMailAtMs: null,
+    day: "",
+    dayMessages: 0,
+    change: 7,
+  },
 };
 const waiting: Handoff = {
   ...{ ...plain, state: "waiting", reason: "asked", sinceMs: nowMs - 9_000, untilMs: nowMs + 111_000 },
@@ -181,7 +195,11 @@ describe("asking", () => {
   test("where nobody is there counts as missed at once, and once an hour", () => {
     const unavailable = { ...ask, isAvailable: false };
     const change = decideAsk(on(plain), visitor, unavailable);
-    expect(change?.fields).toEqual({ isAsked: true, missedAtMs: nowMs, status: "open" });
+    expect(change?.fields).toEqual({
+      ...{ isAsked: true, missedAtMs: nowMs, status: "open" },
+      // The team has mail about it.
+      ...{ noticeSinceMs: nowMs, noticeAtMs: nowMs },
+    });
     expect([lineTypes(change), toldTypes(change)]).toEqual([["asked", "missed"], ["handoff.missed"]]);
     const hourAgo = { ...missed, missedAtMs: nowMs - 3_600_000 };
     expect(toldTypes(decideAsk(on(hourAgo), visitor, unavailable))).toEqual(["handoff.missed"]);
@@ -246,7 +264,7 @@ describe("taking", () => {
     const change = decideTake(on(waiting), asPerson(ada), adaTakes);
     expect(change?.fields).toEqual({
       ...{ state: "person", reason: "taken", person: ada, reserved: null, sinceMs: nowMs, untilMs: nowMs + 1_800_000 },
-      wasPresent: true,
+      ...{ wasPresent: true, ...noNotice },
     });
     expect(change?.told?.[0]?.data).toMatchObject({ person: { name: "Ada" }, from: null });
     expect(change?.audit?.details).toMatchObject({ personId: "ada" });
@@ -353,7 +371,7 @@ describe("a person's message", () => {
 
   test("answers what was owed, and moves the deadline of silence", () => {
     const change = decideSay(on(adas), asPerson(ada), said);
-    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, untilMs: nowMs + 1_800_000 });
+    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, ...noNotice, untilMs: nowMs + 1_800_000 });
     expect(change?.message).toMatchObject({
       author: ada,
       clientId: "n",
@@ -369,7 +387,7 @@ describe("a person's message", () => {
   test("reaches who left a contact where nothing can be taken", () => {
     const actor = asPerson(ada, null);
     const change = decideSay(on({ ...plain, isAsked: true, status: "open" }), actor, said);
-    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null });
+    expect(change?.fields).toEqual({ status: "answered", owedSinceMs: null, ...noNotice });
     expect(() => decideSay(on(plain), actor, said)).toThrow(expect.objectContaining({ code: "conflict" }));
   });
 });

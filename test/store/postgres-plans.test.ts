@@ -15,7 +15,9 @@ import { usageQueries } from "../../src/engines/postgres/usage.ts";
 import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
+import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
+import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
@@ -130,6 +132,39 @@ const cases: [name: string, text: string, index: string][] = [
   ["conversations of a state", watchedQueries.countState, "Scan using handoffs_"],
   ["mail that is due", mailQueries.due, "Index Scan using mails_due"],
   ["when the next mail is due", mailQueries.nextDue, "Index Only Scan using mails_due"],
+  ["a conversation's contact", feedbackQueries.contact, "contacts_pkey"],
+  ["the newest contacts", feedbackQueries.ofAccount.desc, "Index Scan Backward using contacts_account"],
+  ["the oldest contacts of a companion", feedbackQueries.ofCompanion.asc, "Index Scan using contacts_companion"],
+  ["a reply that is rated", feedbackQueries.reply, "messages_client"],
+  ["ratings of a conversation", feedbackQueries.ratings, "ratings_"],
+  ["records of which mail is due", feedbackQueries.mailDue, "Index Scan using handoffs_mail"],
+  ["when the next mail about a record is due", feedbackQueries.nextMail, "Index Only Scan using handoffs_mail"],
+  ["how many conversations began", insightQueries.counts["conversations"] ?? "", "conversations_account"],
+  ["how many of a companion began", insightQueries.counts["ofCompanion"] ?? "", "conversations_companion"],
+  ["how many ratings there are", insightQueries.counts["ratings"] ?? "", "Index Only Scan using ratings_account"],
+  ["what people did", insightQueries.counts["events"] ?? "", "Index Only Scan using handoff_events_account"],
+  ["how many contacts there are", insightQueries.counts["contacts"] ?? "", "Index Only Scan using contacts_account"],
+  ["what visitors call resolved", insightQueries.counts["resolved"] ?? "", "handoffs_resolved"],
+  ["how long answers took", insightQueries.counts["answers"] ?? "", "Index Only Scan using handoff_spans_account"],
+  [
+    "how long people had conversations",
+    insightQueries.counts["people"] ?? "",
+    "Index Only Scan using handoff_spans_account",
+  ],
+  [
+    "where a slice of conversations ends",
+    insightQueries.cuts["conversations"] ?? "",
+    "Index Only Scan using conversations_account",
+  ],
+  [
+    "where a slice of what people did ends",
+    insightQueries.cuts["events"] ?? "",
+    "Index Only Scan using handoff_events_account",
+  ],
+  ["conversations that people have now", insightQueries.heldNow, "handoffs_state"],
+  ["questions without an answer", insightQueries.unanswered, "knowledge_turns_unanswered"],
+  ["replies of conversations", insightQueries.replies, "messages_conversation"],
+  ["conversations by last change, of all periods", conversationWalkQueries.updated, "conversations_period"],
   ["who answers a conversation", handoffQueries.find, "handoffs_pkey"],
   ["who answers a conversation, by the conversation's key", handoffQueries.find, "conversations_key"],
   ["who answers a conversation of an account", handoffQueries.findOf, "conversations_id_unique"],

@@ -30,5 +30,5 @@ export const noUsage: UsageCounts = {
   cacheWriteTokens: 0,
 };
 
-/** What an outcome says beside how it ended. */
+/** The data of an outcome besides how it ended. */
 export const outcomeFacts = { usage: null, answeredBy, finishReason: null } as const;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 /**
- * With a manifest of its own: the generators need TypeScript's old programming interface, and nobody who only runs the
+ * With a manifest of its own: the generators need TypeScript's old programming interface, and no one who only runs the
  * server waits for all this.
  */
 export const apiToolsFolder = join(root, "test", "api-tools");
@@ -31,7 +31,7 @@ export interface ToolRun {
   exitCode: number;
 }
 
-/** Runs to the end. No tool may look for news of itself, or tell anybody that it ran. */
+/** Runs to the end. No tool may check for updates of itself, or report anywhere that it ran. */
 export async function runTool(script: string, args: readonly string[], options: RunOptions = {}): Promise<ToolRun> {
   const command = script.endsWith("/tsc") ? [script, ...args] : [process.execPath, script, ...args];
   const child = Bun.spawn(command, {

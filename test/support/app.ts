@@ -96,7 +96,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
   });
   const log = createCapturedLog();
-  // Tests that are about it say so: a provider that is asked by itself would count a connection and a request more.
+  // Tests that are about it turn it on: a provider that is asked automatically would count a connection and a request more.
   const services = await openServices(config, { log, modelDatesAfterMs: 24 * 60 * 60_000, ...options });
   const tls = await loadCertificate(config);
   const { instanceUrl } = config;

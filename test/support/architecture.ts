@@ -26,10 +26,10 @@ const floors: Readonly<Record<string, number>> = {
 /** Moves data between engines: wiring, and so far above them that it may know the tables of each. */
 const copyFolder = "src/engines/store-copy/";
 
-/** What both databases say alike. */
+/** What both databases share. */
 const sharedEngine = "store-shared";
 
-/** Lists what rooms may use, as types, so that it may look at all of them. */
+/** Lists what modules may use, as types, so that it may import all of them. */
 const dependencies = "src/core/dependencies.ts";
 
 /** Where each vendor may be named. */
@@ -131,7 +131,7 @@ export function findImports(text: string): Import[] {
   for (const [, keyword, clause = "", specifier = ""] of code.matchAll(
     /^\s*(import|export)\b((?:[^"';]*?\bfrom)?)\s*"([^"]+)"/gm,
   )) {
-    // `export "x"` is no statement; it only looks like one inside a text.
+    // `export "x"` is no statement; it only resembles one inside a text.
     if (keyword === "export" && clause === "") continue;
     found.push({ specifier, isTypeOnly: /^\s*type\b/.test(clause) });
   }
@@ -140,7 +140,7 @@ export function findImports(text: string): Import[] {
   return found;
 }
 
-/** Floors of the house: 0 lib, 1 domain, 2 contracts, 3 engines, 4 rooms, 5 wiring. Null: the import is fine. */
+/** Floors of the house: 0 lib, 1 domain, 2 contracts, 3 engines, 4 modules, 5 wiring. Null: the import is fine. */
 function judgeImport(from: string, to: string, isTypeOnly: boolean): string | null {
   if (!to.startsWith("src/") || from === to) return null;
   const [fromArea, toArea] = [areaOf(from), areaOf(to)];
@@ -217,7 +217,7 @@ export function resolveImport(from: string, specifier: string): string {
   return posix.join(posix.dirname(from), specifier);
 }
 
-/** Good enough for our own formatted sources: texts that look like comments lose their ends, which no rule minds. */
+/** Good enough for our own formatted sources: texts in the form of comments lose their ends, which no rule minds. */
 function stripComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
 }

@@ -11,8 +11,8 @@ interface AxeResult {
 }
 
 /**
- * The same in `full` alone: for a further state or look of what the gate has examined in another. Which colours are on
- * which is computed for both themes in `test/web/contrast.test.ts`.
+ * The same in `full` alone: for a further state or appearance of what the gate has examined in another. Which colours
+ * are on which is computed for both themes in `test/web/contrast.test.ts`.
  */
 export async function findViolationsInState(page: Page, rules = standards): Promise<string[]> {
   return isFull ? await findViolations(page, rules) : [];

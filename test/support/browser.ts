@@ -58,7 +58,7 @@ export interface OpenedPage {
   page: Page;
   /** Uncaught errors, console errors and policy violations of the page, as they happen. */
   complaints: string[];
-  /** Before its test ends, so that the next page of the test can take its place. */
+  /** Before its test ends, so that the next page of the test can replace it. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
 
 const artefacts = join(import.meta.dir, "..", "artefacts");
 
-/** With `COMPANIOND_TEST_SCREENSHOTS=1` stores a screenshot under `test/artefacts`. No test looks at one. */
+/** With `COMPANIOND_TEST_SCREENSHOTS=1` stores a screenshot under `test/artefacts`. No test reads one. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (process.env["COMPANIOND_TEST_SCREENSHOTS"] !== "1") return;
   mkdirSync(artefacts, { recursive: true });

@@ -35,7 +35,7 @@ const secretShape = /(?:cmp_live_|emb_)[0-9A-Za-z]{32}|(?:vsk_|sub:)[\w-]{43}|ey
 
 /** Throws if the log contains a key, a token, or one of `words`: every test of a whole server ends with it. */
 export function assertSilent(log: { events: LoggedEvent[] }, words: readonly string[]): void {
-  // As it was logged, before the redaction of anything that looks like a secret.
+  // As it was logged, before the redaction of anything in the form of a secret.
   const text = JSON.stringify(log.events);
   const secret = secretShape.exec(text)?.[0];
   if (secret !== undefined) throw new Error(`the log holds ${secret}`);

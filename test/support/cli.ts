@@ -14,13 +14,13 @@ export interface CliOutcome {
 export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Whether a person reads standard output; nobody does unless told. */
+  /** Whether a person reads standard output; no one does by default. */
   isTerminal?: boolean;
-  /** Where standard error goes; with standard output unless told. */
+  /** Where standard error goes; with standard output by default. */
   errorPlace?: CliIo["errorPlace"];
-  /** What somebody at the terminal answers; without it, nobody is there. */
+  /** What someone at the terminal answers; without it, no one is there. */
   answer?: string;
-  /** The env file of a service; there is none unless told. */
+  /** The env file of a service; there is none by default. */
   serviceSettings?: string;
   /** Additional commands, before the real ones. */
   commands?: readonly Command[];

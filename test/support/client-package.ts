@@ -1,4 +1,4 @@
-/** The client for servers as others install it: the file of the release, unpacked where a program looks for packages. */
+/** The client for servers as others install it: the file of the release, unpacked where a program resolves packages. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";

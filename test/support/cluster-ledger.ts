@@ -1,5 +1,5 @@
 /**
- * The ledger of a cluster's tests: what visitors saw, beside what the model was asked and what is stored. Whatever an
+ * The ledger of a cluster's tests: what visitors saw, beside what the model was asked and what is stored. No matter what an
  * instance or a server went through, these must agree.
  */
 import type { ApiClient } from "./api-client.ts";
@@ -7,7 +7,7 @@ import { readStream, sendChat } from "./chat.ts";
 import { type ClusterModel, clusterMessage, clusterReply, type ModelCall } from "./cluster-model.ts";
 import { type LedgerCompanion, readStored, type StoredTurn } from "./cluster-stored.ts";
 
-/** A reply that ends while PostgreSQL is away waits 15 s for it. Whatever is open after this has no end. */
+/** A reply that ends while PostgreSQL is away waits 15 s for it. A reply that is open after this has no end. */
 const patienceMs = 40_000;
 
 export const ledgerFaults = [
@@ -65,7 +65,7 @@ export class ClusterLedger {
   }
 
   /**
-   * The places of turns that run now, of all instances or one, may be lost: because PostgreSQL crashes, or the instance is
+   * The slots of turns that run now, of all instances or one, may be lost: because PostgreSQL crashes, or the instance is
    * cut off from it. Others of their conversations may begin beside them.
    */
   excuseOpenCalls(instance?: string): void {

@@ -37,7 +37,7 @@ export interface ClusterModel extends AsyncDisposable {
   baseUrl(instance: string): string;
 }
 
-/** A message that nobody else sends; the model takes it apart again. */
+/** A message that no one else sends; the model parses it again. */
 export function clusterMessage(sessionId: string, number: number): string {
   return `${sessionId} number ${number}`;
 }

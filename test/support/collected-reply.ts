@@ -9,7 +9,7 @@ export interface CollectedReply extends ReplySink {
   firstWrite: Promise<void>;
 }
 
-/** `onEvent` says when the reader is ready for more, as a sink does. */
+/** `onEvent` resolves when the reader is ready for more, as a sink does. */
 export function collectReply(onEvent: ReplySink["emit"] = () => undefined): CollectedReply {
   const { promise, resolve } = Promise.withResolvers<void>();
   const writes: string[][] = [];

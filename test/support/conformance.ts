@@ -53,7 +53,7 @@ function findPath(pathname: string): string | null {
   return best?.path ?? null;
 }
 
-/** Under `bun test` each response is checked where it is fetched; whoever checks his own again pays once. */
+/** Under `bun test` each response is checked where it is fetched; a test that checks its own again pays once. */
 const checked = new WeakSet<Response>();
 
 /** Throws `Nonconformance` if the response is undocumented. Reads JSON bodies from a copy, and streams not at all. */
@@ -124,7 +124,7 @@ async function checkResponse(
   if (!codes.includes(code)) refuse(`with ${code}, where only ${codes.join(", ")} are documented`);
 }
 
-/** Fields of a companion, which a responder's response says nothing of: its tests show that others have them. */
+/** Fields of a companion, which a responder's response omits: its tests show that others have them. */
 const keptFromResponders = new Set(["system_prompt", "embed_token"]);
 
 /** Partial: the items of a list have only the fields that were asked for, and these are as documented. */

@@ -1,4 +1,4 @@
-/** Places to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
+/** Stores to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
 import type { Place } from "../../src/engines/store-copy/copy.ts";
@@ -74,9 +74,16 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "mails.conversation_id": ["conversations", "id"],
   "mail_days.account_id": ["accounts", "id"],
   ...Object.fromEntries(
-    ["handoffs", "handoff_events", "message_authors", "conversation_notes", "read_marks", "contacts", "ratings"].map(
-      (table) => [`${table}.conversation_number`, ["conversations", "number"] as [string, string]],
-    ),
+    [
+      "handoffs",
+      "handoff_events",
+      "handoff_spans",
+      "message_authors",
+      "conversation_notes",
+      "read_marks",
+      "contacts",
+      "ratings",
+    ].map((table) => [`${table}.conversation_number`, ["conversations", "number"] as [string, string]]),
   ),
   "handoff_changes.account_id": ["accounts", "id"],
   "presence.account_id": ["accounts", "id"],

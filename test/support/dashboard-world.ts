@@ -31,13 +31,13 @@ export interface SignedInPage extends OpenedPage {
 export interface DashboardWorld extends AsyncDisposable {
   server: RunningExecutable;
   mockLlm: MockLlm;
-  /** The set-up link as the server has written it, as long as nobody has used it. */
+  /** The set-up link as the server has written it, as long as it is unused. */
   readSetUpLink(): string;
   /** Runs a command of the executable on the server's data. */
   run(...args: string[]): Promise<Record<string, string>>;
   /** With the password, past the server, as `companiond account create` does. */
   createAccount(email: string, role?: "owner" | "operator"): Promise<Account>;
-  /** A separate browser context, with nobody signed in. */
+  /** A separate browser context, with no one signed in. */
   open(options?: PageOptions): Promise<OpenedPage>;
   /** A separate browser context, signed in with a new account, at the given page. */
   openAs(role: "owner" | "operator", path: string, options?: PageOptions): Promise<SignedInPage>;

@@ -13,7 +13,7 @@ export interface DebianRoot extends Disposable {
   readonly path: string;
   /** A path inside it. */
   file(path: string): string;
-  /** Runs dpkg on it; `output` has what it and the scripts say. */
+  /** Runs dpkg on it; `output` has what it and the scripts print. */
   dpkg(...args: string[]): { exitCode: number; output: string };
   /** User, group and home directory of one of its users, or null. */
   findUser(name: string): { uid: number; gid: number; home: string; shell: string } | null;

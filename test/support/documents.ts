@@ -4,7 +4,7 @@ import { crc32, deflateRawSync } from "node:zlib";
 /** Lines of a page, each with a size of its characters; null is a page that is a picture. */
 export type PdfPage = readonly (readonly [text: string, size: number])[] | null;
 
-/** ASCII only. A locked one says that it needs a password, which nobody knows. */
+/** ASCII only. A locked one asks for a password, which no one knows. */
 export function makePdf(
   pages: readonly PdfPage[],
   options: { title?: string; isLocked?: boolean; lacksFont?: boolean } = {},
@@ -45,7 +45,7 @@ export function makePdf(
   );
 }
 
-/** Its characters can be told only with tables that the file does not have. */
+/** Its characters can be decoded only with tables that the file does not have. */
 const japaneseFont =
   "<< /Type /Font /Subtype /Type0 /BaseFont /Gothic /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font " +
   "/Subtype /CIDFontType2 /BaseFont /Gothic /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>";
@@ -64,7 +64,7 @@ function drawLines(lines: readonly (readonly [text: string, size: number])[]): s
   return `BT ${drawn.join("\n")} ET`;
 }
 
-/** With what an archive declares of a file's size in place of the truth, if given. */
+/** With what an archive declares of a file's size instead of the truth, if given. */
 export function makeZip(files: Readonly<Record<string, string | Uint8Array>>, declaredBytes?: number): Uint8Array {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 /**
  * The storage engine of the tests that make whole requests or run commands: SQLite, or with
  * `COMPANIOND_TEST_ENGINE=postgres` the servers in `COMPANIOND_TEST_POSTGRES`, where each data directory has a database
- * of its own, and `COMPANIOND_TEST_REDIS`. `scripts/engine-tests.ts` says which
+ * of its own, and `COMPANIOND_TEST_REDIS`. `scripts/engine-tests.ts` lists which
  * files the gate runs on both.
  */
 import { test } from "bun:test";
@@ -20,7 +20,7 @@ export function onlyOnSqlite(_reason: string): (name: string, run: () => Promise
   return isOnPostgres ? () => {} : test;
 }
 
-/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+/** Opened together, each a process of the server: few, but more than one thing at a time. */
 const pools = { COMPANIOND_DATABASE_POOL: "4", COMPANIOND_DATABASE_POOL_HEAVY: "2" };
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 

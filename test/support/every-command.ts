@@ -15,7 +15,7 @@ export const everyAction: readonly OneAction[] = loaded.flatMap((command) =>
 
 export const nameOf = ({ command, action }: OneAction) => `${command.name} ${action.name}`.trim();
 
-/** Those that need data that is there. Backups are looked at wherever they are: there may be no database yet. */
+/** Those that need data that is there. Backups are examined wherever they are: there may be no database yet. */
 export const onData = everyAction.filter(
   ({ command, action: { data } }) => (data === "reads" || data === "writes") && command.name !== "backups",
 );

@@ -176,7 +176,7 @@ function findExecutable(path = executablePath): string {
 
 function parseLog(text: string): LogLine[] {
   const lines: LogLine[] = [];
-  // The last line may still be on its way.
+  // The last line may still be in transit.
   for (const line of text.split("\n").slice(0, -1)) if (line.startsWith("{")) lines.push(JSON.parse(line));
   return lines;
 }

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 /**
  * `pass`: as without a proxy. `refuse`: new connections are refused, open ones go on. `swallow`: connections are accepted
- * and read, and nothing is forwarded; whatever lost something in this way is cut when the state ends. `hold`: what is
+ * and read, and nothing is forwarded; a connection that lost something this way is cut when the state ends. `hold`: what is
  * sent waits, and arrives when the state ends, even if its sender has ended. `delayMs`: each piece comes that much later.
  * `holdAfter`: what the far side of a connection sends waits from the piece of the near side on that contains this.
  */
@@ -102,7 +102,7 @@ class Connection {
     }
   }
 
-  /** Whoever asks is never told that nobody is there. */
+  /** Clients never learn that no one is there. */
   #swallowAll(): void {
     if (this.#hasLost) return;
     this.#hasLost = true;

@@ -47,7 +47,7 @@ test("keeps the sender waiting while the receiver reads nothing, and loses no by
   const size = 40_000_000;
   visitor.write(`${"x".repeat(size)}end`);
   received = "";
-  // The echo stops reading once nobody takes what it sends.
+  // The echo stops reading once no one reads what it sends.
   let seen = -1;
   while (seen !== received.length || seen <= 0) {
     seen = received.length;

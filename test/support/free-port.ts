@@ -1,4 +1,4 @@
-/** Free ports on loopback, for programs that cannot be told to take any. */
+/** Free ports on loopback, for programs that cannot choose one themselves. */
 
 /** A port that was free a moment ago, outside the range of client ports. */
 export function findFreePort(): number {

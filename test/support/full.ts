@@ -1,5 +1,5 @@
 /**
- * What `bun run full` runs beside the gate, for `COMPANIOND_TEST_FULL=1` says so: what is dear and seldom broken, and
+ * What `bun run full` runs beside the gate, where `COMPANIOND_TEST_FULL=1` is set: what is expensive and seldom broken, and
  * where the gate already runs another of its kind. Files named `*.full.test.ts` are in it as a whole.
  */
 import { test } from "bun:test";

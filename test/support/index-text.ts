@@ -1,4 +1,4 @@
-/** Knowledge of a companion in tests, indexed at once by the words that the program itself would find. */
+/** Knowledge of a companion in tests, indexed immediately by the words that the program itself would find. */
 import type { Store, StoredChunk } from "../../src/contracts/store/store.ts";
 import { openTermNumbers } from "../../src/core/knowledge/words/term-number.ts";
 import { termsOfPassage } from "../../src/core/knowledge/words/terms.ts";

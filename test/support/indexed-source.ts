@@ -50,7 +50,7 @@ export async function makeSource(
   return made;
 }
 
-/** Whatever is due next; a minute of lease. */
+/** The source that is due next; a minute of lease. */
 export async function claimNext(world: StoreWorld, fields: { afterAccountId?: string } = {}): Promise<ClaimedSource> {
   const claim = { nowMs: world.clock.nowMs(), leaseMs: 60_000, afterAccountId: null, exceptAccountIds: [], ...fields };
   const claimed = await world.store.knowledge.claim(claim);
@@ -95,7 +95,7 @@ export async function indexSource(
   return { source, edition };
 }
 
-/** Reads whatever is due next as these texts. */
+/** Reads the source that is due next as these texts. */
 export async function publishNext(
   world: StoreWorld,
   texts: readonly string[],

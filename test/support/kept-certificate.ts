@@ -1,4 +1,4 @@
-/** Keepers of certificates on files of a directory, with a clock and timers that tests move. */
+/** Maintained certificates on files of a directory, with a clock and timers that tests move. */
 import type { Authority } from "../../src/contracts/certificates/authority.ts";
 import type { CertificateKeeper } from "../../src/contracts/certificates/certificates.ts";
 import { openCertificateKeeper } from "../../src/core/certificates/keeper.ts";
@@ -19,14 +19,14 @@ export interface KeptCertificate extends AsyncDisposable {
   readonly outcomes: string[];
   /** Moves the clock, and lets what came due begin. */
   pass(durationMs: number): void;
-  /** Until it has looked, and waits for the next time. */
+  /** Until it has checked, and waits for the next time. */
   rest(): Promise<void>;
 }
 
 export type Choices = Partial<KeeperOptions> & {
   path: string;
   pebble?: Pebble;
-  /** Whether `pebble` finds this keeper under all names. */
+  /** Whether `pebble` finds this server under all names. */
   isFound?: boolean;
   startMs?: number;
 };
@@ -37,7 +37,7 @@ const nobody: Authority = {
   findRenewalWindow: async () => null,
 };
 
-/** Begins at once. */
+/** Begins immediately. */
 export async function keepCertificate(given: Choices): Promise<KeptCertificate> {
   const { path, pebble, isFound = true, startMs, ...choices } = given;
   const clock = createManualClock(startMs ?? Date.now());

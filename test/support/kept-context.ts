@@ -19,7 +19,7 @@ interface KeptContext {
   /** Stays open, and with it the process that draws the pages of this context. */
   first: Page;
   devtools: CDPSession;
-  /** Whether it has what cannot be taken out again. */
+  /** Whether it has what cannot be removed again. */
   isSpent: boolean;
 }
 
@@ -70,10 +70,16 @@ async function openKept(browser: Browser, options: BrowserContextOptions, kind: 
 
 async function empty(kept: KeptContext): Promise<void> {
   const { context, first, devtools } = kept;
-  await Promise.all(context.pages().map((page) => page === first || page.close()));
+  await Promise.all(context.pages().map((page) => page === first || leave(page)));
   await context.setOffline(false);
   await context.clearPermissions();
   await devtools.send("Storage.clearDataForOrigin", { origin: "*", storageTypes: "all" });
   await devtools.send("Network.clearBrowserCache");
   kept.isFree = true;
+}
+
+/** Off its document first: a page that is only closed may still write for some milliseconds, into what is emptied then. */
+async function leave(page: Page): Promise<void> {
+  await page.goto("about:blank", { timeout: 2_000 }).catch(() => {});
+  await page.close();
 }

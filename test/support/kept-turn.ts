@@ -16,7 +16,7 @@ export interface KeptTurn {
   atMs?: number;
   inputTokens?: number;
   outputTokens?: number;
-  /** Whatever else is settled with it. */
+  /** What else is settled with it. */
   more?: Partial<SettledTurn>;
 }
 

@@ -164,6 +164,5 @@ export async function follow(
 }
 
 export function noteChanged({ hub }: FakeHub, conversations: FakeConversations, conversationId: string): void {
-  const key = conversations.keyOf(conversationId);
-  hub.noteChanged({ accountId, companionId: "companion", conversationId, key });
+  hub.noteChanged({ accountId, conversationId, key: conversations.keyOf(conversationId), wrote: "person" });
 }

@@ -1,4 +1,4 @@
-/** A visitor's conversation that somebody of the team takes, over the public routes. */
+/** A visitor's conversation that someone of the team takes, over the public routes. */
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { HandoffSettings } from "../../src/domain/handoff.ts";
@@ -14,7 +14,7 @@ export interface LiveConversation {
   readonly id: string;
   take(): Promise<unknown>;
   release(): Promise<unknown>;
-  /** Somebody of the team writes; resolves with the `seq`. */
+  /** Someone of the team writes; resolves with the `seq`. */
   write(text: string): Promise<number>;
   /** The visitor writes. */
   say(text: string): Promise<unknown>;
@@ -42,8 +42,9 @@ export async function createLiveWorld(
   settings: Partial<CompanionSettings> = {},
   /** Where visitors are: another server of the same data. */
   visitorsUrl = server.url,
+  ofAccount: Account | null = null,
 ): Promise<LiveWorld> {
-  const account = await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+  const account = ofAccount ?? (await server.createAccount({ email: `${crypto.randomUUID()}@shop.example` }));
   const people = handoff === null ? null : { ...handoffSettings, ...handoff };
   const companion = await server.createCompanion({ ...settings, handoff: people }, account);
   const { key } = await server.createKey(account);

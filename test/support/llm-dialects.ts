@@ -20,7 +20,7 @@ function whole(file: string, text: string, inputTokens?: number, outputTokens?: 
   return { file, contentType: contentTypeOf(file), text, usage, isComplete: true, failure: null };
 }
 
-/** Vendors count cached tokens in different places. */
+/** Vendors count cached tokens in different fields. */
 function cached(file: string, text: string, inputTokens: number, outputTokens: number, cachedTokens: number): Dialect {
   return { ...whole(file, text), usage: { inputTokens, outputTokens, cachedTokens } };
 }

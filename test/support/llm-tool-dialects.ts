@@ -96,7 +96,7 @@ export const responsesToolDialects: readonly ToolDialect[] = [
   calls("responses-tools-whole-items.sse", [oslo, unnamed], {
     carry: { items: [item("fc_0", oslo), { ...item("fc_1", unnamed), arguments: "" }] },
   }),
-  // The thoughts cannot be read again, so what was put out behind them has no id either.
+  // The thoughts cannot be read again, so what was sent behind them has no id either.
   calls("responses-tools-only-end.sse", [weather("call_e1", "Rom")], {
     carry: { items: [{ ...item("", weather("call_e1", "Rom")), id: undefined }] },
   }),

@@ -1,4 +1,4 @@
-/** A server of MCP 2026-07-28 that does what a test says, however wrong. */
+/** A server of MCP 2026-07-28 that does what a test scripts, however wrong. */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { serveMcp, type TestServer } from "./mcp-servers.ts";
 

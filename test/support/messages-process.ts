@@ -1,4 +1,4 @@
-/** Run by `bun test` with coverage, in a process of its own: a server that answers as many messages as `MESSAGES` says, one conversation each. */
+/** Run by `bun test` with coverage, in a separate process: a server that answers the number of messages in `MESSAGES`, one conversation each. */
 import { expect, test } from "bun:test";
 import { startTestServer } from "./app.ts";
 import { chat } from "./chat.ts";

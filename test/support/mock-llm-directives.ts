@@ -1,4 +1,4 @@
-/** How the mock provider replies unless a test says otherwise, and directives in a message that make it misbehave. */
+/** How the mock provider replies unless a test changes it, and directives in a message that make it misbehave. */
 import { errorBody, type MockRequest, type MockResponse, type Responder, words } from "./mock-llm-replies.ts";
 import { createSpeech, limitWords } from "./mock-llm-speech.ts";
 import { apiOf, type MockModel, refuse } from "./mock-models.ts";

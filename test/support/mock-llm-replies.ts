@@ -10,7 +10,7 @@ export interface MockRequest {
   headers: Record<string, string>;
   /** The parsed JSON body; empty if it was not JSON. */
   body: Record<string, unknown>;
-  /** The last message of the body: what the visitor said. */
+  /** The last message of the body: the visitor's. */
   userText: string;
 }
 

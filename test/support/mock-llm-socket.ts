@@ -1,4 +1,4 @@
-/** The mock provider's response: what is written to the socket of a client, however a test ends it. */
+/** The mock provider's response: what is written to the socket of a client, no matter how a test ends it. */
 import type { Socket } from "node:net";
 import type { MockResponse } from "./mock-llm-replies.ts";
 

@@ -24,7 +24,7 @@ export interface Speech {
   end(finishReason: string, hasUsage: boolean): string[];
 }
 
-/** What a model says, as far as its bound lets it: what it thinks comes first. */
+/** A model's output, as far as its bound allows: thoughts come first. */
 export function limitWords(
   model: MockModel | undefined,
   request: MockRequest,
@@ -54,7 +54,7 @@ export function createSpeech(
   return responsesSpeech(request, usage, shown === null ? [] : thoughts);
 }
 
-/** Answers with what was said, or what tools have answered, one word a read, on the API that was asked; or calls those. */
+/** Answers with the message, or what tools have answered, one word a read, on the API that was asked; or calls those. */
 export async function repeatWords(request: MockRequest, response: MockResponse): Promise<void> {
   const speech = createSpeech(request, undefined, null);
   const calls = callsOf(request);

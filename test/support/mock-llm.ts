@@ -21,12 +21,12 @@
  *     [[nousage]] [[finish:length]]
  *     [[call:look_up {"city":"Oslo"}]]
  *                          calls this tool where the request offers any, as often as it is there (then all in one
- *                          answer); arguments may be anything but "]". [[before:Let me see.]] is said before them.
+ *                          answer); arguments may be anything but "]". [[before:Let me see.]] is sent before them.
  *                          Once their results are there, the reply is `The tools said: <result>; <result>`, or
  *                          [[say:…]]; [[rounds:3]] calls so many times before. Parts of calls count as words above
  *     [[filtered]]         what Azure's filter refuses, for the models below
  *
- * Models are known by any id and take everything, but for those in `mock.models`, which behave as `mock-models.ts` says;
+ * Models are known by any id and take everything, but for those in `mock.models`, which behave as in `mock-models.ts`;
  * `GET …/models` lists these, counts in `mock.modelLists`, and is none of `mock.requests`.
  *
  * As a script, with all of the models, it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
@@ -55,7 +55,7 @@ export interface MockLlm {
   openConnections: number;
   /** Added by tests, before or between requests; none at first. */
   models: Map<string, MockModel>;
-  /** Requests for the list of models, which a server makes by itself. */
+  /** Requests for the list of models, which a server makes automatically. */
   modelLists: MockRequest[];
   /** Answers them; by default with `models`. No responder does, since a list may be asked for in the middle of a reply. */
   answerList(response: MockResponse): unknown;

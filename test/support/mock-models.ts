@@ -53,7 +53,7 @@ const reasoning: MockModel = {
   takesTools: "responses",
 };
 
-/** By what tells them apart; the ids are the tests' own, so that nothing can depend on a table of models. */
+/** By what distinguishes them; the ids are the tests' own, so that nothing can depend on a table of models. */
 export const mockModels = {
   "knows-no-effort": { ...plain, boundNames: ["max_completion_tokens"], shutdownDate: "2027-01-14" },
   "can-be-quick": reasoning,

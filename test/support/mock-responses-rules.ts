@@ -1,4 +1,4 @@
-/** What the Responses API refuses of any request, whatever the model. */
+/** What the Responses API refuses of any request, for every model. */
 import { openAiError, type Refusal } from "./mock-models.ts";
 import { refuseItems } from "./mock-tools.ts";
 

@@ -10,7 +10,7 @@ export interface MockCall {
 
 type Fields = Record<string, unknown>;
 
-/** What follows the visitor's last message: how often the model has called since, and what it was told. */
+/** What follows the visitor's last message: how often the model has called since, and what it received. */
 export function readRounds({ body }: Pick<MockRequest, "body">): { rounds: number; results: string[] } {
   const said = listItems(body);
   const turn = said.slice(said.findLastIndex(({ role }) => role === "user") + 1);
@@ -48,7 +48,7 @@ export function listItems({ messages, input }: Fields): Fields[] {
   return Array.isArray(items) ? items.filter((item) => typeof item === "object" && item !== null) : [];
 }
 
-/** What Chat Completions refuse of any request, whatever the model. */
+/** What Chat Completions refuse of any request, for every model. */
 export function refuseToolMessages(body: Fields): Refusal | null {
   const refusal = refuseTools(body, (tool) => tool.function as Fields | undefined);
   if (refusal !== null) return refusal;

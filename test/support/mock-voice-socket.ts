@@ -9,7 +9,7 @@ export interface MockVoiceSocket {
   queries: string[];
   /** Sends an event to all connections. */
   send(event: unknown): void;
-  /** Says these words with this much (silent) audio. */
+  /** Speaks these words with this much (silent) audio. */
   speak(text: string, audioMs: number): void;
   /** Closes all connections with this code. */
   hangUp(code: number): void;

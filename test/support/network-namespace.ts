@@ -1,6 +1,6 @@
 /**
  * A network of its own for one process, as another machine has: two lines to this machine, of which one can lose every
- * packet, so that neither end learns what became of the other. Needs root, and Linux.
+ * packet, so that neither end learns the fate of the other. Needs root, and Linux.
  */
 import { existsSync } from "node:fs";
 import { readLines } from "./line-process.ts";

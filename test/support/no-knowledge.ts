@@ -1,4 +1,4 @@
-/** Knowledge that nobody may ask for: of turns whose companions have no sources. */
+/** Knowledge that no one may ask for: of turns whose companions have no sources. */
 import type { KnowledgeFinder } from "../../src/core/knowledge/retrieval/found.ts";
 
 const refuse = () => Promise.reject(new Error("a companion without sources asked for knowledge"));

@@ -1,4 +1,4 @@
-/** A toolbox that nobody may open: of turns whose companions have no tools. */
+/** A toolbox that no one may open: of turns whose companions have no tools. */
 import { AttemptsByHand } from "../../src/core/attempts-by-hand.ts";
 import type { Toolbox } from "../../src/core/tools/toolbox.ts";
 

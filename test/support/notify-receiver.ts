@@ -1,5 +1,5 @@
 /**
- * The other end of `NOTIFY_SOCKET`: a datagram socket that keeps what it is told, as systemd's does.
+ * The other end of `NOTIFY_SOCKET`: a datagram socket that keeps what it receives, as systemd's does.
  *
  * Bun has no such sockets, so these are the C library's.
  */

@@ -1,7 +1,7 @@
 /**
  * A machine for the shell lines of the guide for operators, in a folder: what `apt` installs, a service that runs, the
- * operator who opens a link. Its programs ask the test for everything that a folder cannot do, and whatever nobody can
- * try here stops the page. Needs root, since the service runs as a user of its own.
+ * operator who opens a link. Its programs ask the test for everything that a folder cannot do, and what cannot be
+ * tried here stops the page. Needs root, since the service runs as a user of its own.
  */
 import {
   chmodSync,

@@ -13,13 +13,13 @@ const fixtures = join(import.meta.dir, "../fixtures/tls");
 export interface Pebble extends AsyncDisposable {
   /** Over TLS, with the certificate `one` of the fixtures. */
   readonly directory: string;
-  /** Trusts it, notes each request, and can answer in its place. */
+  /** Trusts it, notes each request, and can answer instead. */
   readonly fetch: AuthorityFetch;
-  /** Where it looks at names. */
+  /** Where it checks names. */
   readonly httpPort: number;
   /** The paths that were asked for through `fetch`. */
   readonly requests: string[];
-  /** Answers in its place where it returns something. */
+  /** Answers instead where it returns something. */
   intercept(answer: ((request: Request) => Response | null) | null): void;
   /** Connections are refused until the returned function is called. */
   leave(): () => void;

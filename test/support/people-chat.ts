@@ -1,4 +1,4 @@
-/** A server with a companion whose conversations people may step into, and somebody of the team. */
+/** A server with a companion whose conversations people may step into, and someone of the team. */
 import type { TeamPlace } from "../../src/core/people/people.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";

@@ -1,4 +1,4 @@
-/** People who step into conversations of a test server, on a clock that only moves when it is told to. */
+/** People who step into conversations of a test server, on a clock that only moves when a test moves it. */
 
 import { createPeople } from "../../src/core/people/create-people.ts";
 import { createDeadlines } from "../../src/core/people/deadlines.ts";
@@ -41,7 +41,7 @@ export interface PeopleConversation {
   as(person: Person): TeamPlace;
 }
 
-/** Somebody whom a key names. */
+/** Someone whom a key names. */
 export function personOf(keyId: string, name: string): Person {
   return { id: personIdOfKey(keyId, { name }), name, memberId: null, keyId };
 }

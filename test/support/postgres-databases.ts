@@ -12,7 +12,7 @@ export interface Database {
 export interface PostgresDatabases {
   /** `postgres://user@host:port/database`; the user is a superuser without a password. */
   url(database: string): string;
-  /** An empty database under a name of its own, or a copy of the template, which nobody may be connected to. */
+  /** An empty database under a name of its own, or a copy of the template, which no one may be connected to. */
   createDatabase(template?: string): Promise<Database>;
   /** The database of this name; the first call, of all processes, creates it from the template, or fills it. */
   provideDatabase(name: string, source: DatabaseSource): Promise<Database>;

@@ -23,7 +23,7 @@ export interface PostgresServer extends PostgresDatabases, AsyncDisposable {
   log(): string;
   /** `fast` ends the connections, `immediate` also skips the checkpoint. */
   stop(mode?: "fast" | "immediate"): Promise<void>;
-  /** Kills the postmaster and all its processes at once, as a power cut does. */
+  /** Kills the postmaster and all its processes at the same time, as a power cut does. */
   crash(): Promise<void>;
   /** Again on the same port and data, after `stop` or `crash`. Resolves when it accepts connections. */
   start(): Promise<void>;
@@ -128,7 +128,7 @@ export async function startPostgresServer(options: PostgresOptions = {}): Promis
       isRunning = true;
       await eventually(async () => {
         if (hasEnded(pid)) {
-          // Killed processes leave their shared memory a moment later than their parent hears of their end.
+          // Killed processes leave their shared memory a moment later than their parent is notified of their end.
           if (!log().slice(logged).includes("shared memory block")) throw new Error(`PostgreSQL ended:\n${log()}`);
           await order("reap");
           pid = Number(await order("start"));

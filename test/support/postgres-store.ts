@@ -7,7 +7,7 @@ import { queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 import { providePostgresTemplate } from "./postgres-template.ts";
 
-/** Opened at once, each a process of the server: few, but more than one thing at a time. */
+/** Opened together, each a process of the server: few, but more than one thing at a time. */
 const pools = { pool: 4, poolHeavy: 2 };
 let template: Promise<string> | null = null;
 
@@ -100,7 +100,7 @@ export function reuseStores(): ReusedStores {
 const endSessions = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
 
-/** All rows but the one that says how far the database is migrated. */
+/** All rows but the one that records how far the database is migrated. */
 const deleteEverything = `DO $$
 DECLARE
   name regclass;

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../src/lib/sha256.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import type { PostgresDatabases } from "./postgres-databases.ts";
 
-/** Its name, which says what is in it: a server that lives longer than the gate may hold those of other versions. */
+/** Its name, which identifies its content: a server that lives longer than the gate may hold those of other versions. */
 export async function providePostgresTemplate(databases: PostgresDatabases): Promise<string> {
   const name = `template_${sha256Hex(JSON.stringify(migrations)).slice(0, 32)}`;
   await databases.provideDatabase(name, {

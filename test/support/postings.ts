@@ -1,4 +1,4 @@
-/** The lists of the index for some passages, all at once, by terms: in tests these may be told apart. */
+/** The lists of the index for some passages, all together, by terms: in tests these may be distinguished. */
 import { BlockPostings } from "../../src/core/knowledge/retrieval/postings.ts";
 import type { Terms } from "../../src/core/knowledge/words/terms.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Visitors over plain sockets: hundreds at once, which `fetch` cannot do, and readers that stall, trickle or
+ * Visitors over plain sockets: hundreds at the same time, which `fetch` cannot do, and readers that stall, trickle or
  * disconnect.
  */
 import { connect, type Socket } from "node:net";
@@ -17,7 +17,7 @@ export interface RawVisitor {
   /** Stops reading, so that the sender's buffers fill up. */
   pause(): void;
   resume(): void;
-  /** Says that nothing more will be sent, and still reads. */
+  /** Closes the sending side, and still reads. */
   end(): void;
   /** Disconnects with a reset, as a closed tab does. */
   vanish(): void;
@@ -47,7 +47,7 @@ function watch(socket: Socket): RawVisitor {
     received += text;
     wake();
   });
-  // A reset is one way to close.
+  // A reset also counts as closing.
   socket.on("error", () => {});
   const closed = new Promise<string>((resolve) => {
     socket.on("close", () => {

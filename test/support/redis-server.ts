@@ -53,7 +53,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
     if (child === null) return;
     const ending = child;
     child = null;
-    // One that is frozen would not hear a SIGTERM.
+    // One that is frozen would not react to a SIGTERM.
     ending.kill("SIGCONT");
     ending.kill(signal);
     await inTime(ending.exited, { what: `the end of Redis (${signal})` });

@@ -4,7 +4,7 @@ import { executablePath } from "./executable.ts";
 
 const target = `${process.platform}-${process.arch}`;
 
-/** A program that says its version, as the next executable would. */
+/** A program that prints its version, as the next executable would. */
 export function makeProgram(version: string, before = ""): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`#!/bin/sh\n${before}\necho '{"version":"${version}"}'\n`);
 }

@@ -1,6 +1,7 @@
 /**
  * The routes of chat, for visitors and for API keys, as a `fetch` function: replies to named messages that can be read
- * again, with connections that end where a test says. Speaks the wire of the contract; knows nothing of the server's code.
+ * again, with connections that end where a test sets it. Speaks the wire of the contract; knows nothing of the server's
+ * code.
  */
 
 export interface SentRequest {
@@ -24,9 +25,9 @@ export interface ReplyServer {
   fragments: readonly string[];
   /** Ends a reply instead of its terminator, such as `: error cancelled`. */
   comment: string | null;
-  /** What the reply cites: told only where it is asked for. */
+  /** What the reply cites: sent only where it is asked for. */
   sources: unknown;
-  /** Further events behind so many characters, which a fragment ends with: told to the same clients, and with decisions. */
+  /** Further events behind so many characters, which a fragment ends with: sent to the same clients, and with decisions. */
   events: readonly { offset: number; name: string; data: object }[];
   /** Line break of the streams. */
   lineBreak: string;

@@ -77,7 +77,7 @@ export async function readUntil(response: Response, isEnough: (read: ReadStream)
   }
 }
 
-/** A provider that says its deltas one by one, when it is told to. */
+/** A provider that sends its deltas one by one, when a test triggers them. */
 export function sayOnCommand(server: TestServer, deltas: readonly string[]) {
   let said = 0;
   let wake = () => {};

@@ -15,7 +15,7 @@ export interface TestS3 extends AsyncDisposable {
   readonly port: number;
   /** Each as `PUT /bucket/name?…`. */
   readonly requests: readonly string[];
-  /** Called at once for each request, before its answer. */
+  /** Called immediately for each request, before its answer. */
   onRequest: ((line: string) => void) | null;
   /** That came with requests. */
   readonly sessionTokens: readonly string[];
@@ -95,7 +95,7 @@ function finishWriting({ store }: S3rver): void {
   const putObject = store.putObject.bind(store);
   store.putObject = async (object) => {
     const file = store.getResourcePath(object.bucket, object.key, "object");
-    // Otherwise the one before could be taken for this one.
+    // Otherwise the one before could pass for this one.
     rmSync(file, { force: true });
     const put = await putObject(object);
     await eventually(() => statSync(file, { throwIfNoEntry: false })?.size === put.size, { what: `writing ${file}` });

@@ -1,4 +1,4 @@
-/** Prints how many schemas are created by loading the sitemap, and how many more by describing its routes. */
+/** Prints how many schemas are created by loading the routes, and how many more by describing them. */
 import { TypeSystemPolicy } from "@sinclair/typebox/system";
 
 let count = 0;

@@ -5,7 +5,7 @@ import type { SharedRedis } from "../../src/engines/redis/breaker.ts";
 import { openRedis } from "../../src/engines/redis/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
 
-/** Waits longer for an answer than any test takes: a busy machine must not look like a lost server. */
+/** Waits longer for an answer than any test takes: a busy machine must not pass for a lost server. */
 export function openSharedRedis(url: string): Promise<SharedRedis> {
   return openRedis(url, createCapturedLog(), { commandMs: 600_000 });
 }

@@ -19,11 +19,11 @@ export interface PageRun {
 }
 
 export interface PageWorld {
-  /** Of the server that the page's commands share; null where the page says where it is. */
+  /** Of the server that the page's commands share; null where the page itself shows where it is. */
   dataDir: string | null;
   /** Programs that come before those of this file. */
   bin?: string;
-  /** The shell lines in place of a block of settings (`ini`), which are otherwise only shown. */
+  /** The shell lines instead of a block of settings (`ini`), which are otherwise only shown. */
   edit?: (settings: string) => string;
   /** What the reader has before the page begins. */
   env?: Readonly<Record<string, string>>;

@@ -21,12 +21,12 @@ export interface SmtpChoices {
   /** Required where it is given. */
   signIn?: { user: string; password: string };
   methods?: string;
-  /** Before anything else is said; never, where it is null. */
+  /** Before anything else is sent; never, where it is null. */
   greetingAfterMs?: number | null;
   greeting?: string;
   /** Accepts connections, and never answers their TLS handshake. */
   isMute?: boolean;
-  /** Replies in place of the usual one, by the command; an empty one: nothing is replied. */
+  /** Replies instead of the usual one, by the command; an empty one: nothing is replied. */
   replies?: Partial<Record<"EHLO" | "STARTTLS" | "AUTH" | "MAIL" | "RCPT" | "DATA" | "END", string>>;
 }
 
@@ -36,12 +36,12 @@ export interface SmtpServer extends AsyncDisposable {
   /** Each line of each client; what is secret in them, too. */
   readonly lines: readonly string[];
   readonly connections: number;
-  /** Whatever is changed holds for what comes next. */
+  /** Changes hold for what comes next. */
   readonly choices: SmtpChoices;
 }
 
 const fixture = (name: string) => readFileSync(`${import.meta.dir}/../fixtures/tls/${name}`, "utf8");
-/** For `localhost`, by an authority that no machine trusts by itself. */
+/** For `localhost`, by an authority that no machine trusts by default. */
 export const smtpAuthority = fixture("authority.cert.pem");
 
 export async function startSmtpServer(given: SmtpChoices = {}): Promise<SmtpServer> {
@@ -184,7 +184,7 @@ async function signIn(
   return user === expected?.user && password === expected?.password;
 }
 
-/** Lines as they arrive, until whoever reads them lets go of the socket. */
+/** Lines as they arrive, until the reader releases the socket. */
 function readLines(socket: Socket) {
   const lines: (string | null)[] = [];
   let rest = "";

@@ -8,7 +8,7 @@ import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** A migrated database in the directory, which is made if it is missing. Whatever is there already stays. */
+/** A migrated database in the directory, which is made if it is missing. Existing files stay. */
 export async function provideSqlite(dataDir: string): Promise<void> {
   const path = databasePath(dataDir);
   if (existsSync(path)) return;
@@ -24,7 +24,7 @@ async function provideTemplate(): Promise<string> {
   if (existsSync(template)) return template;
   using directory = temporaryDirectory();
   await migrateSqlite({ dataDir: directory.path });
-  // At once and whole: other processes make it at the same time, and theirs is the same.
+  // Atomically: other processes make it at the same time, and theirs is the same.
   renameSync(databasePath(directory.path), template);
   return template;
 }

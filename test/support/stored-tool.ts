@@ -35,7 +35,7 @@ export function newCall(tool: Pick<Tool, "id" | "name">, nowMs: number, fields: 
   return { ...asked, result: null, state: "running", durationMs: null, createdAt: nowMs, ...fields };
 }
 
-/** A turn whose reply has called the tool once; it is stored unless told otherwise. */
+/** A turn whose reply has called the tool once; it is stored by default. */
 export async function callInTurn(
   { store, clock, turnOf }: Pick<StoreWorld, "store" | "clock" | "turnOf">,
   {

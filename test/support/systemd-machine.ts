@@ -11,7 +11,7 @@ import { temporaryDirectory } from "./temporary.ts";
 export interface SystemdMachine extends AsyncDisposable {
   /** Where a path of the machine is, for this process. */
   file(path: string): string;
-  /** Makes a file that everybody there may read, and its folders. */
+  /** Makes a file that everyone there may read, and its folders. */
   write(path: string, content: string | Uint8Array): void;
   /** Runs a command there as root, to its end. */
   run(...command: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }>;
@@ -20,7 +20,7 @@ export interface SystemdMachine extends AsyncDisposable {
 }
 
 /**
- * Its files are in memory. What the layer would hide of packages is hidden: services, and whatever else systemd starts.
+ * Its files are in memory. What the layer would hide of packages is hidden: services, and what else systemd starts.
  * No process is left when the first ends, and none of them outlives the test.
  */
 const boot = `

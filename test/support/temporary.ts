@@ -20,7 +20,7 @@ export function temporaryDirectory(parent = tmpdir()): TemporaryDirectory {
 }
 
 const memory = "/dev/shm";
-/** Far more than the tests leave there at a time: what lies there is taken from the machine's memory. */
+/** Far more than the tests leave there at a time: what lies there uses the machine's memory. */
 const roomInMemory = 4 * 1024 ** 3;
 
 /** One for many files that no crash of the machine has to spare: in memory, if there is room. */

@@ -39,7 +39,7 @@ export async function startTransactionPooler(targetPort: number, sessions: numbe
     for (const piece of client.waiting.splice(0)) backend.socket.write(piece);
   }
 
-  /** Messages of the server: a type, a length, and what it says. */
+  /** Messages of the server: a type, a length, and its content. */
   function onServer(backend: Backend, piece: Buffer, onReady: (messages: Buffer) => void): void {
     backend.rest = Buffer.concat([backend.rest, piece]);
     let at = 0;

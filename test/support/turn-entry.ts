@@ -1,4 +1,4 @@
-/** A turn that asks to be let in, and a day of which nothing is taken yet. */
+/** A turn that asks to be let in, and a day of which nothing is used yet. */
 import type { TurnEntry } from "../../src/contracts/coordination.ts";
 
 /** By default one without a queue, a visitor's own limit or a name, of a companion with a hundred messages a day. */

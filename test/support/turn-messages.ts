@@ -8,7 +8,7 @@ export interface TurnWords {
   /** Null for a visitor who left before the first text. */
   answered: string | null;
   atMs: number;
-  /** A tenth of a second later unless told otherwise. */
+  /** A tenth of a second later by default. */
   answeredAtMs?: number | undefined;
   complete?: boolean | undefined;
   inputTokens?: number;
@@ -42,7 +42,7 @@ export function withText(message: Message) {
   return { ...message, text: textOf(message) };
 }
 
-/** What is kept of the companion's conversations, in the order in which it was said. */
+/** What is kept of the companion's conversations, in the order of the messages. */
 export async function keptMessages({ services }: TestServer, companion: { accountId: string; id: string }) {
   const { conversations } = services.store;
   const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };

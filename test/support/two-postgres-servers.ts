@@ -18,12 +18,12 @@ export interface TwoServers {
   opened: { here: OpenedPostgres; there: OpenedPostgres };
   /** What both have sent. */
   statements: string[];
-  /** Does it at both in turn, all at once, and tells the results apart. */
+  /** Does it at both in turn, all in parallel, and separates the results. */
   race<T>(
     count: number,
     attempt: (store: Store, number: number) => Promise<T>,
   ): Promise<{ results: T[]; reasons: unknown[] }>;
-  /** Transactions begun by both; each collision begins one anew. */
+  /** Transactions begun by both; each collision restarts one. */
   countBegun(): number;
 }
 

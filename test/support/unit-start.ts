@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { executablePath } from "./executable.ts";
 import type { TemporaryDirectory } from "./temporary.ts";
 
-/** Debian's `nobody`, in place of the unit's own user, which this machine does not have. */
+/** Debian's `nobody`, instead of the unit's own user, which this machine does not have. */
 export const unitUser = 65_534;
 
 export interface UnitStart {
@@ -16,7 +16,7 @@ export interface UnitStart {
   executable: string;
 }
 
-/** The words of `ExecStart` with the executable, state directory and credentials of the test in the places of the unit's. */
+/** The words of `ExecStart` with the executable, state directory and credentials of the test instead of the unit's. */
 export function readUnitStart(directory: TemporaryDirectory): UnitStart {
   const text = readFileSync(join(import.meta.dir, "../../deploy/companiond.service"), "utf8");
   const settings = new Map(

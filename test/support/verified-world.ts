@@ -25,7 +25,7 @@ export interface VerifiedWorld {
     of?: { embedToken: string },
   ): Promise<ApiResponse>;
   say(token: string | null, body: object): Promise<ChatResponse>;
-  /** What the model was last told: its instructions, then the messages. */
+  /** What the model last received: its instructions, then the messages. */
   lastPrompt(): { role: string; content: string }[];
 }
 

@@ -1,4 +1,4 @@
-/** An owner's server that is told of events, on loopback. */
+/** An owner's server that receives events, on loopback. */
 import { Webhook } from "standardwebhooks";
 import { validatorAt } from "./conformance.ts";
 import { eventually } from "./eventually.ts";
@@ -25,7 +25,7 @@ export interface WebhookReceiver {
   /** Throws unless the standard's own library verifies the event. */
   verify(event: ReceivedEvent | undefined, secret: string): void;
   forget(): void;
-  /** Throws if an event was not as the API document says. */
+  /** Throws if an event did not conform to the API document. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A website on loopback, whose pages tests change, and which counts what is asked of it. */
+/** A website on loopback, whose pages tests change, and which counts its requests. */
 
 export interface WebPage {
   body: string;
@@ -45,7 +45,7 @@ export function startWebsite(pages: Readonly<Record<string, WebPage>> = {}): Web
   };
 }
 
-/** A page with a heading and a paragraph, long enough to be taken for an article. */
+/** A page with a heading and a paragraph, long enough to count as an article. */
 export function articleOf(title: string, text: string): string {
   return `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><article><h1>${title}</h1><p>${text}</p></article></main></body></html>`;
 }

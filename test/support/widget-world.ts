@@ -140,7 +140,7 @@ export function tag(server: { url: string }, token: string, attributes = ""): st
 /** The elements of one widget on a page. */
 export function widgetOn(page: Page, element = "companion-chat") {
   const root = page.locator(element);
-  const input = root.locator("textarea");
+  const input = root.locator(".composer textarea");
   return {
     element: root,
     launcher: root.locator(".launcher"),

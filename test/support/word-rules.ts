@@ -10,7 +10,7 @@ export interface WordRule {
 /** A space may be the end of a line, and in comments what begins the next. */
 const between = String.raw`\s+(?:[*#] )?`;
 
-/** Words of the list by themselves: `$place` and `place-items` are names of something else. */
+/** Words of the list on their own: `$place` and `place-items` are names of something else. */
 function toPattern(phrases: readonly string[]): RegExp {
   const forms = phrases.map((phrase) => phrase.replaceAll(" ", between).replaceAll("…", String.raw`\S+`));
   return new RegExp(String.raw`(?<![\w$.{\-]|class=")(?:${forms.join("|")})(?![\w=+\-])`, "gi");

@@ -188,6 +188,11 @@ test("a visitor who leaves after a decision ends the waiting: the conversation g
   leaving.abort();
   expect((await world.say("Hello", ids)).isDone).toBe(true);
   expect((await transcriptOf(world, ids.session_id))?.[1]?.calls).toEqual([["book", "running"]]);
+  // As it is after a server was killed meanwhile.
+  const again = await world.decide(String(asked.events[0]?.data.call_id), true, ids);
+  expect([again.status, again.isDone]).toEqual([200, true]);
+  expect(again.text).toContain("is not sent again");
+  expect(world.calls).toHaveLength(1);
   release.resolve();
   await eventually(async () => (await transcriptOf(world, ids.session_id))?.[1]?.calls[0]?.[1] === "done");
 });

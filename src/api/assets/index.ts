@@ -68,6 +68,8 @@ export const assetRoutes: readonly Route[] = [
   script("getChallengeSolver", "challenge.js", "Solves challenges; the widget and the SDK fetch it automatically"),
   script("getSourceList", "sources.js", "The list of what a reply cites, which the widget fetches automatically"),
   script("getConfirmation", "confirm.js", "The card of a call to confirm, which the widget fetches automatically"),
+  script("getLive", "live.js", "What people of the team write, which the widget fetches automatically"),
+  script("getFeedback", "feedback.js", "Ratings and contacts, which the widget fetches automatically"),
   // Where browsers, home screens and link previews look by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),

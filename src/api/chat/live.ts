@@ -38,7 +38,7 @@ export function noConversation(): AppError {
 
 /** Throws `conflict` where people have nothing to do with it. */
 export function requirePeople({ handoff }: Companion, found: LiveConversation | null): void {
-  if (handoff !== null || (found?.handoff?.status ?? null) !== null) return;
+  if (handoff !== null || (found?.handoff?.status ?? null) !== null || found?.handoff?.hasContact) return;
   throw stateConflict("No person can be reached here: the companion has no `handoff`.", found?.handoff ?? null);
 }
 

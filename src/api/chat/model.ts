@@ -31,7 +31,7 @@ export const chatRequest = compileChecker(() =>
           default: false,
           description:
             "Whether the stream carries named events beside the text: before its end `event: sources`, with what a " +
-            "reply from the companion's knowledge cites.",
+            "reply from the companion's knowledge cites, and where people may step in `event: state`.",
         }),
       ),
     },
@@ -95,7 +95,7 @@ export const keyLiveReport = compileChecker(() =>
   ),
 );
 
-const describeVisitor = () => ({
+export const describeVisitor = () => ({
   visitor: Nullish(
     t.Object(
       {
@@ -196,7 +196,7 @@ export function checkWith<Schema extends TSchema>(
 }
 
 /** What the schema does not say of attributes; the rest of them may not have been checked. */
-function listVisitorFaults(body: Partial<KeyChatRequest> | null): FieldError[] {
+export function listVisitorFaults(body: Partial<KeyChatRequest> | null): FieldError[] {
   const attributes: unknown = body?.visitor?.attributes ?? {};
   if (typeof attributes !== "object" || attributes === null || areAttributes(attributes as JsonObject)) return [];
   const detail = "Must be at most 2 KiB of JSON, not too deep, with well-formed texts without NUL characters.";

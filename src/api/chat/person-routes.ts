@@ -1,6 +1,6 @@
 /** `…/person`: a visitor asks for a person of the team, or goes back to the companion. */
 import type { Services } from "../../core/dependencies.ts";
-import type { Asked, VisitorPlace } from "../../core/people/people.ts";
+import type { Asked } from "../../core/people/people.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { type Handoff, isOutside, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
@@ -9,35 +9,18 @@ import { clientOf } from "../../http/client.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { uuidQuery } from "../../http/query.ts";
 import { addRateLimitHeaders, admitClient, refuse } from "../../http/rate-limit.ts";
-import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { admitSender, conversationQuery, getAnswering, openVisitor } from "./key-chat.ts";
 import { checkKeyPerson, keyPersonRequest, type PersonRequest, personRequest } from "./model.ts";
 import { describeConversation } from "./reply-routes.ts";
 import { PersonAsked, toWirePersonAsked } from "./responses.ts";
-
-interface Asking {
-  readonly services: Services;
-  readonly request: Request;
-  readonly companion: Companion;
-  readonly visitor: VisitorPlace["visitor"];
-}
-
-/** Before anything is waited for: an erasure from then on includes it. */
-function placeOf({ services, request, companion, visitor }: Asking, sessionId: string, visitorId: string | null) {
-  return {
-    ...{ companion, visitor, key: { companionId: companion.id, sessionId, visitorId } },
-    arrivalMark: services.coordination.arrivals.mark(),
-    requestId: contextOf(request, services.ids).requestId,
-  };
-}
+import { placeOf, placeOfBody, type VisitorCall } from "./visitor-place.ts";
 
 /** `admit`: called once before an ask that changes something, as far as that can be foreseen. */
-async function ask(asking: Asking, body: PersonRequest, admit: () => Promise<void>): Promise<PersonAsked> {
-  const { services, companion, visitor } = asking;
-  const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
-  const place = placeOf(asking, body.session_id.toLowerCase(), visitorId);
+async function ask(asking: VisitorCall, body: PersonRequest, admit: () => Promise<void>): Promise<PersonAsked> {
+  const { services, companion } = asking;
+  const place = placeOfBody(asking, body);
   if (companion.handoff === null) throw noPeople(null);
   const handoff = await services.store.handoffs.find(place.key);
   if (await isChange(services, companion, handoff)) await admit();
@@ -53,7 +36,7 @@ async function isChange({ people, clock }: Services, companion: Companion, hando
   return (await people.availabilityOf(companion)).isAvailable;
 }
 
-async function goBack(asking: Asking, sessionId: string | null, visitorId: string | null): Promise<void> {
+async function goBack(asking: VisitorCall, sessionId: string | null, visitorId: string | null): Promise<void> {
   const { services, companion } = asking;
   if (sessionId === null) throw invalidFields([{ param: "session_id", detail: "This parameter is required." }]);
   const place = placeOf(asking, sessionId, visitorId);

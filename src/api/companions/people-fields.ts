@@ -12,6 +12,7 @@ import {
   weekdays,
 } from "../../domain/handoff.ts";
 import { Nullish, OneOf, Text } from "../../http/schemas/schema.ts";
+import { isTimezone } from "../../lib/wall-clock.ts";
 
 const timePattern = "^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)$";
 const closed = { additionalProperties: false } as const;
@@ -193,15 +194,4 @@ export function listHoursErrors(hours: Static<PeopleFields["handoff"]>["hours"])
     }
   }
   return errors;
-}
-
-function isTimezone(name: string): boolean {
-  // An offset is taken as well, which knows no summer.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -17,7 +17,7 @@ import { toUuid } from "../../lib/ids.ts";
 import { filterQuery, listConversations } from "./listing.ts";
 import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
 import { ConversationWithMessages } from "./responses.ts";
-import { readPeople } from "./team-place.ts";
+import { readPeople, readRatings } from "./team-place.ts";
 import { teamRoutes } from "./team-routes.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
 import { workRoutes } from "./work-routes.ts";
@@ -80,7 +80,10 @@ export const conversationRoutes: readonly Route[] = [
       const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
       const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
       const { page, calls } = await readCalls(services, found);
-      const show = (message: Message) => toWireMessage(message, seen.get(message.id), calls.get(message.id));
+      const isRated = (await rows.findCompanion(found.conversation.companionId))?.ratings === true;
+      const ratings = isRated ? await readRatings(services, found.conversation) : null;
+      const show = (message: Message) =>
+        toWireMessage(message, seen.get(message.id), calls.get(message.id), ratings?.get(message.id));
       return { ...shown, ...people, ...toWireMessages(page, show) };
     },
   }),

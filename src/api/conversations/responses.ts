@@ -12,7 +12,7 @@ import { closedObject, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toolCallFields, toWireToolCall } from "../../http/schemas/tool-call.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { HandoffObject, NoteObject } from "./team-responses.ts";
+import { ContactObject, HandoffObject, NoteObject } from "./team-responses.ts";
 
 export type { WireConversation as Conversation } from "../../http/schemas/conversation.ts";
 export type { Message } from "../../http/schemas/message.ts";
@@ -20,6 +20,7 @@ export type { Message } from "../../http/schemas/message.ts";
 export const ConversationWithMessages = namedObject("ConversationWithMessages", () => ({
   ...makeConversationFields(),
   handoff: t.Optional(HandoffObject),
+  contact: t.Optional(ContactObject),
   notes: t.Optional(
     t.Array(NoteObject, {
       description: "Of the team, oldest first. Where `handoff` is there, as it is where people may step in.",

@@ -6,11 +6,12 @@ import type { TeamPlace } from "../../core/people/people.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
+import { type Rating, sealedCommentName, sealedContactName } from "../../domain/feedback.ts";
 import { type Handoff, reachMs, stateConflict } from "../../domain/handoff.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { actingPerson } from "../../http/acting-person.ts";
-import { type Reach, toWireHandoff, toWireNote } from "./team-responses.ts";
+import { type Reach, toWireContact, toWireHandoff, toWireNote } from "./team-responses.ts";
 
 interface TeamCall {
   readonly services: Services;
@@ -59,25 +60,47 @@ export async function toPlace(
 
 /** What a conversation that is read alone shows of people. */
 export async function readPeople(
-  services: Pick<Services, "store" | "sealing" | "live" | "clock">,
+  services: Pick<Services, "store" | "sealing" | "live" | "clock" | "mail">,
   { conversation, messages }: ConversationPage,
 ) {
   const notes = await services.store.handoffs.listNotes(conversation.id);
   const showNote = async (note: ConversationNote) =>
     toWireNote(note, await services.sealing.open(noteName(note.id), note.sealedText));
+  const contact = conversation.handoff?.hasContact ? await readContact(services, conversation) : null;
   return {
+    ...(contact && { contact }),
     handoff: toWireHandoff(conversation.handoff ?? null, findReach(services, conversation, messages)),
     notes: await Promise.all(notes.map(showNote)),
   };
 }
 
+async function readContact({ store, sealing }: Pick<Services, "store" | "sealing">, { id, companionId }: Conversation) {
+  const contact = await store.feedback.findContact(id);
+  if (contact === null) return null;
+  return toWireContact(JSON.parse(await sealing.open(sealedContactName(companionId), contact.sealed)), contact);
+}
+
+/** By the id of the reply's message. */
+export async function readRatings(
+  { store, sealing }: Pick<Services, "store" | "sealing">,
+  { id, companionId }: Conversation,
+): Promise<ReadonlyMap<string, Rating>> {
+  const ratings = new Map<string, Rating>();
+  for (const [messageId, { sealedComment, ...rating }] of await store.feedback.listRatings(id)) {
+    const comment = sealedComment && (await sealing.open(sealedCommentName(companionId), sealedComment));
+    ratings.set(messageId, { ...rating, comment });
+  }
+  return ratings;
+}
+
 /** How a message to the visitor would arrive now. `messages`: the newest, oldest first. */
 function findReach(
-  { live, clock }: Pick<Services, "live" | "clock">,
-  { id, visitorId }: Conversation,
+  { live, clock, mail }: Pick<Services, "live" | "clock" | "mail">,
+  { id, visitorId, handoff }: Conversation,
   messages: readonly Message[],
 ): Reach {
   if (live.isReached(id)) return "live";
+  if (handoff?.hasContact && mail.isOn) return "email";
   if (isVerifiedId(visitorId)) return "next_message";
   const lastWord = messages.findLast(({ role }) => role === "user");
   const isGone = lastWord !== undefined && lastWord.createdAt < clock.nowMs() - reachMs;

@@ -1,6 +1,8 @@
 /** What the team reads of conversations beside their rows and messages: who has them, notes, and their history of people. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { StoredContact } from "../../contracts/store/feedback.ts";
 import type { ConversationNote } from "../../contracts/store/handoffs.ts";
+import type { ContactFacts } from "../../domain/feedback.ts";
 import {
   conversationStates,
   type Handoff,
@@ -54,6 +56,25 @@ export const HandoffObject = namedObject(
 
 export function toWireHandoff(handoff: Handoff | null, reach: Reach): Static<typeof HandoffObject> {
   return { ...toWireState(handoff), reach, seen: handoff?.seenSeq ?? 0 };
+}
+
+export const ContactObject = namedObject(
+  "ConversationContact",
+  () => ({
+    email: t.String({ examples: ["ada@example.com"] }),
+    name: Nullable(t.String({ examples: ["Ada"] })),
+    message: Nullable(t.String({ examples: ["Do you repair bicycles?"] })),
+    consent_text: t.String({ description: "What the visitor agreed to.", examples: ["You may write to me."] }),
+    consented_at: instant("When the visitor agreed."),
+  }),
+  { description: "What the visitor has left for the team." },
+);
+
+export function toWireContact(
+  { email, name, message }: ContactFacts,
+  { consentText, consentedAt }: StoredContact,
+): Static<typeof ContactObject> {
+  return { email, name, message, consent_text: consentText, consented_at: toRfc3339(consentedAt) };
 }
 
 export const SentObject = namedObject("SentPersonMessage", () => ({

@@ -5,6 +5,7 @@ import type { Availability } from "../../core/people/people.ts";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import type { HandoffSettings } from "../../domain/handoff.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
+import { OneOf } from "../../http/schemas/schema.ts";
 
 export const EmbedConfig = namedObject("EmbedConfig", () => ({
   name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
@@ -47,6 +48,19 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
       { description: "Present if people of the team may step in." },
     ),
   ),
+  leads: t.Optional(
+    t.Object(
+      {
+        when: OneOf(["unavailable", "always"] as const, {
+          description: "Whether the form is offered only while no one is available, or always.",
+        }),
+        consent_text: t.String({ description: "What the visitor agrees to.", examples: ["You may write to me."] }),
+      },
+      { description: "Present if visitors may leave a contact." },
+    ),
+  ),
+  ratings: t.Optional(t.Literal(true, { description: "Present if visitors may rate replies." })),
+  ask_resolved: t.Optional(t.Literal(true, { description: "Present if visitors are asked whether it is resolved." })),
 }));
 export type EmbedConfig = Static<typeof EmbedConfig>;
 
@@ -57,6 +71,7 @@ export function toEmbedConfig(
   voiceProvider: string | null,
   handoff: Availability | null,
 ): EmbedConfig {
+  const { leads } = companion;
   return {
     name: companion.name,
     avatar_url: avatarUrl,
@@ -69,6 +84,9 @@ export function toEmbedConfig(
     ...(companion.challenge === "off" ? {} : { challenge: true }),
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
     ...(companion.handoff !== null && handoff !== null ? { handoff: toWireHandoff(companion.handoff, handoff) } : {}),
+    ...(leads === null ? {} : { leads: { when: leads.when, consent_text: leads.consentText } }),
+    ...(companion.ratings ? { ratings: true } : {}),
+    ...(companion.askResolved ? { ask_resolved: true } : {}),
   };
 }
 

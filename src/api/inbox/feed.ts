@@ -12,6 +12,8 @@ export interface Reader {
   readonly accountId: string;
   /** Whose `unread` it is, and whose switch; null: nobody's. */
   readonly personId: string | null;
+  /** Whether that is a member, who is present with this stream while their switch is on. */
+  readonly isMember: boolean;
   /** Null: all of the account. */
   readonly companionIds: readonly string[] | null;
   readonly hasContent: boolean;
@@ -39,8 +41,6 @@ export class InboxFeed implements InboxListener {
   #isBehind = false;
   #running: Promise<void> | null = null;
   #presence = "";
-  /** Who is present while it is open; null for keys. */
-  #memberId: string | null = null;
 
   /** `after`: the reader's last id; null: it has nothing yet. */
   constructor(services: Services, reader: Reader, stream: LiveStream, after: number | null) {
@@ -66,18 +66,11 @@ export class InboxFeed implements InboxListener {
     }
   }
 
-  /** `memberId`: who is present from now on; null for keys. */
-  begin(memberId: string | null): void {
+  begin(): void {
+    // With the first bytes the head goes out, though there may be nothing to send for long.
+    this.#stream.comment("ping");
     this.#wake();
-    this.#beginPresence(memberId).catch((error) => this.#warn(error));
-  }
-
-  async #beginPresence(memberId: string | null): Promise<void> {
-    const { store, clock, live } = this.#services;
-    this.#memberId = memberId;
-    if (memberId !== null) await store.handoffs.recordSeen([memberId], clock.nowMs());
-    await this.#sendPresence();
-    if (memberId !== null) live.notePresence(this.#reader.accountId);
+    void this.#sendPresence().catch((error) => this.#warn(error));
   }
 
   /** Sends what has changed; never twice at once. */
@@ -89,15 +82,18 @@ export class InboxFeed implements InboxListener {
   /** Only where it is another than was sent last. */
   async #sendPresence(): Promise<void> {
     const { store, clock, live } = this.#services;
-    const { accountId, personId } = this.#reader;
+    const { accountId, personId, isMember } = this.#reader;
     const nowMs = clock.nowMs();
-    const own = personId === null ? null : await store.handoffs.findPresence(accountId, personId);
-    // Switched on with this stream open: nothing was there to be noted before.
-    if (this.#memberId !== null && own?.isAvailable && (own.seenAtMs ?? 0) <= nowMs - presentMs) {
-      await store.handoffs.recordSeen([this.#memberId], nowMs);
+    const [present, own] = await Promise.all([
+      store.handoffs.listPresent(accountId, nowMs),
+      personId === null ? null : store.handoffs.findPresence(accountId, personId),
+    ]);
+    if (isMember && own?.isAvailable && (own.seenAtMs ?? 0) <= nowMs - presentMs) {
+      // Present with this stream: from then on each tick of the hub keeps it so.
+      await store.handoffs.recordSeen([own.person.id], nowMs);
       live.notePresence(accountId);
+      return;
     }
-    const present = await store.handoffs.listPresent(accountId, nowMs);
     const frame = frameEvent("presence", toWirePresence(present, own));
     if (frame === this.#presence) return;
     this.#presence = frame;

@@ -95,13 +95,18 @@ export const inboxRoutes: readonly Route[] = [
       }
       const accountId = principal.account.id;
       const personId = readingPersonId(principal, query.as);
-      const memberId = principal.keyId === null ? personId : null;
+      const isMember = principal.keyId === null;
+      const memberId = isMember ? personId : null;
       const slot = live.takeSlot(`inbox ${principal.keyId ?? principal.sessionId}`);
       const stream = new LiveStream(request.signal, heartbeats);
-      const reader = { accountId, personId, companionIds: reachOf(principal), hasContent: query.hasContent === true };
+      const reader = {
+        ...{ accountId, personId, isMember },
+        companionIds: reachOf(principal),
+        hasContent: query.hasContent === true,
+      };
       const feed = new InboxFeed(services, reader, stream, readLastId(request));
       const leave = live.listenInbox({ accountId, memberId, right: rightOf(services, principal) }, feed);
-      stream.onOpen = () => feed.begin(memberId);
+      stream.onOpen = () => feed.begin();
       const response = openResponse(stream, set.headers as Record<string, string>, contextOf(request, ids));
       set.headers = {};
       stream.whenEnded(() => {

@@ -1,5 +1,6 @@
 /** Usage as CSV, for spreadsheets and for programs that read columns by their place. */
 import type { UsageGroup } from "../../contracts/store/store.ts";
+import { toCell } from "../../http/csv.ts";
 import type { WireRow } from "./responses.ts";
 
 const firstGroups = { day: "day", companion: "companion_id", key: "key_id" } as const;
@@ -20,11 +21,4 @@ export function createCsv(groupBy: readonly UsageGroup[]) {
     header: `${columns.map(toCell).join(",")}\r\n`,
     line: (row: WireRow) => `${columns.map((column) => toCell(row[column] ?? "")).join(",")}\r\n`,
   };
-}
-
-/** Text that a spreadsheet would run as a formula gets an apostrophe in front. */
-export function toCell(value: string | number): string {
-  if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

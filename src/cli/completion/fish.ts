@@ -97,7 +97,7 @@ function writeValue({ choices, path, isList }: Value): string {
   return `-x -a ${quote(isList ? `(__companiond_list ${choices.join(" ")})` : choices.join(" "))}`;
 }
 
-/** After which a word is a value: no option has one in some places and none in others. */
+/** After which a word is a value: no option has one in some commands and none in others. */
 function listValued(places: readonly Place[]): string {
   const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).map(({ name }) => name));
   return [...new Set(names)].map((name) => `--${name}`).join(" ");

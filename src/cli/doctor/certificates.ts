@@ -1,4 +1,4 @@
-/** Checks the certificate of `--domain`: what a running server says of it, or what is stored, and the names' addresses. */
+/** Checks the certificate of `--domain`: as a running server reports it, or as stored, and the names' addresses. */
 import { lookup } from "node:dns/promises";
 import { findAuthorityProblem, findStoredCertificate } from "../../app/certificate-checks.ts";
 import type { Config } from "../../config/config.ts";
@@ -36,7 +36,7 @@ export function judgeCertificate(state: CertificateState, nowMs: number): Findin
   return ok(name, `The one for ${names} ${life}, and is renewed in time.`);
 }
 
-/** Where no server runs, and so none says more. */
+/** Where no server runs, and so none reports more. */
 export async function examineStoredCertificate(config: Config, nowMs: number): Promise<Finding[]> {
   if (config.server.acme === null) return [];
   const state = await findStoredCertificate(config);

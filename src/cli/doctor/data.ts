@@ -27,7 +27,7 @@ export async function examineData(config: Config): Promise<Finding[]> {
   return [examineDirectory(dataDir), disk, ...examineDatabase(dataDir, storage), examineBackups(config)];
 }
 
-/** With a database server, the directory has little more than one-time links and the places of interrupted imports. */
+/** With a database server, the directory has little more than one-time links and the positions of interrupted imports. */
 function examineWithoutDatabase(dataDir: string): Finding[] {
   const backups = ok("backups", "PostgreSQL's own tools make them; this program does not see whether they do.");
   const inTheWay = findObstacle(dataDir, "directory");
@@ -53,7 +53,7 @@ function examineDirectory(dataDir: string): Finding {
   if (process.platform !== "win32" && open.length > 0) {
     return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "Run chmod 600 on these files.");
   }
-  // Root asks as the directory's owner: "this user" would be wrong for whoever reads it.
+  // Root asks as the directory's owner: "this user" would be wrong for the reader.
   return ok(name, `${dataDir} belongs to user ${statSync(dataDir).uid} alone.`);
 }
 

@@ -15,7 +15,7 @@ const clockToleranceMs = 1000;
 /** Each message waits for a few round trips: on this network they would be most of the time before the first text. */
 const slowRoundTripMs = 20;
 
-/** Nothing to say where the database is a file: then it is looked at with the data directory. */
+/** Nothing to report where the database is a file: then it is checked with the data directory. */
 export async function examineDatabase(config: Config): Promise<Finding[]> {
   const { database, redisUrl, secretKey } = config;
   if (database === null) return [];
@@ -107,7 +107,7 @@ function judgeServer(
   return [ok(name, `${server}, at schema ${schema.applied}.`)];
 }
 
-/** A copy that is not finished says so itself. */
+/** An unfinished copy has its own message. */
 function judgeTables({ schema }: DatabaseServerFacts): Finding[] {
   return schema === null || typeof schema === "string" || schema.isUnfinishedCopy
     ? []

@@ -56,7 +56,7 @@ export async function runLooks(looks: readonly SelfCheck[]): Promise<Finding[]> 
   return found.flat();
 }
 
-/** Tells which variables are set and have no effect; of settings that are wrong there is nothing to examine. */
+/** Reports which variables are set and have no effect; of settings that are wrong there is nothing to examine. */
 function examineNames({ warnings }: Pick<Config, "warnings">): Finding[] {
   const name = "configuration";
   if (warnings.length === 0) return [ok(name, "All settings are valid.")];
@@ -87,7 +87,7 @@ async function examineReading(): Promise<Finding> {
 const slowRoundTripMs = 10;
 
 /**
- * Checks the Redis in which instances count rates and failed sign-ins together. Nothing to say where the database is
+ * Checks the Redis in which instances count rates and failed sign-ins together. Nothing to report where the database is
  * a file: then there is one server, which counts in memory.
  */
 export async function examineRedis(
@@ -110,7 +110,7 @@ export async function examineRedis(
   }
 }
 
-/** Signs in to the mail server, and sends nothing. Nothing to say where no mail is sent. */
+/** Signs in to the mail server, and sends nothing. Nothing to report where no mail is sent. */
 export async function examineMail(config: Pick<Config, "mail">): Promise<Finding[]> {
   const name = "mail";
   try {
@@ -124,7 +124,7 @@ export async function examineMail(config: Pick<Config, "mail">): Promise<Finding
 
 /**
  * Checks whether the key is there that opens what is sealed in a database of the data directory. Of PostgreSQL, the
- * look at the database tells: there it is also a matter between servers.
+ * check of the database reports it: there it is also a matter between servers.
  */
 async function examineKey(config: Config): Promise<Finding[]> {
   const facts = findSealed(config);
@@ -149,7 +149,7 @@ async function judge(config: Config, { proof, hasSealed }: StoredFacts): Promise
   return warn(name, detail, "Nothing is lost, since nothing is sealed; but serve needs a key that it can read.");
 }
 
-/** Null where there is nothing to judge: why the database cannot be read, the look at it tells. */
+/** Null where there is nothing to judge: why the database cannot be read is reported by its own check. */
 function findSealed(config: Config): StoredFacts | null {
   try {
     return storageOf(config).inspectStored?.() ?? null;
@@ -159,7 +159,7 @@ function findSealed(config: Config): StoredFacts | null {
   }
 }
 
-/** Whoever asks a running server waits for all of its checks together. */
+/** A caller that asks a running server waits for all of its checks together. */
 const storageLimitMs = 20_000;
 
 /** Checks the storage to which backups are uploaded: whether it can be listed, and when the last one arrived. */
@@ -168,7 +168,7 @@ async function examineBackupStorage(config: Config): Promise<Finding[]> {
   const { cron, storage } = config.backup;
   if (config.database !== null) return [];
   if (storage === null) {
-    // Whoever has not scheduled any is told that by the check of backups.
+    // The check of backups reports that none are scheduled.
     if (cron === null) return [];
     return [ok(name, "None are uploaded. Copy them elsewhere by other means, or set COMPANIOND_BACKUP_S3_BUCKET.")];
   }

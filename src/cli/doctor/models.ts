@@ -54,7 +54,7 @@ function judgeDate(config: Config, { provider, model, date, today }: DatedModel)
   return isPast ? fail("model", detail, advice) : warn("model", detail, advice);
 }
 
-/** Of a database that no server has open; why it cannot be read, another check tells. */
+/** Of a database that no server has open; why it cannot be read is reported by another check. */
 export async function hasStopBudgets(config: Config): Promise<boolean> {
   const storage = storageOf(config);
   try {

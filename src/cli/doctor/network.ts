@@ -49,7 +49,7 @@ async function examine(
   }
 }
 
-/** Whether a server of ours has the port of plain HTTP: nothing else says so of a call to the API. */
+/** Whether a server of ours has the port of plain HTTP: nothing else shows it of a call to the API. */
 async function answersInTheClear(host: string, port: number): Promise<boolean> {
   if (port === 0) return false;
   try {

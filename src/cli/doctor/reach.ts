@@ -1,4 +1,4 @@
-/** Asks for a companiond at an address, and says why none responds: the name, the connection, TLS, or something else there. */
+/** Asks for a companiond at an address, and explains why none responds: name, connection, TLS, or another server. */
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { describeFailure } from "./finding.ts";
@@ -41,7 +41,7 @@ export async function reachServer(
   }
 }
 
-/** Those with which a proxy says that what is behind it does not answer. */
+/** Those with which a proxy reports that its upstream does not answer. */
 const proxyStatuses = [502, 503, 504];
 
 function explainAnswer({ host }: URL, status: number): NotReached {

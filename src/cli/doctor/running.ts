@@ -1,4 +1,4 @@
-/** What `doctor` says of servers that run: who they are, what they run with, and what they have found themselves. */
+/** What `doctor` reports of servers that run: who they are, what they run with, and what they have found themselves. */
 import { type Config, loadConfig } from "../../config/config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { buildInfo } from "../../lib/build-info.ts";
@@ -8,7 +8,7 @@ import { fail, ok, warn } from "./finding.ts";
 
 type Answered = Extract<Asked, { kind: "answered" }>;
 
-/** Several only share a database; what they agree on is said once. */
+/** Several only share a database; what they agree on is reported once. */
 export async function examineRunning(servers: readonly Asked[]): Promise<Finding[]> {
   const found = await Promise.all(
     servers.map(async (one) => {
@@ -79,7 +79,7 @@ function describeTime(seconds: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-/** What the look at the data directory needs: nothing of the command's own settings, which may be others. */
+/** What the check of the data directory needs: nothing of the command's own settings, which may be others. */
 export function toServerConfig(dataDir: string, facts: RunningFacts | null): Config {
   const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir } });
   if (facts === null) return config;

@@ -4,7 +4,7 @@ import { type Finding, fail, warn } from "./finding.ts";
 
 const mostNamed = 8;
 
-/** Nothing to say where they are. */
+/** Nothing to report where they are. */
 export function judgeSchema({ changed, added }: SchemaDifferences): Finding[] {
   const name = "tables";
   const found: Finding[] = [];

@@ -1,4 +1,4 @@
-/** What a running server says of itself to its operator: what it runs with, without a secret, and what its checks find. */
+/** What a running server reports to its operator: what it runs with, without a secret, and what its checks find. */
 import type { OpenedServices } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
@@ -54,7 +54,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     };
   }
 
-  /** Of what is on the disk, `doctor` itself tells. */
+  /** What is on the disk is reported by `doctor` itself. */
   function judgeBackups(): Finding[] {
     const { failed, succeeded } = measurements.backups;
     if (failed === 0) return [];

@@ -1,4 +1,4 @@
-/** Asks the servers that run on a data directory, and tells apart why one does not answer. */
+/** Asks the servers that run on a data directory, and distinguishes why one does not answer. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildInfo } from "../../lib/build-info.ts";
@@ -8,7 +8,7 @@ import { isSocketName, paths } from "./protocol.ts";
 
 export type Asked =
   | { kind: "answered"; facts: RunningFacts; path: string }
-  /** `sentence` says why it is not known what a server runs with, `advice` what to do about it. */
+  /** `sentence`: why it is not known what a server runs with; `advice`: what to do about it. */
   | { kind: "unknown"; sentence: string; advice: string };
 
 export interface Answers {
@@ -27,7 +27,7 @@ export async function askServers(dataDir: string, factsMs = limits.factsMs): Pro
     names = readdirSync(dataDir).filter(isSocketName).slice(0, mostAsked);
   } catch (error) {
     if (codeOf(error) === "EACCES") return { servers: [denied(dataDir, dataDir)], hasAbandoned: false };
-    // What is wrong with the directory, the look at it tells.
+    // Faults of the directory are reported by its own check.
     names = [];
   }
   const sockets = names.map((name) => join(dataDir, name)).filter((path) => lstatSync(path).isSocket());

@@ -1,6 +1,6 @@
 /**
- * The socket in the data directory at which a running server answers its operator's commands: for its own user and root
- * alone, and apart from everything that the network reaches.
+ * The control socket in the data directory at which a running server answers its operator's commands: for its own user
+ * and root alone, and apart from everything that the network reaches.
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const ownerOnly = 0o177;
 /** A younger one may be of a server that is just starting. */
 const abandonedAfterMs = 60_000;
 
-/** Null where there can be none: the server goes on without, and the log says so. */
+/** Null where there can be none: the server goes on without, and logs it. */
 export function openDoor({ dataDir, id, log, makeAnswers }: DoorOptions): Door | null {
   // No rights of files would guard it there.
   if (process.platform === "win32") return null;

@@ -1,4 +1,4 @@
-/** Reads what a running server says of itself. Another version may have written it, so nothing is taken on trust. */
+/** Reads a running server's report of itself. Another version may have written it, so nothing is taken on trust. */
 import type { Finding } from "../../domain/finding.ts";
 import { protocol } from "./protocol.ts";
 
@@ -24,12 +24,12 @@ const longestText = 2_000;
 const longestVersion = 50;
 const mostEntries = 500;
 
-/** The one thing that every version says in each answer, whatever else it says; null if this says none. */
+/** The one thing that every version sends in each answer, no matter what else; null if this has none. */
 export function readVersion(answer: unknown): string | null {
   return toText(toObject(answer)["version"]).slice(0, longestVersion) || null;
 }
 
-/** Null if it says nothing that this program understands. */
+/** Null if it has nothing that this program understands. */
 export function readFacts(answer: unknown): RunningFacts | null {
   const facts = toObject(answer);
   if (facts["protocol"] !== protocol) return null;
@@ -72,7 +72,7 @@ function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, mostEntries) : [];
 }
 
-/** Without what a terminal would obey: root may read what another user's process says. */
+/** Without what a terminal would obey: root may read what another user's process sends. */
 function toText(value: unknown): string {
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   return text.slice(0, longestText).replaceAll(/\p{Cc}/gu, " ");

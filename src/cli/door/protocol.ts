@@ -1,7 +1,7 @@
 /**
- * How commands ask a server on the same machine: HTTP on a Unix socket in its data directory. `GET /1/facts` says what it
- * runs with, `POST /1/check` also lets it check that. The number changes when an answer loses something. `version` is in every
- * answer, also in the 404 for a path that this version does not know: so each can name the other.
+ * How commands ask a server on the same machine: HTTP on a Unix socket in its data directory. `GET /1/facts` returns
+ * what it runs with, `POST /1/check` also lets it check that. The number changes when an answer loses something.
+ * `version` is in every answer, also in the 404 for a path that this version does not know: so each can name the other.
  */
 
 export const protocol = 1;

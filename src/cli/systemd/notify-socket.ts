@@ -2,7 +2,7 @@
 import { findInC, ptr } from "../../lib/c-library.ts";
 
 export interface NotifySocket {
-  /** False if it was not taken now, such as while the reader's queue is full. */
+  /** False if it was not accepted now, such as while the reader's queue is full. */
   send(text: string): boolean;
   /** CLOCK_MONOTONIC in microseconds, which is what systemd compares with. */
   nowUs(): bigint;

@@ -1,6 +1,6 @@
 /**
- * Tells systemd how the server is, where the unit says `Type=notify`: that it starts, serves, reloads and stops, and, for
- * the watchdog, that it works.
+ * Reports the server's state to systemd, where the unit has `Type=notify`: that it starts, serves, reloads and stops,
+ * and, for the watchdog, that it works.
  */
 import type { SupervisorFacts } from "../../config/supervisor.ts";
 import type { Log } from "../../lib/log.ts";
@@ -23,10 +23,10 @@ export interface ServingNow {
 
 /** How long a start may take beyond the unit's own limit: a large database is backed up and then migrated. */
 const longestStartMs = 15 * 60_000;
-/** Messages are kept in order, so one that is not taken delays those after it. */
+/** Messages are kept in order, so one that is not accepted delays those after it. */
 const retry = { everyMs: 100, times: 50 };
 
-/** Longer than any wait of the store's own, and than the shortest watchdog that somebody may set. */
+/** Longer than any wait of the store's own, and than the shortest watchdog that may be set. */
 const storeHungAfterMs = 30_000;
 
 interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
@@ -58,7 +58,7 @@ export function supervise(
   let serving: ServingNow | null = null;
   let isStopping = false;
 
-  /** Sent at once where that can be: what comes next may hold up the event loop, as a migration does. */
+  /** Sent immediately where possible: what comes next may hold up the event loop, as a migration does. */
   function tell(...fields: string[]): void {
     waiting.push(fields.join("\n"));
     if (!isRetrying) sendWaiting();
@@ -73,7 +73,7 @@ export function supervise(
           setTimeout(sendWaiting, retryMs).unref();
           return;
         }
-        // Once, and not again with each sign of life that nobody takes.
+        // Once, and not again with each sign of life that is not accepted.
         if (!isLost) log.warn("systemd did not take a message", { message: text.split("\n")[0] });
         isLost = true;
       } else isLost = false;
@@ -87,7 +87,7 @@ export function supervise(
 
   /**
    * The timer shows that the event loop turns, and a check that settles that the store does. A check that fails counts
-   * as life: on a full disk, or while a database server is away, a restart would help nobody, and would end replies.
+   * as life: on a full disk, or while a database server is away, a restart would not help, and would end replies.
    */
   function watch(): void {
     if (watchdogMs === null) return;

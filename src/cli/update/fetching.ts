@@ -8,7 +8,7 @@ const maxDocumentBytes = 1024 * 1024;
 const maxExecutableBytes = 1024 ** 3;
 const maxRedirects = 5;
 const documentLimitMs = 30_000;
-/** Compressed, an answer would not be as long as it says; an executable is hardly worth it. */
+/** Compressed, an answer would not have the length that it declares; an executable is hardly worth it. */
 const headers = { accept: "*/*", "accept-encoding": "identity" };
 /** Without a byte for this long, the connection is dead. */
 const silenceMs = 30_000;
@@ -28,7 +28,7 @@ export interface Download {
   url: URL;
   /** Is created; must not exist. */
   file: string;
-  /** Called with the bytes of each part, and the size of the whole where the server says it. */
+  /** Called with the bytes of each part, and the size of the whole where the server sends it. */
   onPart(bytes: number, totalBytes: number | null): void;
 }
 

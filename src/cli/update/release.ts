@@ -1,4 +1,4 @@
-/** What a release says of itself, and whether it is signed by the key that this executable trusts. */
+/** A release's description of itself, and whether it is signed by the key that this executable trusts. */
 import { isJsonObject } from "../../domain/json.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import { CommandFailure } from "../command.ts";
@@ -47,7 +47,7 @@ export function readRelease(text: string, { target, publicKey, source }: Release
   return { version, url: requireSafe(at), sha256 };
 }
 
-/** Throws `CommandFailure` unless nobody on the way can read or change what is fetched. */
+/** Throws `CommandFailure` unless no one in between can read or change what is fetched. */
 export function requireSafe(url: URL): URL {
   const isPlain = url.protocol === "http:" && isLoopbackHost(url.host);
   if ((url.protocol === "https:" || isPlain) && url.username === "" && url.password === "") return url;

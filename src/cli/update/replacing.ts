@@ -1,4 +1,4 @@
-/** Puts a new executable in place of the running one, which stays beside it as `companiond.previous`. */
+/** Puts a new executable where the running one was, which stays beside it as `companiond.previous`. */
 import {
   chmodSync,
   chownSync,
@@ -17,7 +17,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { syncFile } from "../../lib/sync-file.ts";
 import { CommandFailure } from "../command.ts";
 
-/** How long the new executable may take to say its version. */
+/** How long the new executable may take to print its version. */
 const trialMs = 30_000;
 const previousName = "companiond.previous";
 
@@ -60,7 +60,7 @@ export async function findCapabilities(executable: string): Promise<string | nul
   return /\b(cap_\S+)\s*$/.exec(await new Response(child.stdout).text())?.[1] ?? null;
 }
 
-/** What to say where the file system refuses a step; null for any other error. */
+/** The message where the file system refuses a step; null for any other error. */
 export function explainRefusal(error: unknown, executable: string): CommandFailure | null {
   if (!(error instanceof Error && "syscall" in error && "code" in error)) return null;
   const folder = dirname(executable);
@@ -80,7 +80,7 @@ export function explainRefusal(error: unknown, executable: string): CommandFailu
   }
 }
 
-/** Removes what updates left that did not end by themselves. */
+/** Removes what updates left that were interrupted. */
 export function clearLeftovers(executable: string): void {
   const folder = dirname(executable);
   const ours = new RegExp(`^${RegExp.escape(basename(executable))}\\.(\\d+)\\.(update|kept)$`);
@@ -105,7 +105,7 @@ export function incomingPath(executable: string): string {
   return `${executable}.${process.pid}.update`;
 }
 
-/** Starts the new executable, which must say its version: it may be for another libc or processor, or damaged. */
+/** Starts the new executable, which must print its version: it may be for another libc or processor, or damaged. */
 export async function tryOut(incoming: string, executable: string, version: string): Promise<void> {
   const { mode, uid, gid } = statSync(executable);
   if (process.geteuid?.() === 0) chownSync(incoming, uid, gid);
@@ -167,7 +167,7 @@ export function replaceExecutable(incoming: string, executable: string, identity
   return previous;
 }
 
-/** A file system that refuses has refused the file, too; what it said first is what counts. */
+/** A file system that refuses has refused the file, too; its first error is what counts. */
 export function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });

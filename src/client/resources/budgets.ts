@@ -40,7 +40,7 @@ export function budgetCalls(transport: Transport) {
     get: (id: string, options: CallOptions = {}) =>
       transport.json<Budget>({ method: "GET", path: [...path, id] }, options),
 
-    /** With the version that it has, whatever is spent meanwhile: for `ifMatch`. */
+    /** With the version that it has, no matter what is spent meanwhile: for `ifMatch`. */
     async getVersion(id: string, options: CallOptions = {}) {
       const { found: budget, etag } = await readVersion<Budget>(transport, [...path, id], options);
       return { budget, etag };

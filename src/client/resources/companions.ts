@@ -8,9 +8,12 @@ import type {
   EmbedToken,
   EmbedTokenList,
   KeyChatRequest,
+  KeyContactRequest,
   KeyDecisionRequest,
   KeyLiveReport,
   KeyPersonRequest,
+  KeyRatingRequest,
+  KeyResolvedRequest,
   LineProblem,
   ListCompanionsQuery,
   ListEmbedTokensQuery,
@@ -116,7 +119,7 @@ export function companionCalls(transport: Transport) {
     quota: (id: string, options: CallOptions = {}) =>
       transport.json<Quota>({ method: "GET", path: at(id, "quota") }, options),
 
-    /** Erases all that a visitor said, under this id or verified under this name. */
+    /** Erases all messages of a visitor, under this id or verified under this name. */
     eraseVisitor: (id: string, visitor: string, options: CallOptions = {}) =>
       transport.send({ method: "DELETE", path: at(id, "visitors", visitor) }, options),
 
@@ -149,6 +152,18 @@ export function companionCalls(transport: Transport) {
     /** The companion answers the visitor again. */
     backToCompanion: (id: string, query: BackToCompanionRelayedQuery, options: CallOptions = {}) =>
       transport.send({ method: "DELETE", path: at(id, "person"), query }, options),
+
+    /** Leaves a visitor's contact for the team. */
+    leaveContact: (id: string, contact: KeyContactRequest, options: CallOptions = {}) =>
+      transport.send({ method: "POST", path: at(id, "contact"), body: contact }, options),
+
+    /** `messageId`: the client's name of the message that the reply answers. */
+    rate: (id: string, messageId: string, rating: KeyRatingRequest, options: CallOptions = {}) =>
+      transport.send({ method: "PUT", path: at(id, "ratings", messageId), body: rating }, options),
+
+    /** The visitor's word on whether it is resolved. */
+    setResolved: (id: string, resolved: KeyResolvedRequest, options: CallOptions = {}) =>
+      transport.send({ method: "PUT", path: at(id, "resolved"), body: resolved }, options),
 
     /** Tries the companion as its owner: no conversation is stored. */
     testChat: (id: string, message: TestChat, options: CallOptions = {}): AsyncGenerator<string, void, undefined> =>

@@ -1,4 +1,4 @@
-/** `/api/conversations`: what was said, and what people of the team do with it; `/api/presence`: who is there. */
+/** `/api/conversations`: the messages, and what people of the team do with it; `/api/presence`: who is there. */
 import type {
   Conversation,
   ConversationEventList,

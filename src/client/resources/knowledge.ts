@@ -38,7 +38,7 @@ export interface SourceFile {
 
 type NewSource = NewTextSource | NewUrlSource | NewSitemapSource | SourceFile;
 
-/** An upload may take minutes, in which the server says nothing. */
+/** An upload may take minutes, in which the server sends nothing. */
 const uploadTimeoutMs = 300_000;
 
 export function sourceCalls(transport: Transport) {

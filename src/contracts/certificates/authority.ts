@@ -1,4 +1,4 @@
-/** Socket: what issues certificates. `acme/` is the engine. */
+/** A certificate authority. `acme/` is the engine. */
 import type { Certificate } from "../../lib/certificate.ts";
 
 export interface CertificateOrder {
@@ -8,7 +8,7 @@ export interface CertificateOrder {
   readonly accountKey: string;
   /** Where the authority may write; null for nowhere. */
   readonly email: string | null;
-  /** Called before the authority is told to ask for `token`: from then on, `answer` must be found under it. */
+  /** Called before the authority is asked to fetch `token`: from then on, `answer` must be found under it. */
   putChallenge(token: string, answer: string): Promise<void>;
 }
 
@@ -27,21 +27,21 @@ export interface Authority {
   makeAccountKey(): Promise<string>;
   /** Resolves with the chain and a new key. */
   order(order: CertificateOrder, signal: AbortSignal): Promise<Certificate>;
-  /** Null where the authority does not say. `cert` is the chain in PEM. */
+  /** Null where the authority does not specify it. `cert` is the chain in PEM. */
   findRenewalWindow(cert: string, signal: AbortSignal): Promise<RenewalWindow | null>;
 }
 
 /**
- * - `away`: no answer, or one that says that the authority itself fails.
+ * - `away`: no answer, or one that reports a failure of the authority itself.
  * - `limited`: too many requests, orders or failures.
- * - `dns`, `connection`, `unauthorized`, `caa`: it looked at `domain`, and found no address, nothing that answers, another
+ * - `dns`, `connection`, `unauthorized`, `caa`: it checked `domain`, and found no address, nothing that answers, another
  *   answer, or a record that lets only others issue certificates.
  * - `name`: it does not issue for such a name.
- * - `email`, `terms`, `account`: what it was told of the account, its terms, or the account itself.
- * - `untrusted`: the certificate of the authority's own address is of nobody who is known.
+ * - `email`, `terms`, `account`: the account's data, the authority's terms, or the account itself.
+ * - `untrusted`: the certificate of the authority's own address comes from no trusted issuer.
  * - `directory`: what answers at its address is no directory of an authority: the address is wrong.
  * - `unusable`: what answers does not speak ACME as it should.
- * - `refused`: anything else that it says.
+ * - `refused`: any other refusal.
  */
 export type AuthorityFailureKind =
   | "away"
@@ -65,7 +65,7 @@ interface FailureFacts {
   readonly detail: string;
   /** Which of the order's names it is about; null if none. */
   readonly domain?: string | null;
-  /** How long the authority wants to be left alone; null if it does not say. */
+  /** How long the authority asked to wait; null if it did not specify. */
   readonly retryAfterMs?: number | null;
 }
 

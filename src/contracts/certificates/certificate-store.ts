@@ -1,5 +1,5 @@
 /**
- * Socket: where certificates, and what was tried to obtain them, outlast the process. `files.ts` is the engine of
+ * Where certificates, and the attempts to obtain them, outlast the process. `files.ts` is the engine of
  * a data directory, `shared.ts` that of several servers with one database.
  */
 
@@ -18,11 +18,11 @@ export interface CertificateStore {
   /** Whether other servers read and write it too. */
   readonly isShared: boolean;
   read(): Promise<CertificateStoreContents>;
-  /** Replaces the item as a whole. Durable, and readable by nobody else, when it resolves. */
+  /** Replaces the item as a whole. Durable, and readable by no other user, when it resolves. */
   write(item: CertificateStoreItem, text: string): Promise<void>;
   /** Nothing happens if it is not there. */
   remove(item: CertificateStoreItem): Promise<void>;
-  /** Takes an item that is of no use out of the way. Where it is kept, or null if it is not. */
+  /** Moves an unusable item aside. Resolves where it is kept, or null if it is not. */
   setAside(item: CertificateStoreItem): Promise<string | null>;
   /** For a shared store, so that every server can answer; any other has nothing to do. */
   putChallenge(token: string, answer: string): Promise<void>;

@@ -7,10 +7,10 @@ import type { Certificate } from "../../lib/certificate.ts";
 export interface CertificateKeeper {
   /** What is served now; null until there is one. */
   readonly current: Certificate | null;
-  /** Calls the listener with each certificate that takes the place of `current`, in order. One listener. */
+  /** Calls the listener with each certificate that replaces `current`, in order. One listener. */
   onChange(listener: (certificate: Certificate) => void): void;
   /**
-   * The body that the authority expects under `/.well-known/acme-challenge/{token}`; null for a token that nobody waits
+   * The body that the authority expects under `/.well-known/acme-challenge/{token}`; null for a token that no order waits
    * for. Never rejects.
    */
   findChallenge(token: string): Promise<string | null>;
@@ -19,8 +19,8 @@ export interface CertificateKeeper {
   /** Begins to obtain and to renew. Until the listeners answer challenges, nothing is asked of an authority. */
   start(): void;
   /**
-   * For SIGHUP, after `start`: looks at what is stored, and obtains what is missing or due without waiting for the next
-   * attempt, as far as the authority's limits allow. Returns at once.
+   * For SIGHUP, after `start`: checks what is stored, and obtains what is missing or due without waiting for the next
+   * attempt, as far as the authority's limits allow. Returns immediately.
    */
   lookAgain(): void;
   /** Ends an order under way; never rejects. */

@@ -1,10 +1,10 @@
 /**
- * Socket 2: who may proceed. Exact sliding windows, counted per rule and subject.
+ * Who may proceed. Exact sliding windows, counted per rule and subject.
  *
  * Engines: `memory.ts`; `redis/` for several instances. `test/contracts/limiter.ts` checks every engine.
  */
 
-/** By which windows and metrics tell rules apart. */
+/** Identifies the rule in windows and metrics. */
 export const ruleNames = [
   "ip",
   "token",
@@ -16,6 +16,7 @@ export const ruleNames = [
   "chat",
   "visitor",
   "person",
+  "contact",
   "session",
   "sign_in",
   "solution",
@@ -40,7 +41,7 @@ export interface Verdict {
   readonly remaining: number;
   /**
    * Milliseconds until the oldest admitted request leaves the window. After a refusal, waiting this long suffices if
-   * nobody else uses the same window meanwhile. From 1 to the rule's `windowMs`.
+   * no one else uses the same window meanwhile. From 1 to the rule's `windowMs`.
    */
   readonly resetMs: number;
 }
@@ -66,8 +67,8 @@ export interface Limiter {
    */
   admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
   /**
-   * As `admit`, but only while fewer than `most` places (up to the rule's limit) are taken, by whichever call: the others
-   * stay for those who use `admit`. 0 only looks, and adds nothing to what the engine holds.
+   * As `admit`, but only while fewer than `most` slots (up to the rule's limit) are in use, by either call: the others
+   * stay for those who use `admit`. 0 only checks, and adds nothing to what the engine holds.
    */
   admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict>;
   close(): void;

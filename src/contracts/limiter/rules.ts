@@ -1,4 +1,4 @@
-/** Every rate limit of the program, in one place. */
+/** Every rate limit of the program. */
 import type { Plan } from "../../domain/account.ts";
 import { challengeLifetimeMs } from "../../domain/challenge.ts";
 import { maxUploadBytes } from "../../domain/knowledge.ts";
@@ -18,7 +18,7 @@ export interface RateRules extends EmbedWindows {
   readonly config: EmbedWindows;
   /** By embed token, as many again: requests that read, while the companion asks for work. */
   readonly read: Readonly<Record<Plan, RateRule>>;
-  /** By client address: what listens, and ratings, in place of the windows of address and token. */
+  /** By client address: what listens, and ratings, instead of the windows of address and token. */
   readonly live: RateRule;
   /** Management requests by API key. */
   readonly key: RateRule;
@@ -28,6 +28,8 @@ export interface RateRules extends EmbedWindows {
   readonly visitor: RateRule;
   /** Asks for a person by client address, beside the windows of all embed requests. */
   readonly person: RateRule;
+  /** Contacts by client address, in the same way. */
+  readonly contact: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -74,7 +76,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
   const ip: RateRule = { name: "ip", limit: ratePerIp, windowMs: minuteMs };
   const token = byPlan("token", ratePerToken);
   const hasOwn = configRatePerToken !== null || configRatePerIp !== null;
-  // One of the two alone moves both: page views that kept one window with messages would still take their places.
+  // One of the two alone moves both: page views that kept one window with messages would still use up their slots.
   const { free, paid } = ratePerToken;
   const own: EmbedWindows = {
     ip: { name: "config_ip", limit: configRatePerIp ?? ratePerIp, windowMs: minuteMs },
@@ -90,6 +92,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
     visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
     person: { name: "person", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
+    contact: { name: "contact", limit: rates.asksPerIp, windowMs: 60 * minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
@@ -104,7 +107,7 @@ function byPlan(name: RateRule["name"], { free, paid }: Readonly<Record<Plan, nu
 const minuteMs = 60_000;
 
 const mebibyte = 1024 * 1024;
-/** For one account: three of the largest at once. */
+/** For one account: three of the largest at the same time. */
 export const batchBodyLimits = {
   sender: "account" as const,
   bodyBytes: 8 * mebibyte,
@@ -114,8 +117,8 @@ export const batchBodyLimits = {
 };
 
 /**
- * The largest file with its form around it, or a text with its escapes; slow lines have time. Two of the largest at once,
- * of which one account has one: what arrives is joined and written, and takes its memory several times.
+ * The largest file with its form around it, or a text with its escapes; slow lines have time. Two of the largest at the
+ * same time, of which one account has one: what arrives is joined and written, and takes its memory several times.
  */
 export const uploadBodyLimits = {
   sender: "account" as const,
@@ -125,7 +128,7 @@ export const uploadBodyLimits = {
   ...{ bytes: 44 * mebibyte, bytesOfOne: 22 * mebibyte },
 };
 
-/** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */
+/** An hour of talk is some hundred KiB with all that the provider adds; audio is not accepted. */
 export const webhookBodyLimits = {
   sender: "address" as const,
   bodyBytes: 8 * mebibyte,
@@ -136,7 +139,7 @@ export const webhookBodyLimits = {
 
 /**
  * The rules for the /56 and /48 networks around an IPv6 client, whose own network is limited by `rule`. A home or a
- * small site may have many clients at once, but nobody gets more by moving within the range they were given.
+ * small site may have many clients at the same time, but no one gets more by moving within the range they were given.
  */
 export function networkRulesOf(rule: RateRule): readonly [by56: RateRule, by48: RateRule] {
   let rules = knownNetworkRules.get(rule);

@@ -6,7 +6,7 @@ import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provi
 export interface ReplyAttempt {
   /** From this call to the first text, including all retries and the waits between them. */
   firstTextMs: number;
-  /** What others have already taken of the reply's whole time. */
+  /** What others have already used of the reply's whole time. */
   spentMs: number;
   /** Further attempts after the first. */
   maxRetries: number;
@@ -32,7 +32,7 @@ export interface ForeseenCall {
   readonly maxOutputTokens: number;
 }
 
-/** Further attempts after the first, of whoever is asked last. */
+/** Further attempts after the first, of the provider asked last. */
 export const maxRetries = 2;
 
 export interface ReplyDeadlines {

@@ -1,5 +1,5 @@
 /**
- * Socket 3, second half: a model that turns texts into vectors, so that texts of like meaning are near one another.
+ * A model that turns texts into vectors, so that texts of like meaning are near one another.
  *
  * `registry.ts` opens it where the operator has named a model; `test/contracts/embeddings.ts` checks its engine.
  */
@@ -25,7 +25,7 @@ export interface EmbeddingProvider {
   /** As the provider calls it. Vectors of different models do not compare. */
   readonly model: string;
   /**
-   * How many texts `embed` takes at once. It may become smaller when the provider shows that it answers at greater
+   * How many texts `embed` takes in one call. It may become smaller when the provider shows that it answers at greater
    * length, so it is read before each call.
    */
   readonly maxTexts: number;
@@ -36,12 +36,12 @@ export interface EmbeddingProvider {
    * - A failure (refused, 4xx, 5xx, malformed, the wrong number of vectors, different dimensions, no finite numbers, no
    *   response within 60 s) rejects with `AppError("upstream_error")`: public sentence, private cause without a word of
    *   the texts. Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known: `calls` is told
-   *   where it may charge for one.
-   * - `signal` ends it at once, at any point: the provider's connection is closed, and the call rejects with the
+   *   `Retry-After` is respected up to 5 s. What the provider counted for a call that failed is not known: `calls` is
+   *   notified where it may charge for one.
+   * - `signal` ends it immediately, at any point: the provider's connection is closed, and the call rejects with the
    *   signal's reason.
    *
-   * Any number of calls may run at once. Texts are never logged.
+   * Any number of calls may run concurrently. Texts are never logged.
    */
   embed(texts: readonly string[], signal: AbortSignal, calls?: EmbeddingCalls): Promise<EmbeddedTexts>;
   /** Closes idle connections. Callers abort running calls. */

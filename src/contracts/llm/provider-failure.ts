@@ -24,14 +24,14 @@ const aboutLength = /\bcontext[ _](length|window|size)\b|\brequest too large\b/i
 export class ProviderFailure extends ReplyFailure {
   /** Whether the same request may succeed a moment later: no connection, a broken one, 429 or 5xx. */
   readonly isTransient: boolean;
-  /** How long the provider asked us to wait; null if it did not say. */
+  /** How long the provider asked us to wait; null if it did not specify. */
   readonly retryAfterMs: number | null;
   /** Of the provider's response; null if there was none, or it broke later. */
   readonly status: number | null;
   /** The member of the request that the provider blames, and its code for that; null if it named none. */
   readonly param: string | null;
   readonly code: string | null;
-  /** Whether the request's own bound or words bring it about, so that it tells nothing of the provider. */
+  /** Whether the request's own bound or words bring it about, so that it is no sign of the provider's health. */
   readonly isByRequest: boolean;
   /** Whether the model had begun to ask for tools: it has answered then, and no other is asked. */
   readonly hasAsked: boolean;

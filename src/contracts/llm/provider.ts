@@ -1,5 +1,5 @@
 /**
- * Socket 3: a language-model provider that streams one reply.
+ * A language-model provider that streams one reply.
  *
  * Push instead of an async iterator: a promise and a generator step per delta cost several times the relay itself.
  * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
@@ -39,7 +39,7 @@ export interface ReplyRequest {
   tools?: readonly OfferedTool[];
   /** The model's earlier answers in this turn, which follow `messages`, oldest first; left out: none. */
   rounds?: readonly ToolRound[];
-  /** Asks this one alone: whoever answered the first round answers those that follow. Left out: the model's whole chain. */
+  /** Asks this one alone: the provider of the first round answers those that follow. Left out: the model's whole chain. */
   answerer?: Answerer;
   /** Asked before every call of a provider but the first; without it all are made. */
   gate?: CallGate;
@@ -49,13 +49,13 @@ export interface ReplyRequest {
 export interface CallGate {
   /**
    * Resolves with false if the next call would cost more than budgets leave: the reply then ends with what the call
-   * before came to. Rejects with the public error if no call may begin any more, whatever it costs. Where the reply was
+   * before came to. Rejects with the public error if no call may begin any more, at any cost. Where the reply was
    * stopped meanwhile, it resolves with true, and the signal has fired.
    */
   permit(next: NextCall): Promise<boolean>;
 }
 
-/** What a call may put out at most. */
+/** Upper limit of a call's output. */
 export interface AnswererBound {
   readonly answerer: Answerer;
   /** The bound that is sent, with the room for thinking. */
@@ -63,15 +63,16 @@ export interface AnswererBound {
 }
 
 export interface NextCall extends AnswererBound {
-  /** The call before, which is over and will be told nowhere else, if its provider may charge for it; null if not. */
+  /** The call before, which is over and will be reported nowhere else, if its provider may charge for it; null if not. */
   readonly before: ChargedCall | null;
 }
 
 /**
  * The part of a reply that one read from the provider brought. Every event is *content*, and the first one begins the
- * reply. A reply without any is empty, whatever else the provider sent, unless it ends with calls of tools: these are in
- * its outcome, since nothing may be called before the whole of it has come. So far there is only text; other content that
- * readers see at once (a source) should become an event of its own here, not something beside the stream.
+ * reply. A reply without any is empty, no matter what else the provider sent, unless it ends with calls of tools: these
+ * are in its outcome, since nothing may be called before the whole of it has come. So far there is only text; other
+ * content that readers see immediately (a source) should become an event of its own here, not something beside the
+ * stream.
  */
 export type ReplyEvent = TextEvent;
 
@@ -94,13 +95,13 @@ export interface ReplySink {
 
 /** How a reply ended that had begun, or was stopped before it began. */
 export interface ReplyOutcome extends ChargedCall {
-  /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
+  /** True if the provider marked it so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
   /** Of one that was stopped before its first event, who was being asked. */
   readonly answeredBy: Answerer;
   /** Whether a whole reply was cut off before its provider could count: at a stop text that only we know. Not unless given. */
   wasCut?: boolean;
-  /** Why the model stopped, in the provider's words (`stop`, `length`); null if it did not say. */
+  /** Why the model stopped, in the provider's words (`stop`, `length`); null if it did not send it. */
   finishReason: string | null;
   /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
@@ -122,7 +123,7 @@ export interface CallObserver {
   failed(answerer: Answerer, failure: unknown): void;
 }
 
-/** All that a request has in words, whoever wrote them: for estimates, and to be kept out of logs. */
+/** All that a request has in words, from any author: for estimates, and to be kept out of logs. */
 export function textsOf({ systemPrompt, messages, tools, rounds }: ReplyRequest): string[] {
   const texts = messages.map(textOf);
   if (systemPrompt !== null) texts.push(systemPrompt);
@@ -151,10 +152,10 @@ export interface LlmProvider {
    *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
    *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried, and no other provider asked,
    *   after the first event or once a call of a tool has begun to come, which is progress as thoughts are: where the reply
-   *   then breaks without a word, it rejects.
+   *   then breaks without text, it rejects.
    * - After the first event it never rejects: a break, an error object or 60 s of silence resolve with
-   *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
-   * - `signal` ends it at once, at any point: the provider's connection is closed, `emit` is not called again, and
+   *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended the same way.
+   * - `signal` ends it immediately, at any point: the provider's connection is closed, `emit` is not called again, and
    *   the call resolves with `complete: false, failure: null`, even before the first event.
    */
   streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome>;

@@ -56,7 +56,7 @@ export interface CallerRight {
 /** A key that a rotation replaces. */
 export interface Replacement {
   keyId: string;
-  /** When the old key becomes invalid, unless it expires earlier. `context.nowMs` revokes it at once. */
+  /** When the old key becomes invalid, unless it expires earlier. `context.nowMs` revokes it immediately. */
   endsAt: number;
 }
 
@@ -65,7 +65,7 @@ export type EndedKey = Pick<ApiKey, "id" | "name" | "start" | "lastFour">;
 
 /**
  * The line of a key: itself, the keys that it created, those that they created, and so on. A key never outlives the one
- * that created it: whatever ends a key ends its whole line in the same transaction. Each key gets its own audit entry,
+ * that created it: any end of a key ends its whole line in the same transaction. Each key gets its own audit entry,
  * whose id comes from `makeAuditId`.
  *
  * A successor is the exception: the key that one of the line makes to replace itself, or a key above it. It is created by

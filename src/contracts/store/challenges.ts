@@ -11,8 +11,8 @@ export interface SpentChallenge {
 export interface ChallengeStore {
   /**
    * Remembers the challenge. False if it was spent before, for another use, for one that cannot be repeated, or for this
-   * one as often as it said the first time: then nothing is written. Of several calls at once with different uses, at
-   * whichever servers, one gets true.
+   * one as often as it allowed the first time: then nothing is written. Of several concurrent calls with different uses, at
+   * any servers, one gets true.
    */
   spend(challenge: SpentChallenge): Promise<boolean>;
   /** Whether it was spent for a use that cannot be repeated. One lookup by key. */

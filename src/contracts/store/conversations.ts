@@ -57,7 +57,7 @@ export interface ConversationPage {
 
 export const newestMessages: MessagePageRequest = { limit: 100, before: null };
 
-/** A verified visitor who takes over what was said before. */
+/** A verified visitor who takes over the earlier messages. */
 export interface TakingVisitor {
   readonly id: string;
   readonly sealed: string;
@@ -84,15 +84,15 @@ export interface ConversationStore {
   find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
   /**
    * Also deletes what its visitor has sent so far and is still being answered. No later read shows it; the engine
-   * removes the text from its storage in the background, as its own page says. Audit: `conversation.delete`.
+   * removes the text from its storage in the background, as documented there. Audit: `conversation.delete`.
    */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
-   * Erases everything that these visitors said to the companion, what is known of them and counted for them, and deletes
+   * Erases all messages of these visitors to the companion, what is known of them and counted for them, and deletes
    * their voice sessions, so that no transcript follows. No later read shows it, and the engine has removed it from its
-   * storage, as its own page says. A turn that is still running is erased when it is settled. False if the account has no
+   * storage, as documented there. A turn that is still running is erased when it is settled. False if the account has no
    * such companion; true for visitors without conversations. Audit: `visitor.erase`, without the visitors' ids. `event`
-   * is told of it.
+   * is stored with it.
    */
   eraseVisitors(
     accountId: string,

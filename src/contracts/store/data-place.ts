@@ -1,4 +1,4 @@
-/** What keeps a process from working in a data directory or with a file in it, told apart, with what to do about it. */
+/** What keeps a process from working in a data directory or with a file in it, as distinct causes, each with its remedy. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
@@ -10,13 +10,13 @@ export interface Obstacle {
   advice: string;
 }
 
-/** How an operator says where the data is. */
+/** How an operator configures where the data is. */
 const howToName = "--data-dir or COMPANIOND_DATA_DIR";
 
 /** What to do where there is nothing yet, which may be as it should be. */
 export const howToBegin = `For a new installation start serve, which creates it. Otherwise name the directory that holds the data with ${howToName}.`;
 
-/** Why a command found no data: where it looked, and how to name another place. */
+/** Why a command found no data: where it searched, and how to name another directory. */
 export function describeNoDatabase(dataDir: string): string {
   return (
     `There is no database in ${dataDir}. Name the directory that holds it with ${howToName}. ` +
@@ -44,7 +44,7 @@ function look(path: string): Stats | "shut" | null {
   }
 }
 
-/** The nearest directory above that can be looked at. */
+/** The nearest directory above that can be inspected. */
 function findSeen(path: string): string {
   const above = dirname(path);
   const facts = look(above);
@@ -109,7 +109,7 @@ function judgeOwner(path: string, { uid, mode }: Stats, isDirectory: boolean): O
     return { kind: "forbidden", detail, advice: `chmod u+rwX ${path}` };
   }
   const detail = `${path} belongs to ${nameUser(uid)}; this is ${nameUser(own)}, who may not read and write it (mode ${rights}).`;
-  // What belongs to nobody else's service is what a command of root left behind.
+  // Files that belong to no other service are leftovers of a command that root ran.
   if (uid !== 0) {
     // Root works as the owner of the directory.
     const isRootEnough = isDirectory || statSync(dirname(path)).uid === uid;

@@ -23,7 +23,7 @@ export interface StoredChunk {
   text: string;
 }
 
-/** What the website now says of a document that is as it was. */
+/** The website's current validators of an unchanged document. */
 export type NewValidators = Pick<EditionDocument, "place" | "etag" | "lastModified">;
 
 /** Passages of one document of an edition, in a row. */
@@ -65,7 +65,7 @@ export interface EditionFacts {
   /** Words of all passages together, as the index counts them. */
   words: number;
   contentHash: string;
-  /** What is to be said although it is ready, such as that a sitemap was cut; null for nothing. */
+  /** A notice although it is ready, such as that a sitemap was cut; null for none. */
   notice: string | null;
   /** When it is read again; null: when asked to. */
   refreshAt: number | null;

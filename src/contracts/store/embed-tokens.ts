@@ -18,7 +18,7 @@ export interface EmbedTokenStore {
   ): Promise<EmbedToken | null>;
   /** Valid tokens, oldest first; null if the account has no such companion. */
   list(accountId: string, companionId: string): Promise<EmbedToken[] | null>;
-  /** Revokes at once. False if absent. Audit: `embed_token.revoke`. */
+  /** Revokes immediately. False if absent. Audit: `embed_token.revoke`. */
   revoke(accountId: string, companionId: string, tokenId: string, context: WriteContext): Promise<boolean>;
   /** Sets when tokens were last used, many in one commit. Unknown ids are ignored. */
   recordUses(uses: readonly { tokenId: string; lastUsedAt: number }[]): Promise<void>;

@@ -23,7 +23,7 @@ export type DataUse = "reads" | "writes" | "makes";
 export interface OpenOptions {
   log: Log;
   clock: Clock;
-  /** Of this program, for whoever asks which servers run. */
+  /** Of this program, for lists of running servers. */
   version: string;
   /** For an engine that does not keep its own erasures. */
   erasures: ErasureMarks;
@@ -44,7 +44,7 @@ export interface OpenOptions {
   beforeFirst?: () => void;
 }
 
-/** Runs what concerns a file that somebody named as whoever named it, who may be another user than that of the data. */
+/** Runs work on a file as the user who named it, who may be another user than that of the data. */
 export type AsCaller = <T>(work: () => T) => T;
 
 /** Facts about existing data or a backup. */
@@ -88,7 +88,7 @@ export interface SharedCoordination extends Omit<Coordination, "signInFailures">
   /** What to add to this machine's time to get the database's, in milliseconds: leases compare times of several machines. */
   readonly clockOffsetMs: number;
   readonly announcements: Announcements;
-  /** Tells the others where this server is reached, as an absolute URL; again whenever that changes. */
+  /** Publishes to the others where this server is reached, as an absolute URL; again whenever that changes. */
   announce(url: string): Promise<void>;
   /** How many other servers run on this database now. */
   countOthers(): Promise<number>;
@@ -131,13 +131,13 @@ export interface StorageEngine {
   /** Reads all of a backup. Throws `invalid_request` with a sentence if it cannot be trusted. */
   examine(file: string): BackupFacts;
   /**
-   * Reads all data. Throws `not_found` without data, `unavailable` if it cannot be looked at, and `invalid_request` with
+   * Reads all data. Throws `not_found` without data, `unavailable` if it cannot be examined, and `invalid_request` with
    * a sentence if it is damaged.
    */
   verify(): StorageFacts;
   /**
    * For an engine with a server: asks it on a connection of its own, and changes nothing. Rejects with `unavailable` and
-   * a sentence that says what is wrong, without the password, if no answer comes within 5 s.
+   * a sentence with the cause, without the password, if no answer comes within 5 s.
    */
   inspect?(): Promise<DatabaseServerFacts>;
   /**

@@ -2,6 +2,8 @@
 import type { ConversationKey, Message } from "../../domain/conversation.ts";
 import type { Handoff, HandoffEvent, Person } from "../../domain/handoff.ts";
 import type { ArrivalMark } from "../coordination.ts";
+import type { NewContact } from "./feedback.ts";
+import type { NewMail } from "./mails.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { NewEvent } from "./webhooks.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -47,6 +49,12 @@ export interface HandoffChange {
   } | null;
   /** For webhooks, if the account has any. */
   readonly told?: readonly NewEvent[];
+  /** Replaces the visitor's contact; how often mail went to it stays. */
+  readonly contact?: NewContact;
+  /** Mail of which it tells, kept in the same commit. */
+  readonly mails?: readonly NewMail[];
+  /** One of them tells the visitor's contact what people wrote, up to this `seq`. */
+  readonly contactMail?: { readonly seq: number; readonly atMs: number };
 }
 
 /** Decides what becomes of a conversation. Pure: it may be called again. Throws to refuse; null changes nothing. */

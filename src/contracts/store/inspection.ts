@@ -5,7 +5,7 @@ export interface LiveInstance {
   readonly version: string;
   /** Whether it counts rates together with others, in a server that they share. */
   readonly sharesWindows: boolean;
-  /** Where others reach it; null if it has not told. */
+  /** Where others reach it; null if it has not published it. */
   readonly url: string | null;
 }
 

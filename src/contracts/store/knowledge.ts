@@ -1,4 +1,4 @@
-/** Sources of companions, the queue of those to be read, and the index of what they say. */
+/** Sources of companions, the queue of those to be read, and the index of their text. */
 import type { DocumentKind, PassageRef, Source, SourceType } from "../../domain/knowledge.ts";
 import type {
   EditionDocument,
@@ -58,7 +58,7 @@ export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refre
 /** Is given what a change is made to, inside its transaction, and may throw: then nothing changes. */
 export type SourceCheck = (current: Source) => void;
 
-/** A source that was taken to be read. */
+/** A source that was claimed for reading. */
 export interface ClaimedSource {
   source: Source;
   accountId: string;
@@ -76,11 +76,11 @@ export interface ClaimedSource {
 
 export interface Claim {
   nowMs: number;
-  /** Others leave it alone for so long, or until the claim is renewed. */
+  /** Others do not claim it for so long, or until the claim is renewed. */
   leaseMs: number;
   /** The account that was served last: accounts take turns. Null at first. */
   afterAccountId: string | null;
-  /** Accounts that are being served: theirs are left alone. */
+  /** Accounts that are being served: theirs are postponed. */
   exceptAccountIds: readonly string[];
 }
 
@@ -101,11 +101,11 @@ export type PublishVerdict = "published" | "outdated" | "too_many_chunks";
 /**
  * A source has at most one edition that answers. An edition never changes once it is published, so what was read of it may
  * be kept under its number. What belongs to a source that was deleted, or replaced by a published edition, is found no more
- * from that commit on; the engine removes it from its storage in the background, as its own page says.
+ * from that commit on; the engine removes it from its storage in the background, as documented there.
  */
 export interface KnowledgeStore {
   /**
-   * Makes a source that is due now, and says of its companion that it has sources. Null if the account has no such
+   * Makes a source that is due now, and marks its companion as having sources. Null if the account has no such
    * companion; rejects with `conflict`, and keeps nothing, if it has `maxSources`. An upload is stored in pieces before; what
    * is left of one that came to nothing is removed. Audit: `source.create`, without title and URL.
    */
@@ -116,8 +116,8 @@ export interface KnowledgeStore {
   /** The upload with what the owner of a text wrote, as it was sent last; null of other types, and if absent. */
   findText(accountId: string, companionId: string, id: string): Promise<KeptText | null>;
   /**
-   * Queues it anew, without `error` and failures: what answers stays until that was read. What is being read for an earlier
-   * revision is dropped. Null if absent. Audit: `source.update`.
+   * Queues it again, without `error` and failures: what answers stays until that was read. What is being read for an
+   * earlier revision is dropped. Null if absent. Audit: `source.update`.
    */
   replace(
     accountId: string,
@@ -127,7 +127,7 @@ export interface KnowledgeStore {
     context: WriteContext,
     check?: SourceCheck,
   ): Promise<Source | null>;
-  /** Queues it anew as it is, with the same `updatedAt`; otherwise as `replace`. Null if absent. Audit: `source.refresh`. */
+  /** Queues it again as it is, with the same `updatedAt`; else as `replace`. Null if absent. Audit: `source.refresh`. */
   refresh(accountId: string, companionId: string, id: string, context: WriteContext): Promise<Source | null>;
   /** No later read of any turn finds it. False if absent. Audit: `source.delete`. */
   delete(
@@ -149,9 +149,9 @@ export interface KnowledgeStore {
   claim(claim: Claim): Promise<ClaimedSource | null>;
   /** When the next source is due, or the next lease is over; null for neither. For the timer. */
   findNextDue(): Promise<number | null>;
-  /** Prolongs the lease and tells the progress. False if outdated: others claimed it, it was asked for anew, or is gone. */
+  /** Prolongs the lease and stores the progress. False if outdated: others claimed it, it was queued again, or is gone. */
   renew(claimed: ClaimedSource, untilMs: number, progress: Source["progress"]): Promise<boolean>;
-  /** Gives it back unread, due now, without counting a failure. What was begun is dropped. False if outdated. */
+  /** Releases it unread, due now, without counting a failure. What was begun is dropped. False if outdated. */
   release(claimed: ClaimedSource, nowMs: number): Promise<boolean>;
   /** A piece of an upload, counted from 0, of at most 1 MiB; null after the last. */
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
@@ -165,10 +165,10 @@ export interface KnowledgeStore {
    */
   append(edition: number, slice: EditionSlice): Promise<boolean>;
   /**
-   * Lets the edition answer in place of the one before, in one commit; the upload is removed, unless it is a text, the
-   * failures begin anew, and `error` is the notice. `outdated` if another revision was asked for meanwhile, or the source is gone;
-   * `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is dropped, and the
-   * source stays claimed.
+   * Replaces the edition that answers, in one commit; the upload is removed, unless it is a text, the
+   * failures begin at zero, and `error` is the notice. `outdated` if another revision was asked for meanwhile, or the
+   * source is gone; `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is
+   * dropped, and the source stays claimed.
    */
   publish(claimed: ClaimedSource, edition: number, facts: EditionFacts, nowMs: number): Promise<PublishVerdict>;
   /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */
@@ -188,14 +188,14 @@ export interface KnowledgeStore {
   /** All that answers for the companion, oldest source first. One indexed lookup. */
   listEditions(companionId: string): Promise<LiveEdition[]>;
   /**
-   * The postings of these words in these editions. Callers ask for at most 64 editions and 48 words at once, so that it
+   * The postings of these words in these editions. Callers ask for at most 64 editions and 48 words in one call, so that it
    * takes a few milliseconds.
    */
   findPostings(editions: readonly number[], terms: readonly number[]): Promise<Posting[]>;
   /** In the order asked for; without those that do not answer any more. At most 100. */
   readPassages(companionId: string, refs: readonly PassageRef[]): Promise<IndexedPassage[]>;
   /**
-   * Passages of an edition in order, whatever it belongs to: for copying them, and for embedding. A few dozen at a time,
+   * Passages of an edition in order, of any state: for copying them, and for embedding. A few dozen at a time,
    * from the part on that holds `firstOrdinal`; empty at the end.
    */
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;

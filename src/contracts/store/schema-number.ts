@@ -1,4 +1,4 @@
-/** The number by which a database says how far it is migrated, and what is said of one that no version takes over. */
+/** The number by which a database records how far it is migrated, and the sentences for one that no version takes over. */
 import { AppError } from "../../domain/errors.ts";
 
 /**
@@ -24,7 +24,7 @@ export function isBeforeFirstRelease(schema: number): boolean {
 export const beforeFirstRelease =
   "This database was made before the first release of companiond and cannot be used: begin with an empty one.";
 
-/** Throws `conflict`, with the same sentence wherever such a database is met. */
+/** Throws `conflict`, with the same sentence for every such database. */
 export function requireReleased(schema: number): void {
   if (isBeforeFirstRelease(schema)) throw new AppError("conflict", beforeFirstRelease);
 }

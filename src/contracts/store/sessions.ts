@@ -79,7 +79,7 @@ export interface SessionStore {
   /**
    * The same with an invitation; who had not joined, has joined with it. Rejects with `conflict`, and keeps the link, if
    * the address signs in already: to another account, or as another member. Of invitations to one address that are spent
-   * at the same time, in whatever accounts, one succeeds. Audit: `member.join`, `member.update`.
+   * at the same time, in any accounts, one succeeds. Audit: `member.join`, `member.update`.
    */
   spendInvitation(hash: string, passwordHash: string, context: WriteContext): Promise<SignInAccess | null>;
 }

@@ -30,9 +30,9 @@ export interface SpendingCall {
   day: string;
   /** The dearest of those that may answer: usage names it if the call is settled at its worst case. */
   answerer: Answerer;
-  /** What it costs at most, rounded up; null if nobody knows. */
+  /** What it costs at most, rounded up; null if unknown. */
   micros: number | null;
-  /** Whether it outlives the process: a voice session, whose length is told later. */
+  /** Whether it outlives the process: a voice session, whose length is reported later. */
   isVoice: boolean;
   nowMs: number;
   /** From then on it is settled at its worst case. */
@@ -54,7 +54,7 @@ export type SpendingVerdict =
       readonly isAdmitted: false;
       /**
        * Of the budgets that have too little left for it, the one whose period ends last; null where only what calls under
-       * way hold is in the way, which leaves again when they end.
+       * way have reserved is in the way, which is released when they end.
        */
       readonly period: BudgetPeriod | null;
       readonly reached: readonly ReachedBudget[];
@@ -71,7 +71,7 @@ export interface Spend {
 }
 
 export interface SpendingStop {
-  /** Null for everybody. */
+  /** Null for everyone. */
   accountId: string | null;
   stoppedAt: number;
 }
@@ -90,23 +90,24 @@ export interface CompanionChoice {
 
 /**
  * A budget counts a call if all its own facts are among the call's. One on a key counts the calls of the keys that it
- * created, that those created, and so on; and of every key that took a key's place, or whose place it took. Whatever a
+ * created, that those created, and so on; and of every key that replaced a key, or that it replaced. What a
  * call costs is added to every budget that counts it, in the commit that settles it, and in the period of the day on
  * which it was admitted.
  */
 export interface SpendingStore {
   /**
    * Makes a budget, which has seen what usage has recorded of its subject since its period began, and holds what calls
-   * under way have reserved: nothing is missed or counted twice, whatever is settled meanwhile. Rejects with `limit_reached`, and writes nothing, if the account has
-   * `mostBudgets`. Audit: `budget.create`.
+   * under way have reserved: nothing is missed or counted twice, even if calls settle meanwhile. Rejects with
+   * `limit_reached`, and writes nothing, if the account has `mostBudgets`. Audit: `budget.create`.
    */
   createBudget(accountId: string, budget: NewBudget, context: WriteContext): Promise<BudgetState>;
   /** With what they have seen in the period of `nowMs`; newest first. */
   listBudgets(accountId: string, page: PageRequest, nowMs: number): Promise<Page<BudgetState>>;
   findBudget(accountId: string, id: string, nowMs: number): Promise<BudgetState | null>;
   /**
-   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
-   * Audit: `budget.update` with the names of the fields.
+   * Sets the given fields, and `updatedAt`, which is another one each time. With another subject or period it counts
+   * from zero, as a new budget does. A limit that was not reached so far can be reached again. Null if absent. Audit:
+   * `budget.update` with the names of the fields.
    */
   updateBudget(
     accountId: string,
@@ -130,7 +131,7 @@ export interface SpendingStore {
 
   /**
    * Holds what the call may cost in every budget that counts it, or refuses it and holds nothing: where a `stop` budget
-   * would be exceeded by what is spent, reserved and asked for together, or where nobody knows what the call costs. A limit
+   * would be exceeded by what is spent, reserved and asked for together, or where the call's cost is unknown. A limit
    * is reached by what is spent alone, or by a call for which that leaves too little. Exact, however many calls come at
    * the same time, at however many servers. Resolves once durable.
    */
@@ -144,14 +145,14 @@ export interface SpendingStore {
   settleDue(nowMs: number, limit: number): Promise<{ settled: number; reached: ReachedBudget[] }>;
 
   /**
-   * From now on no provider call begins for the account; null: for anybody. The first stop stays. False if there is no
+   * From now on no provider call begins for the account; null: for any account. The first stop stays. False if there is no
    * such account. Audit: `spending.stop`, of all under the oldest operator's account.
    */
   stop(accountId: string | null, context: WriteContext): Promise<boolean>;
   /** False if nothing was stopped. Audit: `spending.start`. */
   start(accountId: string | null, context: WriteContext): Promise<boolean>;
-  /** All, that of everybody first. */
+  /** All, that of everyone first. */
   listStops(): Promise<SpendingStop[]>;
-  /** When the account's calls were stopped, by its own stop or everybody's; null if they are not. */
+  /** When the account's calls were stopped, by its own stop or everyone's; null if they are not. */
   findStop(accountId: string): Promise<number | null>;
 }

@@ -1,14 +1,14 @@
 /**
- * Socket 1: everything durable. One interface per resource; `sqlite/` is the engine, and the suite in
+ * Everything durable. One interface per resource; `sqlite/` is the engine, and the suite in
  * `test/contracts/store-*.ts` checks every engine.
  *
  * These rules hold for every method:
- * - Asynchronous, so that a networked engine fits. A resolved write is durable, whatever crashes, and visible to all.
+ * - Asynchronous, so that a networked engine fits. A resolved write is durable, even through crashes, and visible to all.
  * - A write is one transaction: after a failure nothing of it remains. Writes that arrive together may share a commit.
  * - Rejects with `AppError("unavailable")` if storage is full, missing, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.
  * - Timestamps (epoch milliseconds) and ids come from the caller: the engine has no clock and no random source.
- * - Whatever an account owns is only reachable *through* that account: a method takes the `accountId`, and another
+ * - What an account owns is only reachable *through* that account: a method takes the `accountId`, and another
  *   account's row is treated like a missing one.
  */
 import type { AccountStore } from "./accounts.ts";
@@ -18,8 +18,10 @@ import type { ChallengeStore } from "./challenges.ts";
 import type { CompanionStore } from "./companions.ts";
 import type { ConversationStore } from "./conversations.ts";
 import type { EmbedTokenStore } from "./embed-tokens.ts";
+import type { FeedbackStore } from "./feedback.ts";
 import type { HandoffStore } from "./handoffs.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
+import type { InsightsStore } from "./insights.ts";
 import type { KnowledgeStore } from "./knowledge.ts";
 import type { MailStore } from "./mails.ts";
 import type { MemberStore } from "./members.ts";
@@ -44,7 +46,9 @@ export interface Store {
   readonly companions: CompanionStore;
   readonly conversations: ConversationStore;
   readonly embedTokens: EmbedTokenStore;
+  readonly feedback: FeedbackStore;
   readonly handoffs: HandoffStore;
+  readonly insights: InsightsStore;
   readonly idempotency: IdempotencyStore;
   readonly knowledge: KnowledgeStore;
   readonly members: MemberStore;
@@ -77,8 +81,10 @@ export type * from "./companions.ts";
 export type * from "./conversations.ts";
 export type * from "./editions.ts";
 export type * from "./embed-tokens.ts";
+export type * from "./feedback.ts";
 export type * from "./handoffs.ts";
 export type * from "./idempotency.ts";
+export type * from "./insights.ts";
 export type * from "./knowledge.ts";
 export type * from "./mails.ts";
 export type * from "./members.ts";

@@ -28,16 +28,18 @@ export interface WaitingCall extends ToolCall {
 }
 
 export type Decision =
-  /** Its state is `running` (approved) or `declined` now, in this commit alone: whoever is given it may send it. */
+  /** Its state is `running` (approved) or `declined` now, in this commit alone: the caller that gets it may send it. */
   | { readonly outcome: "taken"; readonly call: WaitingCall }
-  /** It was decided before, or is too old. */
+  /** It was approved before, and has no result: it is under way still, or its server stopped. It may not be sent again. */
+  | { readonly outcome: "running"; readonly call: WaitingCall }
+  /** It was declined or has ended, or is too old. */
   | { readonly outcome: "over" }
   | { readonly outcome: "missing" };
 
 export interface ToolCallStore {
   /** In one commit, before the first is sent. */
   begin(reply: CallingReply, calls: readonly ToolCall[]): Promise<void>;
-  /** What became of a call, once; nothing if it is gone, or has ended already. */
+  /** The outcome of a call, once; nothing if it is gone, or has ended already. */
   finish(id: string, end: CallEnd): Promise<void>;
   /**
    * What was begun for the message, whether or not its reply was stored, oldest first. Not empty without a stored reply:
@@ -47,7 +49,7 @@ export interface ToolCallStore {
   /** Of these replies of a conversation: for its transcript. In the order in which they were asked for. */
   listOfReplies(replyIds: readonly string[]): Promise<ReadonlyMap<string, readonly ToolCall[]>>;
   /**
-   * Newest first, by their ids, unless the page says otherwise; those of deleted conversations are left out, so that a
+   * Newest first, by their ids, unless the page asks otherwise; those of deleted conversations are left out, so that a
    * page may have fewer items than `limit`. `conversationId`: null while nothing of the conversation is stored. Null if
    * the account has no such tool.
    */

@@ -25,7 +25,7 @@ export type ToolCheck = (current: Tool) => void;
 export type ToolRevision = (current: Tool) => ToolChange;
 
 export interface ToolStore {
-  /** Newest first unless the page says otherwise. Null if the account has no such companion. */
+  /** Newest first unless the page asks otherwise. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Tool> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Tool | null>;
   /** All of the companion, by name: for a turn. Not asked for a companion whose `toolCount` is 0. */

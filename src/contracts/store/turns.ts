@@ -19,7 +19,7 @@ export interface CountedTurn {
   readonly isCounted: boolean;
   /** Of the whole turn; each message has its own share. */
   readonly usage: TokenUsage;
-  /** Who replied, or was asked when it was stopped; null if nobody was asked. */
+  /** Who replied, or was asked when it was stopped; null if no one was asked. */
   readonly answeredBy: Answerer | null;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
@@ -58,7 +58,7 @@ export interface SettledTurn extends CountedTurn {
 }
 
 export interface SettledVisitor {
-  /** Replaces what the conversation says of its visitor. */
+  /** Replaces the conversation's data of its visitor. */
   sealed: string;
   /** Whether the message counts in the visitor's own day. */
   isLimited: boolean;

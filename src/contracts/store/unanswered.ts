@@ -14,7 +14,7 @@ export interface SeenPassage extends PassageRef {
   isCited: boolean;
 }
 
-/** The same with where it comes from; `source` is null once that was deleted or read anew. */
+/** The same with where it comes from; `source` is null once that was deleted or read again. */
 export interface ShownPassage extends SeenPassage {
   source: { id: string; title: string; url: string | null; page: number | null; text: string } | null;
 }
@@ -40,7 +40,7 @@ export interface UnansweredStore {
   note(note: KnowledgeNote): Promise<void>;
   /** What models saw for these messages of the conversation, by the message's id; those without anything are left out. */
   listSeen(conversationId: string, messageIds: readonly string[]): Promise<Map<string, ShownPassage[]>>;
-  /** By the last asking, the newest first unless the page says otherwise. Null if the account has no such companion. */
+  /** By the last asking, the newest first unless the page asks otherwise. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<UnansweredQuestion> | null>;
   find(accountId: string, companionId: string, id: string): Promise<UnansweredQuestion | null>;
   /** False if absent. Audit: `unanswered.dismiss`. */
@@ -49,8 +49,8 @@ export interface UnansweredStore {
    * Makes the source, as `KnowledgeStore.create` does, and removes the question, in one commit. Null if absent.
    *
    * A source with its companion's id is the one for the answers of a companion that is full: it may be one more than
-   * `maxSources`. If it exists, the upload's bytes (at most 2 MiB) are appended to its own, and it is queued anew, which is
-   * audited as `source.update`; rejects with `conflict` if they would be more than `maxUploadBytes`.
+   * `maxSources`. If it exists, the upload's bytes (at most 2 MiB) are appended to its own, and it is queued again,
+   * which is audited as `source.update`; rejects with `conflict` if they would be more than `maxUploadBytes`.
    */
   answer(
     accountId: string,

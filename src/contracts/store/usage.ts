@@ -1,4 +1,4 @@
-/** Usage, summed by whatever was recorded with it: day, companion, key, who replied, and the companion's metadata. */
+/** Usage, summed by the dimensions recorded with it: day, companion, key, who replied, and the companion's metadata. */
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { MetadataFilter } from "./companions.ts";
@@ -22,7 +22,7 @@ export interface UsageQuery {
 
 /**
  * One group; dimensions that were not requested are undefined. `keyId` null is the dashboard, `companionId` null a
- * key's own calls, `model` and `provider` null where nobody replied, or where that was not recorded yet.
+ * key's own calls, `model` and `provider` null where no one replied, or where that was not recorded yet.
  */
 export interface UsageRow extends UsageCounts {
   day?: string;
@@ -70,7 +70,7 @@ export interface UsageEvent extends UsageCounts {
   metadata: string;
 }
 
-/** The place of an event in the order of events: by day, companion and identifier. */
+/** The position of an event in the order of events: by day, companion and identifier. */
 export interface UsageEventPosition {
   day: string;
   /** With `identifier` empty: the first of the day. */
@@ -108,8 +108,9 @@ export interface FailureRow {
 
 export interface UsageStore {
   /**
-   * Aggregates, ordered as `UsagePosition` says. Filters by companion or metadata leave out `requests`. What is counted
-   * meanwhile may be missing. It gives up after `maxRows`: more rows than that say that there are too many, and are not all.
+   * Aggregates, ordered as by `UsagePosition`. Filters by companion or metadata leave out `requests`. What is counted
+   * meanwhile may be missing. It gives up after `maxRows`: more rows than that mean that there are too many, and are
+   * not all.
    */
   query(accountId: string, query: UsageQuery, maxRows?: number): Promise<UsageRow[]>;
   /**

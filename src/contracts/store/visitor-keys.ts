@@ -19,8 +19,8 @@ export const mostCompared = 1_000;
 
 export interface VisitorKeyStore {
   /**
-   * Rejects, and writes nothing, if as many are live as may be, however many come at once: with `conflict` if
-   * `mostKeysOfFilter` have the same filter, in whatever order it is written; with `limit_reached` if the account has
+   * Rejects, and writes nothing, if as many are live as may be, however many come at the same time: with `conflict` if
+   * `mostKeysOfFilter` have the same filter, in any order of its members; with `limit_reached` if the account has
    * `mostVisitorKeys`. Audit: `visitor_key.create`.
    */
   create(accountId: string, key: VisitorKey, context: WriteContext): Promise<void>;

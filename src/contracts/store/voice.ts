@@ -15,7 +15,7 @@ export interface VoiceAgent {
 
 /** A voice session that was handed out. */
 export interface NewVoiceSession {
-  /** Of the session's place in the day's quota. */
+  /** Of the session's slot in the day's quota. */
   ticketId: TicketId;
   /**
    * The provider's id of the conversation, which matches its transcript; null if unknown: then the session is only
@@ -63,11 +63,11 @@ export interface TranscriptMessage {
 export interface VoiceOutboxItem {
   provider: string;
   agentId: string;
-  /** How often it was taken, including this time. */
+  /** How often it was claimed, including this time. */
   attempts: number;
 }
 
-/** What a session has cost, told with its transcript. */
+/** What a session has cost, reported with its transcript. */
 export interface SpokenCost {
   cost: Cost;
   /** Of the provider, as usage names it. */
@@ -91,7 +91,7 @@ export interface VoiceStore {
   /** Does nothing if `owner` does not hold the lock. */
   unlockAgent(companionId: string, owner: string): Promise<void>;
   /**
-   * Stores the agent; a replaced one with a different id goes to the outbox, due at once. If the companion is deleted
+   * Stores the agent; a replaced one with a different id goes to the outbox, due immediately. If the companion is deleted
    * or no longer has a `voiceId`, or `owner` no longer holds the lock, the given agent itself goes to the outbox
    * (unless it is the stored one), and the result is false.
    */
@@ -116,7 +116,7 @@ export interface VoiceStore {
   findSession(providerConversationId: string): Promise<VoiceSession | null>;
   /**
    * Adds the transcript to the session's conversation once: false if it was added before (however many deliveries
-   * arrive at once, across all processes), or if the session is unknown. An empty transcript is accepted too, but
+   * arrive at the same time, across all processes), or if the session is unknown. An empty transcript is accepted too, but
    * creates no conversation. Messages are ordered among the text ones by `createdAt`. `conversationId` is used if the
    * conversation is new.
    *

@@ -11,12 +11,12 @@ export interface WriteContext {
   auditId: string;
   /** Set if the request had an `Idempotency-Key`: its response is recorded in the same commit. */
   idempotent?: IdempotentWrite;
-  /** False if it is known that the account has no enabled webhook: then nobody is told of the change. Left out: it is asked. */
+  /** False if the account is known to have no enabled webhook: no event is stored. Left out: the store checks. */
   hasWebhooks?: boolean;
   /**
    * Limits of what the account may hold after the write, by its plan at that time. A write that adds to something
-   * beyond its limit rejects with `limit_reached`, however many come at once, and leaves nothing behind; one that does
-   * not add succeeds all the same. Undefined: no limit.
+   * beyond its limit rejects with `limit_reached`, however many come at the same time, and leaves nothing behind; one
+   * that does not add succeeds all the same. Undefined: no limit.
    *
    * Responses stored for an `Idempotency-Key` are limited separately, to the same number of bytes, because they outlive
    * the resources that they describe.

@@ -62,7 +62,7 @@ async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Att
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       // A redirect would carry the key to another host.
       redirect: "manual",
-      // On a keep-alive connection that was just closed, fetch would repeat the request by itself.
+      // On a keep-alive connection that was just closed, fetch would repeat the request automatically.
       keepalive: call.isRepeatable,
       signal,
     });

@@ -1,5 +1,5 @@
 /**
- * Socket 4: a voice-agent provider. It runs the voice sessions itself, between browser and provider; the server keeps
+ * A voice-agent provider. It runs the voice sessions itself, between browser and provider; the server keeps
  * agents there, fetches one signed URL per session, and receives transcripts.
  *
  * One engine per file; `registry.ts` opens those that are configured; `test/contracts/voice-provider.ts` checks each.
@@ -11,7 +11,7 @@ export interface AgentSettings {
   name: string;
   /** Empty for none. */
   systemPrompt: string;
-  /** The first thing the agent says. */
+  /** The agent's first message. */
   greeting: string;
   voiceId: string;
 }
@@ -23,13 +23,13 @@ export const longestSessionSeconds = 600;
 export interface SignedSession {
   /** `wss://…`, byte for byte as the provider wrote it; short-lived and valid for one session. */
   signedUrl: string;
-  /** The id that the conversation will have in the transcript; null if the provider does not say. */
+  /** The id that the conversation will have in the transcript; null if the provider does not send it. */
   conversationId: string | null;
 }
 
 /**
  * These rules hold for every call:
- * - It ends within 10 s, including retries, and at once when `signal` fires; both reject like any other failure.
+ * - It ends within 10 s, including retries, and immediately when `signal` fires; both reject like any other failure.
  * - Failures (refused, cut off, slow, 4xx, 5xx, malformed) reject with `AppError("upstream_error")`: a public sentence,
  *   and a private cause that contains neither the key nor a prompt.
  * - Only calls that are harmless to repeat are retried: `createAgent` after 429 or a connection that was never
@@ -58,7 +58,7 @@ export interface SpokenMessage {
   text: string;
   /** False if the speaker was interrupted. */
   complete: boolean;
-  /** Epoch milliseconds by the provider's clock, or null if it does not say. */
+  /** Epoch milliseconds by the provider's clock, or null if it does not send it. */
   spokenAtMs: number | null;
 }
 
@@ -67,7 +67,7 @@ export interface Transcript {
   conversationId: string;
   /** In the order spoken. */
   messages: SpokenMessage[];
-  /** How long the session was; null if the provider does not say. */
+  /** How long the session was; null if the provider does not send it. */
   seconds: number | null;
 }
 

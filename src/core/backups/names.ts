@@ -43,7 +43,7 @@ export interface StoredBackup {
 export interface Catalog {
   /** Newest first. */
   good: StoredBackup[];
-  /** Of uploads that did not come to their end, or are on their way. */
+  /** Of uploads that did not finish, or are under way. */
   unfinished: StoredObject[];
   /** Of everything that begins like a backup. */
   names: ReadonlySet<string>;

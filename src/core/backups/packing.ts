@@ -63,7 +63,7 @@ export async function unpackBackup({ file, target, identityText }: Unpacking): P
   }
 }
 
-/** Opened only when it is read: an error of a stream that nobody reads would be nobody's. */
+/** Opened only when it is read: no one would handle the error of a stream without a reader. */
 async function* readPieces(file: string): AsyncIterable<Uint8Array> {
   yield* createReadStream(file, { highWaterMark: pieceBytes });
 }
@@ -94,7 +94,7 @@ async function* decompress(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uin
 const zstdMagic = 0xfd2fb528;
 const zstdHeadBytes = 18;
 
-/** The size that RFC 8878, 3.1.1.1 lets a frame say of itself; ours do. */
+/** The size that RFC 8878, 3.1.1.1 lets a frame declare; ours do. */
 function readContentBytes(head: Uint8Array): number {
   const refuse = () => new AppError("invalid_request", "It is not a backup that companiond has packed.");
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -132,10 +132,10 @@ async function peek(
 }
 
 const mebibyte = 1024 * 1024;
-/** Left for whatever else writes there: with less, the server soon refuses to store messages. */
+/** Left for other programs that write there: with less, the server soon refuses to store messages. */
 const spareBytes = 64 * mebibyte;
 
-/** Whether a disk has room for what is about to be written to it. Throws `unavailable` with a sentence. */
+/** Whether a disk has enough space for what is about to be written. Throws `unavailable` with a sentence. */
 export function requireSpace(file: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(file));
   const freeBytes = bavail * bsize;

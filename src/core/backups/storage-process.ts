@@ -1,5 +1,5 @@
 /**
- * Speaks to the storage in a process of its own: no reply waits for it, and it can be ended whatever it waits for. What it
+ * Speaks to the storage in a separate process: no reply waits for it, and it can be ended at any moment. What it
  * needs, keys and all, goes through a pipe: command lines can be read by every user.
  */
 import type { StorageLocation } from "../../contracts/backup-storage.ts";
@@ -7,7 +7,7 @@ import type { Fetched, Fetching } from "./fetching.ts";
 import type { StoredBackup } from "./names.ts";
 import type { Upload, Uploaded } from "./upload.ts";
 
-/** What is asked, and what is answered: one JSON value each. The task and its result, by kind. */
+/** The request and the response, one JSON value each: the task and its result, by kind. */
 export interface StorageTasks {
   upload: { asked: Upload; answer: Uploaded };
   /** Good ones, newest first; the recipient, if there is one, is tried. */
@@ -30,7 +30,7 @@ export interface StorageProcess {
   signal: AbortSignal;
 }
 
-/** Where a process stops by itself, and then ends: it has the storage drop what it has in part. Longer in tests. */
+/** After this a process stops on its own and ends: it has the storage drop partial uploads. Longer in tests. */
 export const storageProcessLimits = { stopMs: 5000 };
 const mostAnswerBytes = 64 * 1024 * 1024;
 

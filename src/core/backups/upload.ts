@@ -9,9 +9,9 @@ import { type Catalog, readCatalog, toStoredName, toSumsName } from "./names.ts"
 import { packBackup, type Sums, sumBytes, writeSums } from "./packing.ts";
 
 export interface Upload {
-  /** A complete backup, which nobody changes. */
+  /** A complete backup, which no longer changes. */
   file: string;
-  /** Which its name tells. */
+  /** From its name. */
   madeAtMs: number;
   /** How many good ones are kept there. */
   keep: number;
@@ -82,7 +82,7 @@ async function store(
   return counted.read();
 }
 
-/** What was sent may have been changed on its way, or be stored in part. */
+/** What was sent may have been changed in transit, or be stored in part. */
 async function requireSame(storage: BackupStorage, name: string, sent: Sums): Promise<void> {
   const differs = new StorageFailure("What the storage returns is not what was uploaded. Try again later.", true);
   let found = await storage.find(name);
@@ -104,7 +104,7 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
 }
 
 interface Rotation {
-  /** The one just made, which is kept whatever the others' names say. */
+  /** The one just made, which is kept regardless of the others' names. */
   made: string;
   keep: number;
   nowMs: number;
@@ -138,7 +138,7 @@ async function removeOldest(storage: BackupStorage, { made, keep, nowMs }: Rotat
       removed.push(name);
     }
     for (const { name, storedAtMs } of unfinished) {
-      // Another server's upload may be on its way; none takes a day.
+      // Another server's upload may be under way; none takes a day.
       if (nowMs - storedAtMs < dayMs) continue;
       await storage.remove(name);
       removed.push(name);

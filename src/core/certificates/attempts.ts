@@ -8,7 +8,7 @@ export interface Attempts {
   /** When the last of them were, the oldest first. */
   readonly recentMs: readonly number[];
   readonly nextMs: number;
-  /** Until when the authority wants to be left alone; null if it did not say. */
+  /** Until when the authority accepts no further attempt; null if it did not specify. */
   readonly restUntilMs: number | null;
   /** What went wrong last, as a sentence. */
   readonly problem: string;
@@ -20,9 +20,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const pausesMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs];
 const laterPauseMs = 4 * hourMs;
-/** Let's Encrypt refuses after five failures for a name within an hour, whoever asked for the attempts. */
+/** Let's Encrypt refuses after five failures for a name within an hour, no matter who requested the attempts. */
 const failuresPerHour = 5;
-/** Servers that lost power together would all come at once. */
+/** Servers that lost power together would all come at the same time. */
 const mostJitter = 0.1;
 
 interface Failure {
@@ -55,7 +55,7 @@ export function addFailure(
   };
 }
 
-/** When the next attempt may be made; `isAsked`: for a reason to look at once, without waiting out our own pauses. */
+/** When the next attempt may be made; `isAsked`: for a reason to check immediately, without waiting out our own pauses. */
 export function findEarliest({ nextMs, restUntilMs, recentMs }: Attempts, isAsked: boolean): number {
   const [oldest = 0] = recentMs;
   const limitMs = recentMs.length < failuresPerHour ? 0 : oldest + hourMs;
@@ -67,7 +67,7 @@ export function arePlausible({ recentMs }: Attempts, nowMs: number): boolean {
   return recentMs.every((failedMs) => failedMs <= nowMs + hourMs);
 }
 
-/** Null for what nobody wrote here. */
+/** Null for what this module did not write. */
 export function readAttempts(text: string): Attempts | null {
   try {
     const attempts = JSON.parse(text) as Attempts;

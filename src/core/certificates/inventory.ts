@@ -1,4 +1,4 @@
-/** What the certificate store holds, as values; what is of no use is put aside and said. */
+/** What the certificate store holds, as values; unusable entries are moved aside and logged. */
 import type {
   CertificateStore,
   CertificateStoreItem,
@@ -18,7 +18,7 @@ export interface Inventory {
 interface Reading {
   store: CertificateStore;
   log: Log;
-  /** False for whoever only looks: then nothing is put aside or said. */
+  /** False for callers that only read: then nothing is moved aside or logged. */
   mayTidy: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function takeInventory(reading: Reading): Promise<Inventory> {
   const contents = await reading.store.read();
   const account = await readItem(reading, "account", contents.account, readAccountKey);
   const certificate = await readItem(reading, "certificate", contents.certificate, readStoredCertificate);
-  // Attempts that nobody can read hold nobody back.
+  // Unreadable attempts delay nothing.
   const attempts = typeof contents.attempts === "string" ? readAttempts(contents.attempts) : null;
   return { accountKey: account, certificate, attempts };
 }

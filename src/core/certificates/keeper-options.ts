@@ -1,4 +1,4 @@
-/** What the keeper of a certificate works with. */
+/** What the maintenance of a certificate works with. */
 import type { Authority } from "../../contracts/certificates/authority.ts";
 import type { CertificateStore } from "../../contracts/certificates/certificate-store.ts";
 import type { Duties } from "../../contracts/coordination.ts";

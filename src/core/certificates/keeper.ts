@@ -1,4 +1,4 @@
-/** Keeps a certificate: decides when one is due, orders it, stores it, and hands it to whoever serves it. */
+/** Maintains a certificate: decides when one is due, orders it, stores it, and hands it to the listener that serves it. */
 import type { CertificateKeeper } from "../../contracts/certificates/certificates.ts";
 import type { Certificate } from "../../lib/certificate.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
@@ -55,7 +55,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     listener?.(certificate);
   }
 
-  /** Attempts for other names, or at another authority, say nothing of the next one. */
+  /** Attempts for other names, or at another authority, do not count for the next one. */
   function findAttempts(): Attempts | null {
     const { attempts } = inventory;
     if (attempts === null || attempts.authority !== directory || !arePlausible(attempts, clock.nowMs())) return null;
@@ -78,7 +78,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
       return;
     }
     const isOurs = await options.duties.take("certificates");
-    // Whoever had the duty before may have obtained one since.
+    // The previous holder of the duty may have obtained one since.
     if (isOurs && store.isShared) await read(true);
     const attempts = findAttempts();
     let earliestMs = attempts === null ? 0 : findEarliest(attempts, wasAsked);
@@ -94,7 +94,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     if (served === null) problem = "Another server of the same database is obtaining the certificate.";
   }
 
-  /** After a restart, too: whoever has changed a setting looks into the log for what became of it. */
+  /** After a restart, too: an operator who has changed a setting checks the log for the result. */
   function tellWaiting(): void {
     if (problem === null || nextMs === null || problem === told) return;
     told = problem;
@@ -150,7 +150,7 @@ export async function openCertificateKeeper(options: KeeperOptions): Promise<Cer
     return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
   }
 
-  /** One look at a time; what is asked for meanwhile begins when it has ended. */
+  /** One check at a time; one requested meanwhile begins when it has ended. */
   function wake(): void {
     cancelTimer();
     if (looking === null && !stopping.signal.aborted) looking = lookAndRest();

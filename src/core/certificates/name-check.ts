@@ -1,4 +1,4 @@
-/** What this server can see of a name by itself, to say more than an authority does when an attempt fails. */
+/** What this server can find out about a name on its own, to report more than an authority does when an attempt fails. */
 import { lookup } from "node:dns/promises";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { codeOf } from "../../lib/error-code.ts";
@@ -24,7 +24,7 @@ const lookupMs = 5_000;
 const answerMs = 5_000;
 const mostAddresses = 3;
 
-/** `port` is where authorities look: always 80, but for tests, which also have names of their own. */
+/** `port` is the one that authorities connect to: always 80, but for tests, which also have names of their own. */
 export function createNameCheck(port = 80, lookUp: LookUp = (name) => lookup(name, { all: true })): CheckName {
   return async (name, { token, answer }) => {
     const found = await resolve(name, lookUp);

@@ -43,7 +43,7 @@ export async function attemptOrder(
   const wanted = { authority: directory, names };
   try {
     await challenges.clear();
-    // Beside the order, which need not wait: what is seen here only adds to what an authority says of a failure.
+    // Beside the order, which need not wait: its findings only add to what an authority reports of a failure.
     const looking = lookAtNames(options, challenges).catch(() => []);
     if (accountKey === null) {
       accountKey = await authority.makeAccountKey();
@@ -96,7 +96,7 @@ export async function attemptOrder(
   }
 }
 
-/** All names at once, each with the answer of its own that it must lead to. */
+/** All names at the same time, each with the distinct answer that it must lead to. */
 async function lookAtNames({ names, checkName }: KeeperOptions, challenges: Challenges): Promise<NameFinding[]> {
   const findings = await Promise.all(
     names.map(async (name) => {
@@ -120,7 +120,7 @@ function findRest(error: unknown): number | null {
   return error.retryAfterMs ?? (error.kind === "limited" ? limitedMs : null);
 }
 
-/** Throws for a certificate that would be due at once, again and again. */
+/** Throws for a certificate that would be due immediately, again and again. */
 function readIssued(text: string, names: readonly string[]): StoredCertificate {
   const certificate = readStoredCertificate(text);
   if (isForNames(certificate, names)) return certificate;
@@ -130,12 +130,12 @@ function readIssued(text: string, names: readonly string[]): StoredCertificate {
 interface Challenges {
   put(token: string, answer: string): Promise<void>;
   find(token: string): Promise<string | null>;
-  /** Once the order has ended. Never rejects: what is left over is in nobody's way, and goes with the next order. */
+  /** Once the order has ended. Never rejects: leftovers do no harm, and go with the next order. */
   clear(): Promise<void>;
 }
 
 const tokenShape = /^[\w-]{20,256}$/;
-/** Anybody may ask for any token; the store is asked for all of them together, and this often at most. */
+/** Anyone may request any token; the store is asked for all of them together, and this often at most. */
 const gapMs = 50;
 
 /** The answers that an authority waits for: of this server's order, or of another's with the same database. */

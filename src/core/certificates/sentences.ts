@@ -4,7 +4,7 @@ import { AppError } from "../../domain/errors.ts";
 
 const longestDetail = 300;
 
-/** `findings`: what this server saw itself when it looked at the names before. */
+/** `findings`: what this server found when it checked the names before. */
 export function explainFailure(
   error: unknown,
   { directory, nowMs, findings }: { directory: string; nowMs: number; findings: readonly string[] },
@@ -52,7 +52,7 @@ function explain({ kind, detail, domain, retryAfterMs }: AuthorityFailure, direc
   }
 }
 
-/** One line of bounded length without a full stop; the authority may repeat what it was sent by whoever answered it. */
+/** One line of bounded length without a full stop; the authority may repeat what the answering host sent. */
 function tidy(detail: string): string {
   const line = detail.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return (line.length > longestDetail ? `${line.slice(0, longestDetail)}…` : line).replace(/[.:]+$/, "");

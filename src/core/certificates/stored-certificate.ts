@@ -1,4 +1,4 @@
-/** A certificate as the store holds it: PEM with a few words before it, and what is read from that. */
+/** A certificate as the store holds it: PEM with a few words before it, and the fields parsed from that. */
 import { type Certificate, readCertificateExpiry } from "../../lib/certificate.ts";
 
 export interface StoredCertificate extends Certificate {

@@ -51,7 +51,7 @@ export function createCallProofs({ sealing, clock, ids }: CallProofsOptions): Ca
   };
 }
 
-/** Far more calls than instances pass on in that time; whoever sends them has the secret key. */
+/** Far more calls than instances pass on in that time; their sender has the secret key. */
 const mostNonces = 100_000;
 
 /** Nonces of authentic requests, each remembered for at least as long as its proof is in time. */
@@ -60,7 +60,7 @@ class SeenNonces {
   #newer = new Set<string>();
   #turnedAtMs = 0;
 
-  /** False if it was there, or there is no room. */
+  /** False if it was there, or the list is full. */
   add(nonce: string, nowMs: number): boolean {
     // A proof that is ahead of this clock stays good for two windows.
     if (Math.abs(nowMs - this.#turnedAtMs) > 2 * windowMs) {

@@ -17,22 +17,22 @@ export interface ReplyCall {
   readonly resume: boolean;
   /** For `follow`: UTF-16 code units received so far. */
   readonly offset: number;
-  /** Whether the client asked for named events, and of which passages they tell: those cited, or all that the model saw. */
+  /** Whether the client asked for named events, and which passages they report: those cited, or all that the model saw. */
   readonly sources: "cited" | "seen" | null;
-  /** Whether the companion has tools: only then calls are looked for that a stored reply made. */
+  /** Whether the companion has tools: only then the calls of a stored reply are searched. */
   readonly hasTools: boolean;
 }
 
 export interface OtherInstances {
   /**
    * The response of the instance at `url`: a stream of events, which breaks if that instance does, or 204. Null if the
-   * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers say nothing. What was changed
-   * on the way breaks the stream before it is read; that it was cut short shows by its last event alone.
+   * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers carry nothing. What was
+   * changed in transit breaks the stream before it is read; that it was cut short shows by its last event alone.
    *
    * Rejects with the error that the instance answers; with `unavailable` and a `Retry-After` of 1 if it does not answer,
    * or its address is unknown; with the signal's reason. The signal ends the request until the response is
-   * there; after that, cancelling its body does, at once. A body that is not read holds some pieces of what arrives, and
-   * keeps the other instance from sending more.
+   * there; after that, cancelling its body does, immediately. A body that is not read holds some pieces of what
+   * arrives, and keeps the other instance from sending more.
    */
   pass(url: string | null, call: ReplyCall, signal: AbortSignal): Promise<Response | null>;
 }
@@ -42,8 +42,8 @@ export interface Instances extends OtherInstances {
   /** Where the others reach this one, as an origin; null until it listens, and for ever where there are no others. */
   readonly ownUrl: string | null;
   /**
-   * Tells the others. Resolves whether they could be told or not; in the latter case it is tried again, until `close`.
-   * `findUrl` is called only where there may be others.
+   * Notifies the others. Resolves whether they could be notified or not; in the latter case it is tried again, until
+   * `close`. `findUrl` is called only where there may be others.
    */
   announce(findUrl: () => string): Promise<void>;
   /**

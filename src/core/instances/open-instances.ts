@@ -12,7 +12,7 @@ export interface InstancesOptions {
   clock: Clock;
   ids: IdSource;
   log: Log;
-  /** Tells the others the address; null where no others can be. */
+  /** Announces the address to the others; null where no others can be. */
   tell: ((url: string) => Promise<void>) | null;
   /** Of the certificates of all instances, which no authority gives for the addresses where they reach one another. */
   tlsName?: string | null;

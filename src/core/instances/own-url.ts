@@ -1,4 +1,4 @@
-/** Where other instances reach this one, if the operator does not say so. */
+/** Where other instances reach this one, unless the operator has set it. */
 import { listOwnAddresses, type OwnAddress } from "../../lib/own-addresses.ts";
 
 interface ListeningAddress {

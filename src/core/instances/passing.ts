@@ -14,11 +14,11 @@ import { isSameProof, PieceReader, proveHead } from "./proven-pieces.ts";
 export interface PassingDeadlines {
   connectMs: number;
   /**
-   * Between two looks at whether the other instance is there, while the response's head is awaited. A repeated message
-   * may wait for its turn behind others, and its place must not be lost.
+   * Between two checks of whether the other instance is there, while the response's head is awaited. A repeated message
+   * may wait for its turn behind others, and must not lose its position.
    */
   lookMs: number;
-  /** For the response's head to all other calls, which are answered at once or refused. */
+  /** For the response's head to all other calls, which are answered immediately or refused. */
   headMs: number;
   /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
   silenceMs: number;
@@ -40,7 +40,7 @@ interface PassingOptions {
 
 export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: PassingOptions): OtherInstances & Disposable {
   const { connectMs, lookMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
-  // No connection is kept: a new one tells at once whether the other machine is there.
+  // No connection is kept: a new one shows immediately whether the other machine is there.
   const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0, tlsNameOfAddresses: tlsName });
   return {
     async pass(url, call, signal) {

@@ -1,8 +1,8 @@
 /**
- * The answer to one call between instances, in pieces that nobody on the way can change, reorder, leave out or take from
+ * The answer to one call between instances, in pieces that no one in between can change, reorder, leave out or take from
  * another answer: each carries an HMAC over itself and the one before, under a key that only this call has. A piece is its
- * length in bytes, that HMAC, a line break, and as many bytes of UTF-8. The last piece needs no mark: an answer says by its
- * own end whether it is whole.
+ * length in bytes, that HMAC, a line break, and as many bytes of UTF-8. The last piece needs no mark: an answer shows
+ * by its own end whether it is whole.
  */
 import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { findPieceEnd } from "../../lib/text-pieces.ts";
@@ -51,7 +51,7 @@ export class PieceReader {
     this.#answerKey = answerKey;
   }
 
-  /** Whether all that was taken were whole pieces. */
+  /** Whether everything received so far was whole pieces. */
   get isBetweenPieces(): boolean {
     return this.#rest === "";
   }

@@ -1,4 +1,4 @@
-/** Asks several providers for one reply: the next one where the one before failed without a word. */
+/** Asks several providers for one reply: the next one where the one before failed without text. */
 import { type AttemptingProvider, maxRetries, type ReplyAttempt, replyDeadlines } from "../../contracts/llm/attempt.ts";
 import type {
   CallGate,
@@ -32,7 +32,7 @@ export interface ChainOptions {
   findEntries(model: string): readonly ChainEntry[];
   /** Ends the engines. */
   close(): void;
-  /** Told of each call, also of those after which another provider was asked. */
+  /** Notified of each call, also of those after which another provider was asked. */
   calls: CallObserver;
   clock: Pick<Clock, "monotonicMs">;
   log: Log;
@@ -44,7 +44,7 @@ const leastMs = 5_000;
 export function createChains(options: ChainOptions): LlmProvider {
   const { name, findEntries, calls, clock, log } = options;
 
-  /** Whoever has answered the turn's first round answers those that follow. */
+  /** The provider that answered the turn's first round answers those that follow. */
   function findAnswering({ model, answerer }: ReplyRequest): readonly ChainEntry[] {
     const entries = findEntries(model);
     if (answerer === undefined) return entries;
@@ -139,11 +139,11 @@ async function passGate(gate: CallGate, request: ReplyRequest, next: ChainEntry,
   const { maxOutputTokens } = engine.foresee({ ...request, model: answerer.model });
   const failure = findFailure(error);
   if (await gate.permit({ answerer, maxOutputTokens, before: failure?.charged ?? null })) return;
-  // What it cost is told to the gate alone.
+  // What it cost is reported to the gate alone.
   throw new AppError("upstream_error", error.message, { cause: failure?.with({ charged: null }) ?? error.cause });
 }
 
-/** Whether the provider is at fault: else whoever sends such requests could keep all others away from it. */
+/** Whether the provider is at fault: else the sender of such requests could keep all others away from it. */
 function isAboutHealth(error: unknown): boolean {
   const failure = findFailure(error);
   return failure !== null && isAboutProvider(failure) && !failure.isByRequest;

@@ -59,7 +59,7 @@ export interface EntryCheck extends LlmCheck {
   answerer: Answerer;
 }
 
-/** How long to wait for each first word, and how many are asked: at once, and in all. */
+/** How long to wait for each first word, and how many are asked: in parallel, and in all. */
 const checkLimits = { firstTextMs: 10_000, atOnce: 8, entries: 64 };
 
 /** Asks each of them once, without retries; in the order given. */

@@ -24,14 +24,14 @@ export class Circuit {
     return this.#openUntilMs !== null && (this.#isOnTrial || !this.#mayTry(nowMs, account));
   }
 
-  /** Every call ends with `end`, whatever else it tells. */
+  /** Every call ends with `end`, whatever else it reports. */
   begin(nowMs: number, account: string): CircuitCall {
     const isTrial = this.#openUntilMs !== null && !this.#isOnTrial && this.#mayTry(nowMs, account);
     if (isTrial) this.#isOnTrial = true;
     return new CircuitCall(this, account, isTrial);
   }
 
-  /** Only what the trial says counts while it is open: other calls may have begun long before. */
+  /** Only the trial's result counts while it is open: other calls may have begun long before. */
   noteAnswer({ account, isTrial }: CircuitCall, nowMs: number): void {
     if (this.#openUntilMs !== null && !isTrial) return;
     this.#openUntilMs = null;
@@ -40,7 +40,7 @@ export class Circuit {
     this.#answeredMs = nowMs;
   }
 
-  /** As `noteAnswer`. Tells if it is open from now on. */
+  /** As `noteAnswer`. Returns whether it is open from now on. */
   noteFailure({ account, isTrial }: CircuitCall, nowMs: number): "opened" | null {
     if (this.#openUntilMs !== null) {
       if (!isTrial) return null;
@@ -97,7 +97,7 @@ class CircuitCall {
     return this.#circuit.noteFailure(this, nowMs);
   }
 
-  /** May be called again. A trial that has told neither, because the visitor left, is left to the next call. */
+  /** May be called again. A trial that has reported neither, because the visitor left, is left to the next call. */
   end(): void {
     // By then another call may be on trial.
     if (this.isTrial && !this.#hasEnded) this.#circuit.endTrial();

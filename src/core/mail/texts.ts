@@ -36,6 +36,40 @@ export function writeResetLink({ url, from, expiresAtMs }: LinkFacts): MailText 
   };
 }
 
+interface ConversationFacts {
+  readonly companion: string;
+  /** Of the conversation in the dashboard; null where the server does not know its own address. */
+  readonly url: string | null;
+  /** What the visitor wrote last; null where the member wants no visitors' words by mail. */
+  readonly words: string | null;
+}
+
+/** `missed`: no one came; `contact`: no one came, and the visitor left a contact; `message`: to whoever has the conversation. */
+export type NoticeCause = "waiting" | "missed" | "contact" | "message";
+
+const causes: Readonly<Record<NoticeCause, readonly [subject: string, about: (companion: string) => string]>> = {
+  waiting: ["Someone is waiting", (companion) => `A visitor of ${companion} is waiting for a person.`],
+  missed: [
+    "Someone asked for a person",
+    (companion) => `A visitor of ${companion} asked for a person, and no one came.`,
+  ],
+  contact: ["Someone left a contact", (companion) => `A visitor of ${companion} left a contact for you.`],
+  message: ["A new message", (companion) => `The visitor of ${companion} whose conversation you have wrote again.`],
+};
+
+export function writeNoticeText(cause: NoticeCause, { companion, url, words }: ConversationFacts): MailText {
+  const [subject, about] = causes[cause];
+  const quoted = words === null ? [] : [words.replace(/^/gm, "> ")];
+  const link = url === null ? "You find the conversation in the dashboard." : `Answer here:\n${url}`;
+  return { subject: `${subject} at ${companion}`, text: join([about(companion), ...quoted, link]) };
+}
+
+/** To a visitor: what people wrote since they left. */
+export function writeAnswerText(companion: string, said: readonly { name: string; text: string }[]): MailText {
+  const parts = said.map(({ name, text }) => `${name}:\n${text}`);
+  return { subject: `${companion}: an answer to your message`, text: join([...parts, companion]) };
+}
+
 const join = (parts: readonly string[]) => `${parts.join("\n\n")}\n`;
 
 /** To the minute: `2026-11-27 09:30 UTC`. */

@@ -1,4 +1,4 @@
-/** Sockets that count the calls to whichever engine is behind them. */
+/** Wrappers of contracts that count the calls to the engine behind them. */
 import type { Coordination } from "../../contracts/coordination.ts";
 import type { Limiter, Verdict } from "../../contracts/limiter/limiter.ts";
 import type { Store } from "../../contracts/store/store.ts";

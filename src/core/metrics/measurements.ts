@@ -9,7 +9,7 @@ import { RefusedConfigs } from "./refused-configs.ts";
 
 export interface RouteCounts {
   readonly method: string;
-  /** As written in the sitemap. */
+  /** As written in the routes. */
   readonly route: string;
   /** Number of responses, by status. */
   readonly statuses: Map<number, number>;
@@ -66,9 +66,9 @@ export class Measurements {
   readonly knowledgeSeconds = Object.fromEntries(
     knowledgeOutcomes.map((outcome) => [outcome, new Histogram(knowledgeBounds)]),
   ) as Record<KnowledgeOutcome, Histogram>;
-  /** Looks that had to do with words, although there are embeddings. */
+  /** Searches that had to make do with words, although there are embeddings. */
   knowledgeFallbacks = 0;
-  /** From the ask for a person until somebody took the conversation. */
+  /** From the request for a person until someone took the conversation. */
   readonly handoffWaitSeconds = new Histogram(handoffWaitBounds);
   readonly eventLoopLagSeconds = new Histogram(lagBounds);
   /** Since when backups are made on a schedule; null without one. */
@@ -83,7 +83,7 @@ export class Measurements {
   /** Unexpected errors that were kept from ending the process. */
   defects = 0;
 
-  /** The preflight route is in both halves of the sitemap, but counted once. */
+  /** The preflight route is in both halves of the routes, but counted once. */
   addRoute(method: string, route: string): RouteCounts {
     const known = this.routes.find((one) => one.method === method && one.route === route);
     if (known !== undefined) return known;

@@ -14,7 +14,7 @@ export interface ModelDates {
 }
 
 export interface ModelDatesOptions {
-  /** Whoever may be asked for a reply. */
+  /** The providers that may be asked for a reply. */
   answerers: readonly Answerer[];
   /** Null where the provider gives no list. */
   ask(provider: string, signal: AbortSignal): Promise<ShutdownDates | null>;
@@ -32,7 +32,7 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
   const { answerers, ask, log, measurements, firstMs = 5_000, intervalMs = 24 * 60 * 60_000 } = options;
   const stopping = new AbortController();
   const known = new Map<string, RetiringModel>();
-  /** Those that tell no dates are not asked again. */
+  /** Those that publish no dates are not asked again. */
   const asked = new Set(answerers.map(({ provider }) => provider));
   let timer: ReturnType<typeof setTimeout> | undefined;
   measurements.probes.push(
@@ -63,7 +63,7 @@ export function createModelDates(options: ModelDatesOptions): ModelDates {
     }
   }
 
-  /** Never rejects: a provider that cannot be asked fails in replies, which say so. */
+  /** Never rejects: a provider that cannot be asked fails in replies, which report it. */
   async function askOne(provider: string): Promise<void> {
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(limitMs)]);
     const found = await ask(provider, signal).catch(() => null);

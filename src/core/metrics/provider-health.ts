@@ -41,7 +41,7 @@ interface HealthDependencies {
   measurements: Pick<Measurements, "countCall">;
 }
 
-/** These do not go away by themselves; the others are reported after a few in a row. */
+/** These do not go away on their own; the others are reported after a few in a row. */
 const lasting: ReadonlySet<FailureKind> = new Set(["refused_key", "unknown_model", "refused_request"]);
 const fewInARow = 3;
 /** Nothing is known of a model that is no longer used. */
@@ -95,8 +95,8 @@ export function createProviderHealth({ findPlace, nowMs, measurements }: HealthD
 }
 
 /**
- * The same provider, with its failed replies counted: each once, under the last failure. `calls` is told of them too,
- * unless the provider is a chain, which tells of each call by itself.
+ * The same provider, with its failed replies counted: each once, under the last failure. `calls` is notified of them too,
+ * unless the provider is a chain, which reports each call itself.
  */
 export function watchProvider(
   provider: LlmProvider,

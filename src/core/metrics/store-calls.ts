@@ -1,4 +1,4 @@
-/** The kind of each store call, for metrics: listed here, because names only tell people. */
+/** The kind of each store call, for metrics: listed here, because names mean something only to people. */
 import type { Store } from "../../contracts/store/store.ts";
 
 export type StoreCall = "read" | "write";
@@ -26,6 +26,10 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
+  feedback: {
+    ...reads("findContact", "listContacts", "listRatings", "listMailDue", "findNextMail"),
+    ...writes("deleteContact", "rate"),
+  },
   handoffs: {
     ...reads("find", "findLive", "findOf", "findNextDue", "countState"),
     ...reads("listDue", "listHeld", "listLive", "listChanged", "listSince", "listAbsent", "listStray"),
@@ -33,6 +37,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },
   idempotency: { ...reads("find"), ...writes("purge") },
+  insights: reads("count"),
   knowledge: {
     ...reads("list", "find", "findText", "listPassages", "findNextDue", "readUpload", "listDocuments", "listEditions"),
     ...reads("findPostings", "readPassages", "readEdition", "readVectors", "listUnembedded"),

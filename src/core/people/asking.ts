@@ -9,6 +9,8 @@ import {
   leaveFields,
   lineOf,
   missedEvent,
+  noNotice,
+  noticeFields,
   releasedEvent,
   requestedEvent,
   returnFields,
@@ -40,7 +42,7 @@ function request(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Han
   return {
     fields: {
       ...leaveFields(on, "waiting", by),
-      ...{ reason: "asked", isAsked: true, status: "open", owedSinceMs: by.nowMs },
+      ...{ reason: "asked", isAsked: true, status: "open", owedSinceMs: by.nowMs, ...noticeFields(on, by) },
       // Somebody takes it already, and waits for the reply under way.
       untilMs: on.handoff?.reserved ? on.handoff.untilMs : untilMs,
     },
@@ -58,7 +60,7 @@ function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Handof
   }
   return {
     fields: {
-      ...{ isAsked: true, missedAtMs: by.nowMs, status: "open" },
+      ...{ isAsked: true, missedAtMs: by.nowMs, status: "open", ...noticeFields(on, by) },
       ...(on.handoff === null && { plainSeq: on.newestSeq }),
     },
     events: [lineOf(by, "asked", sealedReason), lineOf(by, "missed")],
@@ -68,7 +70,7 @@ function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Handof
 }
 
 /** None if a turn has begun the conversation: that has reported it. */
-function startedEvents(on: DecidedOn, by: Deciding, newId: string): NewEvent[] {
+export function startedEvents(on: DecidedOn, by: Deciding, newId: string): NewEvent[] {
   if (on.conversationId !== newId) return [];
   return [eventOf(on, { ...by, id: newId }, "conversation.started", { channel: "text" })];
 }
@@ -106,7 +108,8 @@ export function decideDue(on: DecidedOn, by: Deciding): HandoffChange | null {
 /** An ask that waited for nothing: its time is over, or the team has declined it. */
 export function missAsk(on: DecidedOn, by: Deciding): HandoffChange {
   return {
-    fields: returnFields("missed", by.nowMs),
+    // Whoever declines it knows of it; otherwise the team still has its mail.
+    fields: { ...returnFields("missed", by.nowMs), ...(by.actor.type === "person" && noNotice) },
     events: [lineOf(by, "missed")],
     audit: auditOf(by, "miss"),
     told: [missedEvent(on, by)],
@@ -123,7 +126,7 @@ export function decideAbsent(on: DecidedOn, by: Deciding, personId: string): Han
   return {
     fields: {
       ...leaveFields(on, "waiting", by),
-      ...{ reason: "asked", status: "open", person: null, wasPresent: false, untilMs },
+      ...{ reason: "asked", status: "open", person: null, wasPresent: false, untilMs, ...noticeFields(on, by) },
     },
     events: [lineOf(by, "asked")],
     audit: auditOf(by, "ask"),
@@ -138,7 +141,7 @@ export function comeBack(
   reason: "released" | "visitor" | "idle" | "closed",
 ): HandoffChange {
   return {
-    fields: returnFields(reason, by.nowMs),
+    fields: { ...returnFields(reason, by.nowMs), ...noNotice },
     events: [lineOf(by, reason === "closed" ? "closed" : "released")],
     audit: auditOf(by, "release", { reason }),
     told: [releasedEvent(on, by, reason)],

@@ -2,14 +2,15 @@
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import type { NewEvent } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
-import type {
-  ConversationState,
-  HandoffActor,
-  HandoffEvent,
-  HandoffEventType,
-  HandoffSettings,
-  Person,
-  StateReason,
+import {
+  type ConversationState,
+  type HandoffActor,
+  type HandoffEvent,
+  type HandoffEventType,
+  type HandoffSettings,
+  noticeEveryMs,
+  type Person,
+  type StateReason,
 } from "../../domain/handoff.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { visitorFactsOf } from "../../domain/visitor.ts";
@@ -38,6 +39,14 @@ export function settingsOf({ companion }: Deciding): Pick<HandoffSettings, "wait
 
 export const idleUntil = (by: Deciding) => by.nowMs + settingsOf(by).idleMinutes * minuteMs;
 
+/** Something waits for the team: it has mail about it, unless it is over by then. */
+export function noticeFields({ handoff }: DecidedOn, { nowMs }: Deciding): Fields {
+  const earliestMs = handoff?.noticedAtMs == null ? nowMs : handoff.noticedAtMs + noticeEveryMs;
+  return { noticeSinceMs: handoff?.noticeSinceMs ?? nowMs, noticeAtMs: Math.max(nowMs, earliestMs) };
+}
+
+export const noNotice = { noticeSinceMs: null, noticeAtMs: null } as const;
+
 /** The state becomes `waiting` or `person`. */
 export function leaveFields({ handoff, newestSeq }: DecidedOn, state: ConversationState, by: Deciding): Fields {
   const isLeaving = handoff === null || handoff.state === "companion";
@@ -64,7 +73,7 @@ export function lineOf(by: Deciding, type: HandoffEventType, sealedReason: strin
 
 /** An event of the conversation, for webhooks. */
 export function eventOf(
-  { key, sealedVisitor }: DecidedOn,
+  { key, sealedVisitor }: Pick<DecidedOn, "key" | "sealedVisitor">,
   { companion, nowMs, id }: Deciding,
   type: EventType,
   data: JsonObject,

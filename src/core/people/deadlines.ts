@@ -3,6 +3,7 @@
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Handoff } from "../../domain/handoff.ts";
 import { decideAbsent, decideDue, decideReleaseAll } from "./asking.ts";
+import { createNotices } from "./notices.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 import { decideFinish, decideWaitOn } from "./taking.ts";
 import { ifQuiet } from "./turn-barrier.ts";
@@ -31,6 +32,7 @@ type Due = { readonly key: ConversationKey; readonly handoff: Handoff };
 
 export function createDeadlines(services: PeopleServices, revisions: Revisions): Deadlines {
   const { store, clock, log } = services;
+  const notices = services.mail.isOn ? createNotices(services, revisions) : null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let armedForMs = Number.POSITIVE_INFINITY;
   let checking: Promise<void> | null = null;
@@ -62,9 +64,11 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
   async function check(): Promise<void> {
     while (await keepDue()) if (isStopped) return;
     await findAbsent();
+    await notices?.keepDue();
     if (clock.monotonicMs() - strayAtMs >= strayEachMs) await releaseStray();
-    const nextMs = await store.handoffs.findNextDue();
-    if (nextMs !== null) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
+    const times = [await store.handoffs.findNextDue(), (await notices?.findNext()) ?? null];
+    const nextMs = Math.min(...times.map((atMs) => atMs ?? Number.POSITIVE_INFINITY));
+    if (nextMs < Number.POSITIVE_INFINITY) arm(Math.min(Math.max(nextMs - clock.nowMs(), againMs), whileAnyMs));
     else if (services.announcements.isShared) arm(whileNoneMs);
   }
 

@@ -5,8 +5,6 @@ import { type Handoff, isOutside } from "../../domain/handoff.ts";
 import type { LiveEnd, LiveEvent, LiveListener } from "./live.ts";
 
 type ListeningStore = Pick<HandoffStore, "findLive" | "listLive">;
-/** Called with each message before its listeners get it. */
-export type MessageObserver = (conversationId: string, message: LiveMessage) => void;
 
 /** Messages of one read. */
 const pageSize = 50;
@@ -71,14 +69,12 @@ export class LiveChannel {
   /** Up to here the live ones have everything. */
   #seq = 0;
   readonly #store: ListeningStore;
-  readonly #onMessage: MessageObserver;
   #last: Promise<unknown> = Promise.resolve();
   #next: Promise<void> | null = null;
 
-  constructor(key: ConversationKey, store: ListeningStore, onMessage: MessageObserver) {
+  constructor(key: ConversationKey, store: ListeningStore) {
     this.key = key;
     this.#store = store;
-    this.#onMessage = onMessage;
   }
 
   add(subscriber: Subscriber): void {
@@ -142,14 +138,13 @@ export class LiveChannel {
       const isHeard = this.subscribers.values().some(({ isLive, isOver }) => isLive && !isOver);
       // Those that begin read for themselves.
       const page = isHeard ? await this.#store.listLive(conversationId, this.#seq, pageSize) : null;
-      for (const message of page?.messages ?? []) this.#pass(conversationId, message);
+      for (const message of page?.messages ?? []) this.#pass(message);
       if (page === null || page.messages.length === 0) this.#seq = Math.max(this.#seq, newestSeq);
     }
   }
 
-  #pass(conversationId: string, message: LiveMessage): void {
+  #pass(message: LiveMessage): void {
     this.#seq = Math.max(this.#seq, message.seq);
-    this.#onMessage(conversationId, message);
     for (const subscriber of this.subscribers) if (subscriber.isLive) void subscriber.sendMessage(message);
   }
 

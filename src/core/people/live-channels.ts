@@ -2,13 +2,11 @@
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Log } from "../../lib/log.ts";
-import type { MessageObserver } from "./live-channel.ts";
 import { LiveChannel } from "./live-channel.ts";
 
 export interface LiveChannelsOptions {
   readonly store: Pick<HandoffStore, "findLive" | "listLive" | "listChanged">;
   readonly log: Pick<Log, "warn">;
-  readonly onMessage: MessageObserver;
 }
 
 /** Conversations of one statement. */
@@ -22,6 +20,8 @@ export class LiveChannels {
   readonly #byKey = new Map<string, LiveChannel>();
   /** Those that were read once. */
   readonly #byId = new Map<string, LiveChannel>();
+  /** The last read failed: an outage is logged once, not for each conversation. */
+  #isAway = false;
 
   constructor(options: LiveChannelsOptions) {
     this.#options = options;
@@ -30,7 +30,7 @@ export class LiveChannels {
   open(key: ConversationKey): LiveChannel {
     const known = this.#byKey.get(nameOf(key));
     if (known !== undefined) return known;
-    const channel = new LiveChannel(key, this.#options.store, this.#options.onMessage);
+    const channel = new LiveChannel(key, this.#options.store);
     this.#byKey.set(nameOf(key), channel);
     return channel;
   }
@@ -44,7 +44,7 @@ export class LiveChannels {
     const before = this.#byId.get(conversationId);
     this.#byId.set(conversationId, channel);
     // It was given to another visitor meanwhile.
-    if (before !== undefined && before !== channel) this.#refresh(before);
+    if (before !== undefined && before !== channel) void this.#refresh(before);
   }
 
   closeIfEmpty(channel: LiveChannel): void {
@@ -57,22 +57,23 @@ export class LiveChannels {
   /** Another instance names it by its id. */
   noteChanged(conversationId: string): void {
     const channel = this.#byId.get(conversationId);
-    if (channel !== undefined) this.#refresh(channel);
+    if (channel !== undefined) void this.#refresh(channel);
     // It may be one that is being read for the first time.
-    for (const other of this.#byKey.values()) if (other.conversationId === null) this.#refresh(other);
+    for (const other of this.#byKey.values()) if (other.conversationId === null) void this.#refresh(other);
   }
 
   noteChangedKey(key: ConversationKey): void {
     const channel = this.#byKey.get(nameOf(key));
-    if (channel !== undefined) this.#refresh(channel);
+    if (channel !== undefined) void this.#refresh(channel);
   }
 
   noteErased(companionId: string): void {
-    for (const channel of this.#byKey.values()) if (channel.key.companionId === companionId) this.#refresh(channel);
+    for (const channel of this.#byKey.values())
+      if (channel.key.companionId === companionId) void this.#refresh(channel);
   }
 
   readAgain(): void {
-    for (const channel of this.#byKey.values()) if (channel.isBehind) this.#refresh(channel);
+    for (const channel of this.#byKey.values()) if (channel.isBehind) void this.#refresh(channel);
   }
 
   listIds(): Iterable<string> {
@@ -91,7 +92,13 @@ export class LiveChannels {
     }
   }
 
-  #refresh(channel: LiveChannel): void {
-    channel.refresh().catch((error) => this.#options.log.warn("news of a conversation could not be read", { error }));
+  async #refresh(channel: LiveChannel): Promise<void> {
+    try {
+      await channel.refresh();
+      this.#isAway = false;
+    } catch (error) {
+      if (!this.#isAway) this.#options.log.warn("what is new in conversations could not be read", { error });
+      this.#isAway = true;
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Everybody who listens at this instance, and what is new for them: from here, and from other instances. */
 import type { Announcements } from "../../contracts/announcements.ts";
-import type { HandoffStore, LiveMessage } from "../../contracts/store/handoffs.ts";
+import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -48,7 +48,7 @@ function eachSecond(tick: () => void): () => void {
 /** One ticker for all: no listener has a timer, query or commit of its own. */
 export function createLiveHub(options: LiveHubOptions): LiveHub {
   const { store, announcements, clock, log, random = Math.random, everySecond = eachSecond } = options;
-  const channels = new LiveChannels({ store, log, onMessage: endTyping });
+  const channels = new LiveChannels({ store, log });
   const listeners = new Set<Listener>();
   const slots = new ListenerSlots(options.limits);
   const rights = createListenerRights({ ...options, nowMs: () => clock.nowMs() });
@@ -64,8 +64,9 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   }
 
   function receive(text: string): void {
-    const [kind, one = "", other = ""] = text.split(" ", 3);
+    const [kind, one = "", other = "", wrote = ""] = text.split(" ", 4);
     if (kind === "changed") {
+      endTyping(other, wrote);
       channels.noteChanged(other);
       inbox.send(one, { type: "changed", conversationId: other });
     } else if (kind === "erased") noteErasedHere(one || null);
@@ -100,9 +101,9 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     inbox.send(accountId, { type: "typing", typing });
   }
 
-  function endTyping(conversationId: string, { author, message }: LiveMessage): void {
-    const by = author !== null ? "person" : message.role === "user" ? "visitor" : null;
-    const ended = by === null ? null : marks.clear({ conversationId, by });
+  /** Before the message itself is sent. */
+  function endTyping(conversationId: string, wrote: string | null): void {
+    const ended = wrote === "visitor" || wrote === "person" ? marks.clear({ conversationId, by: wrote }) : null;
     if (ended !== null) sendTyping(ended);
   }
 
@@ -193,18 +194,19 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     inbox.sendAll({ type: "changed", conversationId: null });
     try {
       await channels.sweep();
-    } catch (error) {
+    } catch {
+      // The store is away, and counts that itself: the next tick asks again.
       mayHaveMissed = true;
-      log.warn("missed news could not be read", { error });
     }
   }
 
   return {
-    noteChanged({ accountId, conversationId, key }) {
+    noteChanged({ accountId, conversationId, key, wrote = null }) {
+      endTyping(conversationId, wrote);
       if (key === undefined) channels.noteChanged(conversationId);
       else channels.noteChangedKey(key);
       inbox.send(accountId, { type: "changed", conversationId });
-      announce(`changed ${accountId} ${conversationId}`);
+      announce(`changed ${accountId} ${conversationId} ${wrote ?? ""}`);
     },
     noteErased(companionId) {
       noteErasedHere(companionId);

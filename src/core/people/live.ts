@@ -27,9 +27,10 @@ export type InboxEvent =
 export interface ConversationChange {
   readonly accountId: string;
   readonly conversationId: string;
-  readonly companionId?: string;
   /** Where it is known. Of one that was given to another visitor: what it was before. */
   readonly key?: ConversationKey;
+  /** Whose message was added, which they no longer type. */
+  readonly wrote?: "visitor" | "person" | null;
 }
 
 export interface Typing {

@@ -6,6 +6,7 @@ import type { ArrivalMark } from "../../contracts/coordination.ts";
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ContactFacts, Rating } from "../../domain/feedback.ts";
 import type { ConversationState, ConversationStatus, Handoff, Person } from "../../domain/handoff.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 
@@ -107,7 +108,18 @@ export interface People {
   onTaken(key: ConversationKey, listener: () => void): () => void;
 }
 
-export interface PeopleService extends People {
+export interface VisitorFeedback {
+  /** Whether the form of a contact is taken now. */
+  takesContact(companion: Companion): Promise<boolean>;
+  /** Kept with the consent's text and time; the newest counts, and the conversation is open. It may come before any message. */
+  leaveContact(place: VisitorPlace, contact: ContactFacts): Promise<void>;
+  /** Null takes it back. Throws `not_found` unless it is of a reply of the companion to this visitor. */
+  rate(place: VisitorPlace, clientId: string, rating: Omit<Rating, "createdAt"> | null): Promise<void>;
+  /** Throws `not_found` without a conversation. */
+  setResolved(place: VisitorPlace, isResolved: boolean | null): Promise<void>;
+}
+
+export interface PeopleService extends People, VisitorFeedback {
   /** Keeps deadlines from now on. */
   start(): void;
   close(): Promise<void>;

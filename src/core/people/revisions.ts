@@ -21,6 +21,7 @@ export type PeopleServices = Pick<
   | "measurements"
   | "announcements"
   | "live"
+  | "mail"
 >;
 
 export interface Revision {
@@ -66,7 +67,7 @@ export class Revisions {
     const clientIdOf = actor.type === "person" ? "person" : "visitor";
     const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
     const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
-    if (revised?.hasChanged) this.#note(revised, companion);
+    if (revised?.hasChanged) this.#note(revised, companion, revised.seq === null ? null : clientIdOf);
     return revised;
   }
 
@@ -86,10 +87,17 @@ export class Revisions {
     return { actor, nowMs: clock.nowMs(), auditId: ids.uuid() };
   }
 
-  #note({ key, conversationId, handoff, before }: Revised, companion: Companion): void {
-    const { live, announcements, measurements } = this.#services;
-    live.noteChanged({ accountId: companion.accountId, companionId: companion.id, conversationId, key });
-    if (handoff?.untilMs != null) this.onDeadline(handoff.untilMs);
+  #note(
+    { key, conversationId, handoff, before }: Revised,
+    { accountId }: Companion,
+    wrote: "visitor" | "person" | null,
+  ): void {
+    const { live, announcements, mail, measurements } = this.#services;
+    live.noteChanged({ accountId, conversationId, key, wrote });
+    const { untilMs = null, noticeAtMs = null, answerMailAtMs = null } = handoff ?? {};
+    for (const atMs of mail.isOn ? [untilMs, noticeAtMs, answerMailAtMs] : [untilMs]) {
+      if (atMs !== null) this.onDeadline(atMs);
+    }
     if (handoff?.state !== "person" || before?.state === "person") return;
     if (before?.state === "waiting" && before.sinceMs !== null && handoff.sinceMs !== null) {
       measurements.handoffWaitSeconds.observe(Math.max(0, handoff.sinceMs - before.sinceMs) / 1000);

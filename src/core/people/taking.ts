@@ -10,6 +10,7 @@ import {
   idleUntil,
   leaveFields,
   lineOf,
+  noNotice,
   releasedEvent,
   toEventPerson,
 } from "./change.ts";
@@ -80,7 +81,7 @@ function hand(on: DecidedOn, by: Deciding, { person, isPresent }: Take): Handoff
   return {
     fields: {
       ...leaveFields(on, "person", by),
-      ...{ reason: "taken", person, reserved: null, untilMs, wasPresent: isPresent },
+      ...{ reason: "taken", person, reserved: null, untilMs, wasPresent: isPresent, ...noNotice },
     },
     events: [lineOf(by, "taken")],
     audit: auditOf(by, "take", before === null ? {} : { fromId: before.id }),
@@ -176,5 +177,5 @@ function closing(on: DecidedOn, by: Deciding, change: HandoffChange): HandoffCha
 function updatedEvent({ handoff, ...on }: DecidedOn, by: Deciding, fields: Fields) {
   const { status, assigneeId, tags } = { status: null, assigneeId: null, tags: [], ...handoff, ...fields };
   const data = { status: status ?? null, assignee: assigneeId ?? null, tags: [...(tags ?? [])] };
-  return eventOf({ handoff, ...on }, by, "conversation.updated", data);
+  return eventOf(on, by, "conversation.updated", data);
 }

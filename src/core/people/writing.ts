@@ -2,9 +2,9 @@
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import { type Message, textParts, uncounted } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { isOutside, maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
+import { answerMailAfterMs, isOutside, maxDayMessages, type Person, stateConflict } from "../../domain/handoff.ts";
 import { secondsToMidnight, toUtcDay } from "../../lib/clock.ts";
-import { type Deciding, eventOf, idleUntil, toEventPerson } from "./change.ts";
+import { type Deciding, eventOf, idleUntil, noNotice, noticeFields, toEventPerson } from "./change.ts";
 
 export interface Written {
   /** Of the message that is made of it. */
@@ -40,7 +40,10 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
     fields: {
       ...{ day, dayMessages: dayMessages + 1, status: "open", isResolved: null },
       owedSinceMs: handoff.owedSinceMs ?? by.nowMs,
-      ...(handoff.state === "person" && { untilMs: idleUntil(by) }),
+      ...(handoff.state === "person" && {
+        untilMs: idleUntil(by),
+        ...(handoff.noticeAtMs === null && noticeFields(on, by)),
+      }),
       ...(sent.isPlain && { plainSeq: newestSeq + 1 }),
     },
     message: {
@@ -60,7 +63,11 @@ export function decideSay(on: DecidedOn, by: Deciding, said: Written & { person:
   const isTheirs = handoff?.state === "person";
   const data = { message_id: said.clientId, reply_id: said.id, person: toEventPerson(said.person) };
   return {
-    fields: { status: "answered", owedSinceMs: null, ...(isTheirs && { untilMs: idleUntil(by) }) },
+    fields: {
+      ...{ status: "answered", owedSinceMs: null, ...noNotice },
+      ...(isTheirs && { untilMs: idleUntil(by) }),
+      ...(handoff?.hasContact && { answerMailAtMs: handoff.answerMailAtMs ?? by.nowMs + answerMailAfterMs }),
+    },
     message: {
       ...{ message: toMessage(said, "assistant", by.nowMs), author: said.person },
       ...{ clientId: said.clientId, sealedVisitor: null },

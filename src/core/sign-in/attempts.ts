@@ -19,10 +19,10 @@ const longestDelayMs = 4000;
 const maxWaiting = 4;
 const maxAccounts = 50_000;
 
-/** Wrong codes by strangers on one account without a penalty: whoever sends a code knows the password. */
+/** Wrong codes by strangers on one account without a penalty: the sender of a code knows the password. */
 const freeCodes = 10;
 
-/** What passes in real time, whatever the clock says. */
+/** What passes in real time, regardless of the clock. */
 export interface SignInPace {
   /** Between two attempts on one account by anyone. */
   shortestGapMs: number;

@@ -134,11 +134,13 @@ class ToolReply implements ReplySource {
 
   /** What is known of the call's reply, with what comes of it now. False if there is to be no more of it. */
   async #begin(keeper: CallKeeper, decision: NonNullable<TurnStart["decision"]>, signal: StopSignal): Promise<boolean> {
-    const { call, calls } = await keeper.decide(decision);
+    const { call, calls, isSent } = await keeper.decide(decision);
     this.#runner.hasCalled = true;
-    const result = decision.isApproved
-      ? await this.#send(call, signal)
-      : "The visitor does not want this call. Nothing was called.";
+    const result = isSent
+      ? "This call was sent before, and is not sent again: what came of it is not known."
+      : decision.isApproved
+        ? await this.#send(call, signal)
+        : "The visitor does not want this call. Nothing was called.";
     if (result === null) return false;
     const answered = calls.map(({ id, tool: name, arguments: given, result: known }, index) => ({
       ...{ id: makeCallId(index), name, arguments: given },

@@ -53,6 +53,10 @@ export class KeptCalls implements CallKeeper {
     this.hasAny = true;
     const { call } = decision;
     const { replyId } = call.reply;
-    return { call, calls: (await store.toolCalls.listOfReplies([replyId])).get(replyId) ?? [call] };
+    return {
+      call,
+      isSent: decision.outcome === "running",
+      calls: (await store.toolCalls.listOfReplies([replyId])).get(replyId) ?? [call],
+    };
   }
 }

@@ -172,6 +172,8 @@ export interface CallKeeper {
 
 export interface DecidedCall {
   readonly call: ToolCall;
+  /** Whether it was approved before: an earlier reply to that was never stored. */
+  readonly isSent: boolean;
   /** All of the reply that asked for it, in order. */
   readonly calls: readonly ToolCall[];
 }

@@ -9,7 +9,7 @@ const longestSeconds = 86_400;
 
 /** A token whose form is right; nothing of it is proven yet. */
 export interface ReadToken {
-  /** What the token says; the key's own algorithm decides. */
+  /** As the token claims; the key's own algorithm decides. */
   readonly algorithm: string;
   /** Null if the token names none. */
   readonly keyId: string | null;
@@ -63,7 +63,7 @@ function encode(bytes: Uint8Array): string {
 }
 
 /**
- * What a token says of its visitor; null if it is not for this companion and this moment, or breaks a bound. Whole
+ * What a token claims of its visitor; null if it is not for this companion and this moment, or breaks a bound. Whole
  * seconds, as other readers of tokens count.
  */
 export function readClaims(payload: JsonObject, companionId: string, nowSeconds: number): VisitorClaims | null {

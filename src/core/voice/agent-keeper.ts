@@ -20,7 +20,7 @@ export interface AgentKeeper {
    * agent.
    */
   agentFor(companion: Companion, signal: AbortSignal, lostAgentId?: string): Promise<string>;
-  /** Waits for work in progress: an agent that is created but not stored would belong to nobody. */
+  /** Waits for work in progress: an agent that is created but not stored would be an orphan. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-/** The rules for a companion's voice fields, whichever provider is configured. */
+/** The rules for a companion's voice fields, for every provider. */
 import type { VoiceStore } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";
 
 /**
  * Throws `invalid_request` if a companion of this account may not have these fields, given as they will be after the
- * write: both at once, or an agent that the account may not use. `currentAgentId`, which the companion already has, is
+ * write: both together, or an agent that the account may not use. `currentAgentId`, which the companion already has, is
  * always allowed.
  */
 export async function checkVoiceFields(

@@ -1,4 +1,4 @@
-/** An authority that is asked by ACME (RFC 8555), which looks at each name over plain HTTP (http-01). */
+/** An authority that speaks ACME (RFC 8555) and checks each name over plain HTTP (http-01). */
 import type { Authorization, Client, Order } from "acme-client";
 import {
   type Authority,
@@ -17,7 +17,7 @@ import {
 } from "./calls.ts";
 import { toCheckFailure } from "./problems.ts";
 
-/** Several networks look at each name; the known authorities take seconds. */
+/** Several networks check each name; the known authorities take seconds. */
 const orderMs = 5 * 60_000;
 const firstLookMs = 50;
 const longestPauseMs = 3_000;
@@ -81,7 +81,7 @@ async function fulfil(directory: string, order: CertificateOrder, line: Line) {
   return { cert: await client.getCertificate(issued), key: key.toString() };
 }
 
-/** The library's own repeat for minutes whatever fails, know no signal, and keep of a refusal nothing but its text. */
+/** The library's own calls retry any failure for minutes, know no signal, and keep of a refusal nothing but its text. */
 function takeOverRequests(client: Client, line: Line, directory: string): void {
   const isEncrypted = directory.startsWith("https://");
   const { http } = client as unknown as { http: { request: unknown } };
@@ -96,7 +96,7 @@ function takeOverRequests(client: Client, line: Line, directory: string): void {
 }
 
 /**
- * Not the library's own way, which changes an account that exists each time: authorities refuse that where no address is
+ * Not the library's own call, which changes an account that exists each time: authorities refuse that where no address is
  * given, since nothing would change.
  */
 async function openAccount(client: Client, email: string | null): Promise<void> {
@@ -157,7 +157,7 @@ async function poll<Item>(
 }
 
 /**
- * When the authority would have a certificate replaced (RFC 9773): before it revokes many, it says so there. Null
+ * When the authority would have a certificate replaced (RFC 9773): before it revokes many, it publishes that there. Null
  * where the authority has no such information.
  */
 async function findRenewalWindow(directory: string, cert: string, line: Line): Promise<RenewalWindow | null> {

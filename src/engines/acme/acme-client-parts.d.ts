@@ -1,4 +1,4 @@
-/** The parts of acme-client that are imported by themselves: its types are of the whole. */
+/** The parts of acme-client that are imported separately: its types cover the whole. */
 declare module "acme-client/src/client.js" {
   export { Client as default } from "acme-client";
 }

@@ -44,7 +44,7 @@ export async function callAuthority(url: string, call: AuthorityCall, line: Line
   throw toFailure(answer);
 }
 
-/** Resolves with whatever is answered. */
+/** Resolves with any response. */
 export async function askAuthority(url: string, call: AuthorityCall, line: Line): Promise<AuthorityResponse> {
   const deadline = startDeadline(line.signal, requestMs, () => away("it did not answer in time"));
   try {
@@ -114,7 +114,7 @@ const needed = ["newNonce", "newAccount", "newOrder"];
 
 /**
  * The directory of an authority (RFC 8555, section 7.1.1): the one address that an operator types. Rejects with the
- * kind `directory` for whatever answers there and is none: asking again would not help.
+ * kind `directory` for any other answer there: a retry would not help.
  */
 export async function readDirectory(url: string, line: Line): Promise<AuthorityResponse> {
   const answer = await askAuthority(url, { method: "get" }, line);

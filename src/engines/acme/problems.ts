@@ -30,12 +30,12 @@ interface Answer {
   readonly data: unknown;
 }
 
-/** Of a response that says no. */
+/** Of a response that refuses. */
 export function toFailure({ status, headers, data }: Answer): AuthorityFailure {
   const problem = readProblem(data);
   const kind = problem.kind ?? kindOfStatus(status);
   const detail = problem.detail ?? `it answered with status ${status}`;
-  // Of the account, and not of a name, since no name was looked at yet.
+  // Of the account, and not of a name, since no name was checked yet.
   const meant = kind === "unauthorized" ? "account" : kind;
   return new AuthorityFailure({
     kind: meant,
@@ -64,7 +64,7 @@ interface Problem {
 function readProblem(data: unknown): Problem {
   if (!isRecord(data)) return { kind: null, detail: null, domain: null };
   const [first] = Array.isArray(data["subproblems"]) ? data["subproblems"] : [];
-  // The first name's says more than "some names were refused".
+  // The first name's explains more than "some names were refused".
   if (isRecord(first) && typeof first["type"] === "string") return readProblem({ ...first, subproblems: [] });
   const { type, detail, identifier } = data;
   const domain = isRecord(identifier) ? identifier["value"] : null;

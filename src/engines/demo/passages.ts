@@ -24,7 +24,7 @@ export function findQuotation(messages: readonly HistoryMessage[], message: stri
   for (const { n, text } of messages.flatMap((one) => listPassages(textOf(one)))) {
     let heading = "";
     for (const paragraph of text.split(/\n\s*\n/)) {
-      // A heading answers nothing, but says what the paragraphs below it are about.
+      // A heading answers nothing, but names the subject of the paragraphs below it.
       if (/^#{1,6} .*$/.test(paragraph.trim())) {
         heading = paragraph;
         continue;
@@ -65,7 +65,7 @@ function toPlainText(paragraph: string): string {
     .trim();
 }
 
-/** Words that say something: shorter ones are nearly all articles and pronouns. */
+/** Words with a meaning of their own: shorter ones are nearly all articles and pronouns. */
 export function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu));
 }

@@ -86,7 +86,7 @@ function parseEvent(pieces: readonly Uint8Array[]): CallEvent {
   throw new AppError("invalid_request", "The body is not a JSON object.");
 }
 
-/** Null for turns in which nobody spoke, such as tool calls. */
+/** Null for turns in which no one spoke, such as tool calls. */
 function readTurn(value: unknown, startSeconds: unknown): SpokenMessage | null {
   const turn = (typeof value === "object" && value !== null ? value : {}) as CallTurn;
   if (turn.role !== "user" && turn.role !== "agent") return null;

@@ -32,7 +32,7 @@ export class Endpoint {
   readonly #onListChanged: () => void;
   #lastId = 0;
 
-  /** `onListChanged`: the server says so, in passing. */
+  /** `onListChanged`: the server reports it along with a response. */
   constructor(outgoing: OutgoingHttp, server: Pick<ToolServer, "url" | "headers">, onListChanged: () => void) {
     this.#outgoing = outgoing;
     this.#server = server;
@@ -69,7 +69,7 @@ export class Endpoint {
     return response.status;
   }
 
-  /** Ends the server's session, if there is one and the server cares. Nobody waits for it. */
+  /** Ends the server's session, if there is one and the server cares. No one waits for it. */
   endSession(protocol: Protocol): void {
     if (protocol.kind !== "session" || protocol.sessionId === null) return;
     this.#open("DELETE", undefined, {}, protocol, AbortSignal.timeout(asideMs)).then(
@@ -146,7 +146,7 @@ export class Endpoint {
         if (reply !== null) return reply;
         if (!isJsonObject(message)) continue;
         if (message["method"] === "notifications/tools/list_changed") this.#onListChanged();
-        // In the stateless protocol a server must not ask like this, and there is no way to answer.
+        // In the stateless protocol a server must not send requests, and they cannot be answered.
         const answer = protocol?.kind === "session" && answers < maxAnswers ? writeAnswer(message) : null;
         if (answer === null || protocol === null) continue;
         answers++;

@@ -1,4 +1,4 @@
-/** MCP over HTTP as a client: 2026-07-28 without sessions, and 2025-11-25 with them, for whichever a server speaks. */
+/** MCP over HTTP as a client: 2026-07-28 without sessions, and 2025-11-25 with them, depending on the server. */
 import type { McpTools, ToolServer } from "../../contracts/tool-servers.ts";
 import { McpServer, type ServerOptions } from "./server.ts";
 

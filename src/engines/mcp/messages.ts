@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { buildInfo } from "../../lib/build-info.ts";
 
-/** Each request says all of itself. */
+/** Each request is self-contained. */
 export const statelessVersion = "2026-07-28";
 
 /**
@@ -121,12 +121,12 @@ export function isUntaken(reply: Refused, protocol: Protocol): boolean {
   return !reply.isOfRequest || reply.code === headerMismatch || reply.code === unsupportedVersion;
 }
 
-/** Statuses that say nothing of the protocol: access, too many requests, redirects, defects. */
+/** Statuses that are no sign of the protocol version: access, too many requests, redirects, defects. */
 export function isTrouble(status: number): boolean {
   return [401, 403, 407, 408, 429].includes(status) || (status >= 300 && status < 400) || status >= 500;
 }
 
-/** More than any message has; what is deeper would be too much for whoever walks through it. */
+/** More than any message has; what is deeper would be too much for code that walks through it. */
 const maxDepth = 100;
 
 /** Undefined for what is no JSON, or too deep. */

@@ -52,7 +52,7 @@ export function writeParamHeaders(schema: JsonObject, args: JsonObject): Record<
   return headers;
 }
 
-/** As it is, or in Base64 where it could end the line, lose a space at its ends, or be taken for Base64. */
+/** As it is, or in Base64 where it could end the line, lose a space at its ends, or pass for Base64. */
 export function encodeHeaderValue(value: string): string {
   const isPlain = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;

@@ -5,7 +5,7 @@ import { maxResultBytes } from "../../domain/tool.ts";
 import { failures } from "./failures.ts";
 import type { Failure } from "./messages.ts";
 
-/** Of what a tool says of its own failure. */
+/** Of a tool's report of its own failure. */
 const maxSentenceBytes = 2048;
 const cutMark = "\n[The rest of the result is left out.]";
 

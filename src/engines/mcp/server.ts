@@ -13,7 +13,7 @@ import { writeParamHeaders } from "./param-headers.ts";
 import { readCallResult, toFailed } from "./results.ts";
 import { readToolList, schemaOf } from "./tool-list.ts";
 
-/** How long a server is taken to speak the protocol that it spoke; its session lasts as long. */
+/** How long a server is assumed to speak the protocol that it spoke; its session lasts as long. */
 const protocolMs = 60 * 60_000;
 /** Of what several wait for, each as long as it has. */
 const sharedMs = toolTimeoutMs.most;
@@ -80,12 +80,12 @@ export class McpServer {
       signal,
       this.#within(timeoutMs, wait, () => failLate(timeoutMs, true)),
     );
-    // Whoever comes next does not wait as well; the request goes on, and may still bring a list.
+    // The next caller does not wait as well; the request goes on, and may still bring a list.
     return "outcome" in listing ? listing : this.#standIn(listing.failure);
   }
 
   /**
-   * The signal ends the wait, and whatever comes before the call is sent. What was sent has its whole time: in the
+   * The signal ends the wait, and everything before the call is sent. What was sent has its whole time: in the
    * stateless protocol, to close its connection would be to cancel it.
    */
   async call(call: Call, timeoutMs: number, signal: AbortSignal): Promise<CallAnswer> {

@@ -14,7 +14,7 @@ const maxPages = 32;
 const maxListBytes = 1024 * 1024;
 const maxCursorUnits = 4096;
 const maxDescriptionUnits = 4096;
-/** Where the server does not say how long its list holds, and at most. */
+/** Where the server does not declare how long its list is valid, and at most. */
 const usualFreshMs = 5 * 60_000;
 const maxFreshMs = 60 * 60_000;
 /** The standard's, for names; what is longer or has other characters is known to break clients. */

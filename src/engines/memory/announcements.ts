@@ -1,4 +1,4 @@
-/** Announcements of a single process, which has nobody to tell. */
+/** Announcements of a single process, which has no one to notify. */
 import type { Announcements } from "../../contracts/announcements.ts";
 
 export function createMemoryAnnouncements(): Announcements {

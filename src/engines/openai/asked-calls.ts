@@ -2,12 +2,12 @@
 import { isJsonObject } from "../../domain/json.ts";
 import type { AskedCall } from "../../domain/tool.ts";
 
-/** A model that goes beyond these goes on without end; what it asks for is worth nothing, and the reply fails. */
+/** A model that goes beyond these goes on without end; its calls are useless, and the reply fails. */
 const maxCalls = 32;
 /** Of one call, with its name and id, which some gateways put signatures into. */
 const maxCallBytes = 64 * 1024;
 
-/** `bytes`: of the longest. */
+/** `bytes`: the size of the largest. */
 export function findExcess(count: number, bytes: number): string | null {
   if (count > maxCalls) return "the model asks for too many calls";
   return bytes > maxCallBytes ? "the model asks for a call that is too long" : null;

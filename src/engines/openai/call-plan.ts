@@ -59,10 +59,10 @@ export function planCall(
   const takesNone = set === undefined && !facts.refused.has("effort") && facts.efforts?.includes("none") !== false;
   const takesTools = !facts.refused.has("tools") && (facts.toolEffort === null || takesNone);
   const tools = takesTools ? (request.tools ?? none) : none;
-  // What the model itself has listed is as good as taken.
+  // What the model itself has listed is sure to be accepted.
   const isSent = suited !== null && (facts.efforts?.includes(suited) === true || sends("effort", suited));
   const effort = tools.length > 0 && facts.toolEffort !== null ? facts.toolEffort : isSent ? suited : null;
-  // A model that is not told how long to think decides for itself.
+  // A model without a thinking budget decides for itself.
   const mayReason = suited !== null && effort !== "none";
   const getsRoom = facts.takesRoom && (needsRoom || mayReason || known.hasReasonedWith(effort));
 

@@ -1,4 +1,4 @@
-/** What goes back to a provider with the results of its calls: in memory only, and to nobody else. */
+/** What goes back to a provider with the results of its calls: in memory only, and to no one else. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { ToolRound } from "../../domain/tool.ts";
 import type { Answerer } from "../../domain/usage.ts";

@@ -1,4 +1,4 @@
-/** Reads the calls in the deltas of a chat, whichever way its vendor cuts, numbers and names them. */
+/** Reads the calls in the deltas of a chat, however its vendor cuts, numbers and names them. */
 import type { JsonObject } from "../../domain/json.ts";
 import { AskedCalls, isWhole, type OpenCall } from "./asked-calls.ts";
 import type { AskedAnswer, AskedReader } from "./wire.ts";
@@ -46,7 +46,7 @@ export class ChatCalls implements AskedReader {
     if (typeof reasoning === "string" && this.#keeps(reasoning.length)) this.#reasoningContent += reasoning;
     for (const detail of listFields(details)) this.#addDetail(detail);
     const called = listFields(parts);
-    // What OpenAI had before there were several at once, and some servers still have, a few of them both.
+    // What OpenAI had before there were parallel calls, and some servers still have, a few of them both.
     if (called.length === 0 && isFields(older)) called.push({ index: "function_call", function: older });
     for (const part of called) this.#addPart(part);
   }

@@ -1,4 +1,4 @@
-/** Interprets one object of a chat-completions stream, whichever vendor wrote it. */
+/** Interprets one object of a chat-completions stream, from any vendor. */
 import type { CountedTokens } from "../../domain/usage.ts";
 import { ChatCalls } from "./chat-calls.ts";
 import type { EventReader, EventReading } from "./wire.ts";

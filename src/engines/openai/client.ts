@@ -37,7 +37,7 @@ export async function buildRequestHead({ apiKey, baseUrl, path, headers }: OpenA
     // The package derives its name from a class, which has a different name in the compiled program.
     defaultHeaders: { "User-Agent": "companiond", ...headers, ...(apiKey === null ? { Authorization: null } : {}) },
     baseURL: baseUrl,
-    // Otherwise read from the environment, which only one place may do.
+    // Otherwise read from the environment, which only `config` may do.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -51,12 +51,12 @@ export async function buildRequestHead({ apiKey, baseUrl, path, headers }: OpenA
 /** An error response, in the provider's own words. */
 export function readRefusal({ status, headers }: ResponseHead, text: string): ProviderFailure {
   const parsed = parseObject(text);
-  // Some, such as Mistral and whatever is built on FastAPI, have another form: then all of it says what is wrong.
+  // Some, such as Mistral and servers built on FastAPI, have another form: then the whole body is the message.
   const body = parsed !== undefined && "error" in parsed ? parsed : undefined;
   // A redirect is an error too: the key must not go to an address that the operator did not configure.
   const { message, error } = APIError.generate(status, body, body === undefined ? text : undefined, new Headers());
   const { param, code, innererror } = asFields(error);
-  // Azure says the same in several versions of its API.
+  // Azure sends the same in several versions of its API.
   const codes = [code, asFields(innererror).code];
   const isFiltered = status === 400 && codes.some((one) => one === "content_filter" || one === violation);
   return new ProviderFailure(`the provider answered ${message}`, {

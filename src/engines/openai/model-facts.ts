@@ -6,7 +6,7 @@ import type { CallPlan, Wire } from "./wire.ts";
 export const optionals = ["temperature", "effort", "stop", "stream_options", "store", "include", "tools"] as const;
 export type Optional = (typeof optionals)[number];
 
-/** What one refusal says; more than one thing may be named at once. */
+/** What one refusal shows; it may name more than one thing. */
 export interface Lesson {
   /** The model is served by this one alone. */
   readonly wire?: Wire["name"];

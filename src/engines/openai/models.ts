@@ -1,4 +1,4 @@
-/** Asks a provider for its list of models, and reads when each is shut down: OpenAI tells it since 2026, others may. */
+/** Asks a provider for its models, and when each is shut down: OpenAI has published that since 2026, others may. */
 import { isJsonObject } from "../../domain/json.ts";
 import type { ShutdownDates } from "../../domain/model-dates.ts";
 import { openAiUrl } from "./address.ts";
@@ -14,7 +14,7 @@ export interface ListedProvider {
 /** OpenRouter's list has 1.5 MB. */
 const maxBytes = 8 * 1024 * 1024;
 
-/** Null where the provider gives no such list, whatever the reason; rejects with the signal's reason alone. */
+/** Null where the provider gives no such list, for any reason; rejects with the signal's reason alone. */
 export async function listShutdownDates(
   { apiKey, baseUrl, headers }: ListedProvider,
   signal: AbortSignal,

@@ -134,7 +134,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const clean = (text: string) => removePrivateWords(text, secrets, request);
     const calls = findCalls(request);
     let retries = 0;
-    /** Of the call before, and what is charged for it as long as the gate has not been told. */
+    /** Of the call before, and what is charged for it as long as it has not been reported to the gate. */
     let failure: ProviderFailure | null = null;
     let { maxOutputTokens: sentOutputTokens } = request;
     try {
@@ -163,7 +163,7 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         } catch (error) {
           calls.noteEnd(call, stream);
           failure = toProviderFailure(error, clean);
-          // Whoever has left, or waited too long, does not know what the provider goes on with.
+          // A caller that has left, or waited too long, does not know what the provider goes on with.
           if (body !== null || watch.isOver || (error instanceof ConnectionError && error.wasOpen)) {
             const { usage, reasoningBytes } = stream;
             const callBytes = stream.reader.asked?.bytes ?? 0;

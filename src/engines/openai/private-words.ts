@@ -20,8 +20,8 @@ export function listSecrets(apiKey: string | null, headers: Readonly<Record<stri
 }
 
 /**
- * Validators often repeat their input, as it is or as JSON. Names of tools are nobody's secret: one that is called
- * `temperature` must not hide what is said of the parameter.
+ * Validators often repeat their input, as it is or as JSON. Names of tools are no secret: one that is called
+ * `temperature` must not hide the message about the parameter.
  */
 export function removePrivateWords(text: string, secrets: RequestSecrets, request: ReplyRequest): string {
   const named = [...(request.tools ?? []), ...(request.rounds ?? []).flatMap(({ calls }) => calls)];

@@ -19,7 +19,7 @@ export interface RefusedCall {
 /** What a model's template refuses is an error of the server's own to some. */
 const teaching: ReadonlySet<number | null> = new Set([400, 404, 422, 500]);
 
-/** As providers name them: in `param`, and in sentences. Words that people use are taken for names in quotation marks only. */
+/** As providers name them: in `param`, and in sentences. Words that people use count as names in quotation marks only. */
 const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   temperature: { param: /^temperature$/, words: /\btemperature\b/gi },
   effort: { param: /^reasoning(_effort|\.effort)?$/, words: /\breasoning[_.]effort\b|['"`]reasoning['"`]/gi },
@@ -34,7 +34,7 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   },
 };
 const anyEffort = /\breasoning[_. ]effort\b/gi;
-/** Of tools in general; the schema or the name of one tool says nothing of the others. */
+/** Of tools in general; the schema or the name of one tool is no sign for the others. */
 const aboutSupport =
   /support|enable|require|available|unknown|unrecognized|unexpected|not (permitted|allowed|implemented)|forbidden/i;
 const aboutOneTool = /\bschema\b|\binvalid (function|tool|type|value)|\bnot found\b/i;
@@ -45,7 +45,7 @@ const unknownMember =
   /unsupported|not supported|unknown|unrecognized|unexpected|extra.?(inputs|forbidden)|not permitted/i;
 const refusedRole =
   /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|not? support\W+(the )?'?(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
-/** The parameter is known, and its value too far: others may be taken. */
+/** The parameter is known, and its value out of range: others may be accepted. */
 const outOfRange = /\b(above|below|maximum|minimum|between|range|less than|greater than|at most|at least)\b|<=|≤/i;
 const anyBound = /^max_(completion_|output_)?tokens$/;
 const boundOrContext = /\bmax_(completion_|output_)?tokens\b|\bcontext (length|window)\b/gi;
@@ -98,7 +98,7 @@ function readToolEffort(
   return isAboutEffort && isNamed(/\btools?\b/gi) ? { toolEffort: "none" } : null;
 }
 
-/** The reply goes on without tools, whatever else the model knows of them; kept only where it takes none at all. */
+/** The reply goes on without tools, even if the model knows something of them; kept only where it takes none at all. */
 function readToolRefusal(
   failure: ProviderFailure,
   { plan, hasTakenTools }: RefusedCall,
@@ -142,7 +142,7 @@ function isSent(optional: Optional, plan: CallPlan): boolean {
   }
 }
 
-/** Who names a member in `param` blames that one, whatever else the message says. */
+/** A provider that names a member in `param` blames that one, no matter what else the message mentions. */
 function isBlamed(optional: Optional, param: string | null, isNamed: (words: RegExp) => boolean): boolean {
   const { param: ofParam, words } = namesOf[optional];
   return param === null ? isNamed(words) : ofParam.test(param);

@@ -23,7 +23,7 @@ export interface RelayedCall {
 const drainMs = 1_000;
 
 /**
- * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
+ * Resolves when the reply has ended, or was ended by the watch, which closes the connection immediately. Rejects with a
  * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
 export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
@@ -37,7 +37,7 @@ export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch
   });
 }
 
-/** A class rather than closures: there are thousands at once, for minutes, and methods take no memory per instance. */
+/** A class, not closures: thousands live at the same time, for minutes, and methods take no memory per instance. */
 class Relay implements BodyReader {
   readonly #call: RelayedCall;
   readonly #body: HttpBody;
@@ -179,7 +179,7 @@ class Relay implements BodyReader {
     const isDone = finishReason === null || done.test(finishReason);
     const { calls, carry } = reader.asked.finish(!isDone || isStopped);
     if (calls.length === 0) return false;
-    // Some say `stop`, and the Responses API that it is completed.
+    // Some send `stop`, and the Responses API sends `completed`.
     if (isDone) outcome.finishReason = "tool_calls";
     outcome.calls = calls;
     outcome.carry = carry;
@@ -198,7 +198,7 @@ function describeEnd(stream: ReplyStream, { hasStops }: RelayedCall): ProviderFa
   const { finishReason, hasDoneMark, usage, reasoningBytes } = stream;
   const reason = finishReason ?? (hasDoneMark ? "stop" : "");
   const kind = outOfRoom.test(reason) ? "no_room" : filtered.test(reason) ? "filtered" : "empty";
-  // A model that has worked, and then said that it is done, has done as it was told.
+  // A model that has worked, and then reported completion, has done as it was asked.
   const hasWorked = reasoningBytes > 0 || (usage?.outputTokens ?? 0) > 0;
   const isByRequest = kind !== "empty" || (done.test(reason) && (hasWorked || (hasStops && finishReason !== null)));
   const message =

@@ -1,6 +1,6 @@
 /**
- * Parses a stream of events from the provider's bytes, wherever they are split; no I/O, nothing asynchronous. What an
- * event says is its wire's matter.
+ * Parses a stream of events from the provider's bytes, wherever they are split; no I/O, nothing asynchronous. How an
+ * event is interpreted is up to its wire.
  *
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only visible text needs decoding.
  */
@@ -11,7 +11,7 @@ import { streamLimits } from "./stream-limits.ts";
 import type { EventReader } from "./wire.ts";
 
 export class ReplyStream {
-  /** Whatever follows is ignored: there was an end mark, a stop text, a failure, or the end of the body. */
+  /** Everything after it is ignored: there was an end mark, a stop text, a failure, or the end of the body. */
   isDone = false;
   hasDoneMark = false;
   finishReason: string | null = null;
@@ -30,7 +30,7 @@ export class ReplyStream {
   /** The line that the last read cut off; or the whole document so far. */
   #pending = "";
   #eventName = "";
-  /** The data lines of an event whose first line is not JSON by itself: parsed once, at its end. */
+  /** The data lines of an event whose first line is not JSON on its own: parsed once, at its end. */
   #eventLines: string[] = [];
   #eventBytes = 0;
   /** The rest of the line at hand is dropped. */
@@ -154,7 +154,7 @@ export class ReplyStream {
 
   #readLine(line: string, deltas: string[]): void {
     if (line.startsWith("event:")) this.#eventName = line.slice(6).trim();
-    // Comments, ids, retry times and unknown fields say nothing about the reply.
+    // Comments, ids, retry times and unknown fields carry nothing of the reply.
     if (!line.startsWith("data:")) return;
     if (line.length > this.#limits.longLineBytes && this.#skips(line)) return;
     const dataStart = line.charCodeAt(5) === 32 ? 6 : 5;
@@ -169,7 +169,7 @@ export class ReplyStream {
     }
     const isFirst = this.#eventLines.length === 0;
     if (isFirst && data.trim() === "") return;
-    // If a first line is not JSON by itself, the whole event is parsed at its end, and only there.
+    // If a first line is not JSON on its own, the whole event is parsed at its end, and only there.
     const value = isFirst ? parseJson(data) : undefined;
     if (value === undefined) this.#addEventLine(data);
     else this.#takeChunk(value, deltas);

@@ -1,5 +1,5 @@
 /**
- * What a reply shows of the texts that its events bring: well-formed Unicode without NUL, and nothing that nobody is to
+ * What a reply shows of the texts that its events bring: well-formed Unicode without NUL, and nothing that no one is to
  * read, which are thoughts that open the reply, and all that follows a stop text.
  */
 

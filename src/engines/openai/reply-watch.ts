@@ -98,7 +98,7 @@ export class ReplyWatch {
     });
   }
 
-  /** The reply has ended by itself. */
+  /** The reply has ended normally. */
   stop(): void {
     this.#disarm();
     this.#visitor.removeEventListener("abort", this);

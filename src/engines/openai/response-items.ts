@@ -1,5 +1,5 @@
 /**
- * Keeps what a model puts out over the Responses API: its calls, and every item as it came, since the provider wants them
+ * Keeps the output of a model over the Responses API: its calls, and every item as it came, since the provider wants them
  * back with the results, thoughts (encrypted) and calls in their order.
  */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -67,7 +67,7 @@ export class ResponseItems implements AskedReader {
     this.#excess ??= findExcess(this.#items.filter(isCall).length, bytes);
   }
 
-  /** The whole output, where it ends: for servers that have told it nowhere else. */
+  /** The whole output, where it ends: for servers that have sent it nowhere else. */
   takeOutput(output: unknown): void {
     if (!Array.isArray(output) || this.#items.some(isCall) || !output.some(isCall)) return;
     this.#items = [];
@@ -89,7 +89,7 @@ export class ResponseItems implements AskedReader {
     return { calls: [...named.values()], carry: named.size === 0 ? null : { items: this.#toCarried(named) } };
   }
 
-  /** Without what the API would not take back: calls that are none, thoughts that nobody can read, or with nothing behind. */
+  /** Without what the API would not accept back: calls that are none, unreadable thoughts, or with nothing behind. */
   #toCarried(named: ReadonlyMap<number | undefined, AskedCall>): JsonObject[] {
     const kept = this.#items.flatMap((item, position): JsonObject[] => {
       const call = named.get(position);

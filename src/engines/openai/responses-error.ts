@@ -36,7 +36,7 @@ export function readUnfinished(status: string, response: Fields): Pick<EventRead
   return { finishReason: isBound ? "length" : reason, error: null };
 }
 
-/** In a flat event the type is that of the event, and tells nothing. */
+/** In a flat event the type is that of the event, and carries no information. */
 function statusOf({ code, type }: Fields, isFlat: boolean): number | null {
   const words = isFlat ? [code] : [code, type];
   const known = readStatus(code) ?? statusOfCode.get(code) ?? (isFlat ? undefined : statusOfCode.get(type));

@@ -1,4 +1,4 @@
-/** Interprets the events of a Responses stream, whichever vendor wrote it. */
+/** Interprets the events of a Responses stream, from any vendor. */
 import type { CountedTokens } from "../../domain/usage.ts";
 import { ResponseItems } from "./response-items.ts";
 import { readResponseError, readUnfinished } from "./responses-error.ts";
@@ -141,7 +141,7 @@ class ResponsesReader implements EventReader {
   }
 }
 
-/** Some call an event `completed` whatever became of the response, and some leave its status as it was before. */
+/** Some call an event `completed` no matter how the response ended, and some leave its status as it was before. */
 function toStatus(event: string, status: unknown): string {
   if (event === "") return typeof status === "string" ? status : "completed";
   return event === "completed" && typeof status === "string" && unfinished.has(status) ? status : event;

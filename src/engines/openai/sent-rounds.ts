@@ -21,7 +21,7 @@ export function toRoundMessages({ text, calls, carry }: SentRound): JsonObject[]
   return [answer, ...calls.map(({ id, result }) => ({ role: "tool", tool_call_id: id, content: result }))];
 }
 
-/** For the Responses API: all that the model put out, as it came, or what is known of it; then the results. */
+/** For the Responses API: the model's whole output, as it came, or what is known of it; then the results. */
 export function toRoundItems({ text, calls, carry }: SentRound): JsonValue[] {
   const said = text === "" ? [] : [{ role: "assistant", content: text }];
   const items = Array.isArray(carry?.items)
@@ -47,7 +47,7 @@ export function tellRound({ text, calls }: SentRound): HistoryMessage[] {
   return [tell("assistant", [text, ...asked]), tell("user", results)];
 }
 
-/** What is no JSON is an error to many servers, and the result says that it was none. */
+/** What is no JSON is an error to many servers, and the result reports that it was none. */
 function toSentArguments(args: string): string {
   return isJsonText(args) ? args : "{}";
 }

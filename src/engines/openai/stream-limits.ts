@@ -1,6 +1,6 @@
 /** How much a provider may send before its stream is considered broken. */
 export const streamLimits = {
-  /** Of one line, or one event of several lines, unless the wire says otherwise. */
+  /** Of one line, or one event of several lines, unless the wire sets another. */
   maxLineBytes: 1024 * 1024,
   /** Longer lines are read only if the wire does not skip them. */
   longLineBytes: 16 * 1024,

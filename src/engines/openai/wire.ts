@@ -48,7 +48,7 @@ export interface CallPlan {
   readonly sendsInclude: boolean;
   /** The turn's earlier rounds; what is carried along is this provider's own, or null. */
   readonly rounds: readonly SentRound[];
-  /** Whether the rounds are told in words, since the model takes no calls. */
+  /** Whether the rounds are sent as text, since the model takes no calls. */
   readonly tellsRounds: boolean;
   /** The operator's, merged over everything but the bound, which it can only lower. */
   readonly extra: JsonObject;
@@ -81,7 +81,7 @@ export interface EventReader {
 export interface AskedReader {
   /** Of names and arguments so far, in UTF-8. */
   readonly bytes: number;
-  /** Why no more of it is taken; null while it is within its bounds. */
+  /** Why no more of it is accepted; null while it is within its bounds. */
   readonly excess: string | null;
   /** At the end. `isCut`: the model was not done, so what is not whole is left out. */
   finish(isCut: boolean): AskedAnswer;
@@ -93,7 +93,7 @@ export interface AskedAnswer {
   readonly carry: JsonObject | null;
 }
 
-/** What one event says; most say one thing only. */
+/** What one event carries; most carry one thing only. */
 export interface EventReading {
   /** What a visitor reads; may be empty. */
   readonly text: string;
@@ -113,6 +113,6 @@ export interface EventError {
   readonly message: string;
   /** The HTTP status that it stands for; null if it is not known. */
   readonly status: number | null;
-  /** Where the status alone does not say. */
+  /** Where the status alone does not decide. */
   readonly kind?: FailureKind;
 }

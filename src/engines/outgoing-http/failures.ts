@@ -1,4 +1,4 @@
-/** What goes wrong with requests, as values: sentences that tell nothing of the network that we are in. */
+/** What goes wrong with requests, as values: sentences that reveal nothing of the network that we are in. */
 import type { OutgoingFailure, OutgoingFailureKind } from "../../contracts/outgoing-http.ts";
 import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { ConnectionError } from "../../lib/http/connection.ts";

@@ -12,7 +12,7 @@ export interface ArrivalMarks extends Arrivals {
   begin(): (snapshot: string) => void;
 }
 
-/** `first`: a snapshot taken when the store was opened. */
+/** `first`: the snapshot from when the store was opened. */
 export function createArrivalMarks(first: string): ArrivalMarks {
   let latest = first;
   let latestNumber = 0;

@@ -18,7 +18,7 @@ const newestFirst = "ORDER BY c.account_id DESC, c.number DESC";
 export const companionListQueries = {
   newest: `SELECT ${companionColumns.select("c")} ${below} ${newestFirst} LIMIT $3`,
   names: `SELECT c.number::float8 AS number ${below} AND position($4 IN c.name_folded) > 0 ${newestFirst} LIMIT $3`,
-  // If the cursor's companion was deleted, the one created just before it takes its place.
+  // If the cursor's companion was deleted, the one created just before it replaces it.
   start: `SELECT a.number::float8 AS "accountNumber",
       (SELECT c.number + CASE WHEN c.id = $2 THEN 0 ELSE 1 END FROM companions c WHERE c.id <= $2 ORDER BY c.id DESC LIMIT 1)::float8
         AS position
@@ -30,7 +30,7 @@ export const companionListQueries = {
   exact: `SELECT c.number::float8 AS number FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
-/** How many companions with the metadata are compared by name at once. */
+/** How many companions with the metadata are compared by name in one query. */
 const namesAtOnce = 4_096;
 
 interface Start {

@@ -22,7 +22,7 @@ export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.
 
 const end = Number.MAX_SAFE_INTEGER;
 
-/** The account's companions after a place, compared and sorted as rows: only one index has them so. */
+/** The account's companions after a position, compared and sorted as rows: only one index has them so. */
 function selectPlaces(keys: readonly Key[], order: ListOrder, updatedAt = "0", condition = ""): string {
   const [after, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
   const columns = ["c.account_id", ...keys.map(([column]) => `c.${column}`)];

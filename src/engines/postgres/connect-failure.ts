@@ -1,5 +1,5 @@
 /**
- * Whether a PostgreSQL server can be reached and hold the store; each refusal is a sentence that says what to do.
+ * Whether a PostgreSQL server can be reached and hold the store; each refusal is a sentence with the remedy.
  */
 
 import { AppError } from "../../domain/errors.ts";
@@ -21,7 +21,7 @@ const states: Readonly<Record<string, string>> = {
   "42501": "does not let this user work in the database. Make the user the owner of the database",
   "53300": "has no connection left: raise max_connections, or use fewer",
   "57P03": "is starting or stopping; try again shortly",
-  // What PgBouncer says of the settings with which we connect, and of statements that were prepared in another session.
+  // How PgBouncer refuses the settings with which we connect, and of statements that were prepared in another session.
   "08P01": pooler,
   "26000": pooler,
   "42P05": pooler,
@@ -45,7 +45,7 @@ export function explainConnectFailure(error: unknown): string {
 export function explainStartFailure(error: unknown): unknown {
   const cause = isPlainlyUnavailable(error) ? error.cause : error;
   const reason = findReason(cause);
-  // The server's own words may tell more, the driver's only repeat the sentence.
+  // The server's own message may add something, the driver's only repeats the sentence.
   const said = sqlState(cause) === "" ? undefined : cause;
   if (reason !== null) return refusal(`${reason}.`, said);
   if (isPlainlyUnavailable(error)) return refusal("does not answer. Check that it runs, and its host and port.", said);
@@ -59,7 +59,7 @@ export function nameServer(url: string): string {
 
 function findReason(error: unknown): string | null {
   const code = codeOf(error);
-  // It refuses by pg_hba.conf, and says of the attempt that it was not encrypted: on managed services that is why.
+  // It refuses by pg_hba.conf, and reports that the attempt was not encrypted: on managed services that is why.
   if (sqlState(error) === "28000" && /no encryption/.test(String(error))) return withoutTls;
   const known = states[sqlState(error)] ?? codes[code];
   if (known !== undefined) return known;
@@ -78,7 +78,7 @@ function findReason(error: unknown): string | null {
 const oldestServer = 150_000;
 
 interface ServerFacts {
-  /** As PostgreSQL tells it: `15.18`. */
+  /** As PostgreSQL reports it: `15.18`. */
   version: string;
   isSupported: boolean;
   encoding: string;

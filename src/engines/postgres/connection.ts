@@ -14,7 +14,7 @@ export interface PostgresOptions {
 export interface ConnectionOptions {
   /** `postgres://…`; its parameters decide about TLS. */
   url: string;
-  /** The most connections that are open at once. */
+  /** The maximum number of open connections. */
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   application?: string;
   /** After this long without a statement the server ends the session. */
   idleSessionMs?: number;
-  /** A connection has ended, whoever ended it. */
+  /** A connection has ended, from either side. */
   onClose?: () => void;
 }
 
@@ -35,7 +35,7 @@ const lockMs = 4_500;
 const connectSeconds = 5;
 /**
  * Plans are made once for each connection, perhaps when the tables were still empty. Planning takes longer than most
- * lookups; and by its own estimates PostgreSQL would plan those of several keys anew each time.
+ * lookups; and by its own estimates PostgreSQL would plan those of several keys again each time.
  */
 const fixedPlans = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 
@@ -53,7 +53,7 @@ export function connect({
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
-    // Whatever the database's default: who waited for a lock must see what was committed meanwhile.
+    // Regardless of the database's default: a transaction that waited for a lock must see what was committed meanwhile.
     default_transaction_isolation: "read committed",
     idle_session_timeout: String(idleSessionMs),
     // Numbers and times come as text: all of their digits.
@@ -69,7 +69,7 @@ export function connect({
   };
   return new SQL({
     url,
-    // Of the URL, whatever PGDATABASE says.
+    // Of the URL, not of PGDATABASE.
     database: decodeURIComponent(new URL(url).pathname.slice(1)),
     max,
     idleTimeout: 0,

@@ -30,7 +30,7 @@ interface Position {
   id: string;
 }
 
-/** Conversations that are read at once, where many may have to be passed over. */
+/** Conversations that are read in one query, where many may have to be passed over. */
 const rowsPerSlice = 200;
 /** After reading so much text, a search returns what it has found, with a cursor to continue. */
 const textPerSearch = 50_000_000;
@@ -48,7 +48,7 @@ function selectFrom(condition: string, order: ListOrder): string {
     ORDER BY c.created_at ${direction}, c.id ${direction} LIMIT $4`;
 }
 
-// `|| ''` keeps PostgreSQL from an index that serves less. The second condition on the visitor tells it that it can use
+// `|| ''` keeps PostgreSQL from an index that serves less. The second condition on the visitor shows it that it can use
 // the partial one.
 const ofVisitor = "c.account_id = $5 AND c.visitor_id = $6 AND c.visitor_id <> ''";
 const makeQueries = (order: ListOrder) => ({
@@ -142,6 +142,10 @@ export function createConversationLists(engine: PostgresEngine) {
 }
 
 export const conversationWalkQueries = {
+  /** Of figures about conversations, which read all periods. */
+  updated: `SELECT c.updated_period AS period, c.number, c.companion_id AS "companionId", c.created_at AS "createdAt"
+    FROM conversations c WHERE c.account_id = $1 AND (c.updated_period, c.number) > ($2::float8::bigint, $3::float8::bigint)
+    ORDER BY c.account_id, c.updated_period, c.number LIMIT $4`,
   nextPeriod: `SELECT c.updated_period::float8 AS period FROM conversations c
     WHERE c.account_id = $1 AND c.updated_period >= $2::float8::bigint ORDER BY c.account_id, c.updated_period LIMIT 1`,
   lastPeriod: `SELECT c.updated_period::float8 AS period FROM conversations c

@@ -100,7 +100,7 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
       });
       if (!isOwn) return false;
       await renewMark();
-      // A removal does not say whose conversation it was, so all of them are finished.
+      // A removal does not record whose conversation it was, so all of them are finished.
       await removals.finishConversations();
       return true;
     },
@@ -130,7 +130,7 @@ async function mergeConversation(
   const anonymousId = visitorId ?? "";
   return await engine.write(async (transaction) => {
     // The order of locks is that of settled turns. Nothing is settled for either visitor, or erased, until this ends:
-    // so nobody makes the visitor's own conversation between the look for it and the change.
+    // so no one creates the visitor's own conversation between the search for it and the change.
     await transaction.run(shareCompanion, [companionId]);
     await lockVisitorsAlone(transaction, companionId, [anonymousId, visitor.id]);
     const own = { companionId, sessionId, visitorId: visitor.id };

@@ -1,4 +1,4 @@
-/** Keeps servers and `companiond copy` apart: each takes its own lock first, and then looks for the other's. */
+/** Keeps servers and `companiond copy` apart: each acquires its own lock first, and then checks for the other's. */
 import { AppError } from "../../domain/errors.ts";
 import type { Queries } from "./queries.ts";
 import { readSchemaState } from "./schema-state.ts";

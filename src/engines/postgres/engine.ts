@@ -16,9 +16,9 @@ export interface EngineOptions {
 
 const quickDeadlineMs = 5_000;
 const heavyDeadlineMs = 60_000;
-/** How often a transaction is begun anew. */
+/** How often a transaction is restarted. */
 const mostTries = 5;
-/** Where connections cannot be had, the driver itself takes seconds to say so. */
+/** Where connections cannot be had, the driver itself takes seconds to report it. */
 const reconnectMs = 3_000;
 
 export class PostgresEngine {

@@ -13,7 +13,7 @@ export interface ErasedPart {
   companionId: string;
   /** Null for a conversation without a visitor. */
   visitorIds: readonly (string | null)[];
-  /** Null: all that these visitors said. */
+  /** Null: all messages of these visitors. */
   sessionId: string | null;
 }
 
@@ -62,7 +62,7 @@ const selectErasure = `SELECT FROM erasures WHERE (companion_id, visitor_id) IN 
   AND NOT pg_visible_in_snapshot(transaction, $4::text::pg_snapshot) LIMIT 1`;
 
 /**
- * Whether what arrived at that mark has been erased since; true if nobody knows when it arrived. The transaction shares
+ * Whether what arrived at that mark has been erased since; true if its arrival is unknown. The transaction shares
  * the visitor, or has locked it.
  */
 export async function wasErased(
@@ -92,7 +92,7 @@ export function createErasures(engine: PostgresEngine, arrivals: ArrivalMarks): 
 
     async forgetOld() {
       await engine.writeHeavy(async (transaction) => {
-        // One server at a time, so that nobody forgets the row that another one leaves.
+        // One server at a time, so that no server misses the row that another one leaves.
         await transaction.lock("forget erasures");
         await transaction.run(forgetErasures);
         await transaction.run(forgetBatches);

@@ -1,4 +1,4 @@
-/** Stores events for the webhooks that want them, in PostgreSQL, inside the transactions of what they tell of. */
+/** Stores events for the webhooks that want them, in PostgreSQL, inside the transactions of what they report. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
@@ -13,7 +13,7 @@ const tellEvents = "SELECT tell_events($1::text::jsonb) AS stored";
 const selectConversation =
   "SELECT id FROM conversations WHERE companion_id = $1 AND session_id = $2 AND visitor_id = $3";
 
-/** What a turn of a batch tells, after it was settled. */
+/** What a turn of a batch reports, after it was settled. */
 export interface ToldTurn {
   key: ConversationKey;
   events: TurnEvents;

@@ -7,7 +7,7 @@ export function sqlState(error: unknown): string {
   return error.errno;
 }
 
-/** Two transactions were in each other's way: from the start, it works. */
+/** Two transactions were in each other's way: a retry from the start works. */
 export function isCollision(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error));
 }
@@ -60,7 +60,7 @@ export function unavailable(cause?: unknown): AppError {
   return new AppError("unavailable", unavailableSentence, { cause });
 }
 
-/** Whether it says no more than that. */
+/** Whether it carries no more than that. */
 export function isPlainlyUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.message === unavailableSentence;
 }

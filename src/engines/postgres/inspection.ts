@@ -13,7 +13,7 @@ import { findDifferences } from "./schema-objects.ts";
 import { readSchemaState } from "./schema-state.ts";
 
 const limitMs = 5000;
-/** The quickest answer says most about the network, and the least is in between for the clock to drift. */
+/** The quickest answer is the best measure of the network, and the least is in between for the clock to drift. */
 const roundTrips = 5;
 
 /** Rejects with `unavailable` and a sentence without the password, within 5 s if there is no answer. */
@@ -97,7 +97,7 @@ interface Limits {
   byOthers: number;
 }
 
-/** Of the limits of server, role and database, the one with the least room. */
+/** Of the limits of server, role and database, the one with the fewest connections left. */
 const limitsQuery = `
   WITH others AS (
     SELECT datname, usename FROM pg_stat_activity
@@ -126,7 +126,7 @@ async function readLimits(queries: Queries): Promise<Limits> {
 }
 
 async function listInstances(queries: Queries): Promise<LiveInstance[]> {
-  // Where somebody has removed it, that is to be told, not a failure to tell anything.
+  // Where someone has removed it, that is to be reported, rather than a failure of the whole inspection.
   const known = await queries.get<{ isThere: boolean }>(
     `SELECT to_regprocedure('live_instances()') IS NOT NULL AS "isThere"`,
   );

@@ -28,7 +28,7 @@ const partsAtOnce = 4;
 
 const documentColumns = mapColumns(tables.knowledgeDocuments);
 
-/** `LATERAL … OFFSET 0`: a lookup for each, whatever the planner knows or believes about the table. */
+/** `LATERAL … OFFSET 0`: a lookup for each, regardless of the planner's statistics of the table. */
 const partAt = (edition: string, ordinal: string) => `SELECT p.first_ordinal, p.body FROM knowledge_parts p
     WHERE p.edition = ${edition} AND p.first_ordinal <= ${ordinal} ORDER BY p.first_ordinal DESC LIMIT 1`;
 

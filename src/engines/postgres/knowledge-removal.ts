@@ -22,7 +22,7 @@ const partsPerChunk = 40;
 const vectorsPerChunk = 16;
 const piecesPerChunk = 4;
 
-/** By place in the table, and found in the order of an index, so that the plan is the same however many rows there are. */
+/** By position in the table, found in the order of an index, so that the plan is the same for any number of rows. */
 const deleteSome = (table: string, condition: string, limit: number) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit}))`;
 

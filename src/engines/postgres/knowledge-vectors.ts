@@ -11,7 +11,7 @@ const bytesAtOnce = 1024 * 1024;
 const mostBlocks = 1_024;
 
 export const vectorQueries = {
-  // Of a block that is left out, only the length is read. The first always fits. No block says where it ends.
+  // Of a block that is left out, only the length is read. The first always fits. No block records where it ends.
   read: `SELECT "firstOrdinal", vectors FROM (
       SELECT v.first_ordinal AS "firstOrdinal", v.vectors,
         sum(octet_length(v.vectors)) OVER (ORDER BY v.first_ordinal) - octet_length(v.vectors) AS before

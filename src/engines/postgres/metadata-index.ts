@@ -26,7 +26,7 @@ const toIndexText = createIndexText("\u0001");
 
 export type MetadataTable = "companion_metadata" | "usage_label_metadata";
 
-/** `LATERAL … OFFSET 0`: a lookup for each place, whatever the planner knows or believes about the table. */
+/** `LATERAL … OFFSET 0`: a lookup for each position, regardless of the planner's statistics of the table. */
 const lookUp = (table: MetadataTable, place: string, block: string) =>
   `LATERAL (SELECT m.members, m.ctid FROM ${table} m
   WHERE m.account_number = $1 AND m.path = ${place}.path AND m.value = ${place}.value AND m.block = ${block} OFFSET 0) AS found`;
@@ -58,7 +58,7 @@ export const metadataQueriesOf = (table: MetadataTable) => ({
 const firstWalk = 8;
 const longestWalk = 256;
 const walkGrowth = 8;
-/** Blocks looked up in one query of a walk, whatever the number of filters. */
+/** Blocks looked up in one query of a walk, for any number of filters. */
 const mostLookups = 2_048;
 /** Blocks written by one statement. */
 const mostWritten = 5_000;
@@ -76,7 +76,7 @@ export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
 export function createMetadataIndex(table: MetadataTable) {
   const queries = metadataQueriesOf(table);
 
-  /** The members at each place; null where there is none. */
+  /** The members at each position; null where there is none. */
   async function read(
     transaction: Transaction,
     accountNumber: number,

@@ -11,7 +11,7 @@ import { readSchemaState, type SchemaState, stateTable, writeSchemaState } from 
 /** How long to wait for another process that is migrating the same database, and for a moment to do it. */
 const lockLimitMs = 10 * 60_000;
 /**
- * How long to wait for a table that others are reading: whoever comes after us waits behind us, and a search may take a
+ * How long to wait for a table that others are reading: queries that come after us wait behind us, and a search may take a
  * minute. So we step aside, and try again from the start.
  */
 const tableLockMs = 500;

@@ -36,7 +36,7 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   // What it begins is migrated; what is there may be in use by servers of an earlier version.
   const migrates = !isCommand || isMigration;
   const { url } = options;
-  // The driver opens as many as it may have at once, and a command asks one thing after the other.
+  // The driver opens as many as it may have immediately, and a command asks one thing after the other.
   const most = isCommand ? mostOfCommand : Number.POSITIVE_INFINITY;
   const opened = await openPostgresStore({
     url,

@@ -1,10 +1,10 @@
-/** The tickets and reservations that this server holds, shared between whoever makes them and the commit that ends them. */
+/** The tickets and reservations that this server holds, shared by the code that acquires them and by commits. */
 
 export interface OpenTickets {
-  /** Call it before the ticket is asked for: what is in the database and not held here belongs to nobody. */
+  /** Call it before the ticket is requested: what is in the database and not held here counts as orphaned. */
   hold(id: string): void;
   isHeld(id: string): boolean;
-  /** A commit has deleted it: nothing is left to give back. */
+  /** A commit has deleted it: nothing is left to release. */
   noteEnded(id: string): void;
   /** Lets go of it; returns whether the commit of its turn has deleted it. */
   takeEnded(id: string): boolean;

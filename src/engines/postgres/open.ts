@@ -1,5 +1,5 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
-import type { Store } from "../../contracts/store/store.ts";
+import type { NewEvent, Store } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
@@ -8,6 +8,8 @@ import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
 import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
 import { changes, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
 import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
+import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
+import { createInsightsStore } from "../store-shared/scripts/insights.ts";
 import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
@@ -29,6 +31,7 @@ import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionStore } from "./companions.ts";
 import { nameServer, readServerFacts, requireFit } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
+import { conversationWalkQueries } from "./conversation-lists.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
@@ -84,7 +87,7 @@ export interface OpenedPostgres {
   store: Store;
 }
 
-/** Whoever asks whether this server is ready has less patience than a request. */
+/** A readiness probe has less patience than a request. */
 const checkMs = 3_000;
 /** How long closing waits for deletions under way; what does not end is undone, and left for the next start. */
 const lastRemovalMs = 3_000;
@@ -125,7 +128,7 @@ async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptio
   if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
 }
 
-/** The data may still be elsewhere, which says more. */
+/** The data may still be elsewhere, which is more informative. */
 function noTables({ url, beforeFirst }: PostgresStoreOptions): AppError {
   beforeFirst?.();
   const database = decodeURIComponent(new URL(url).pathname.slice(1));
@@ -175,6 +178,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     ...createKnowledgeEditions(engine),
     ...createKnowledgeVectors(engine),
   });
+  const mailBell = new MailBell();
+  const tell = (told: readonly NewEvent[], id: string) =>
+    part((transaction: Transaction) => events.tell(transaction, told, id));
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -187,15 +193,17 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    feedback: createFeedbackStore(scripts, tell),
     handoffs: createHandoffStore(scripts, {
       wasErased: (...of) => part((transaction: Queries) => wasErased(transaction, ...of)),
       addMessage: (key, id, message, facts) =>
         part((transaction: Queries) => conversations.add(transaction, { key, ...facts }, id, [message])),
-      tell: (...of) => part((transaction: Transaction) => events.tell(transaction, ...of)),
+      ...{ tell, mailBell },
     }),
     idempotency: createIdempotencyStore(scripts),
+    insights: createInsightsStore(scripts, conversationWalkQueries.updated),
     members: createMemberStore(scripts),
-    mails: createMailStore(scripts, new MailBell()),
+    mails: createMailStore(scripts, mailBell),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),

@@ -21,7 +21,7 @@ import type { UsageWriter } from "./usage-writer.ts";
 export interface Removals {
   /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
   add(transaction: Queries, kind: RemovalKind, targetId: string, targetNumber: number, nowMs: number): Promise<void>;
-  /** Starts unless it is already running; returns at once. */
+  /** Starts unless it is already running; returns immediately. */
   start(): void;
   /** Resolves when nothing is left of conversations that were deleted before. */
   finishConversations(): Promise<void>;

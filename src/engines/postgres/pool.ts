@@ -110,7 +110,7 @@ export class Pool {
         return await send();
       } catch (error) {
         if (!isRepeatable || !isLostConnection(error)) throw error;
-        // Where one connection was ended, the others often are, and the driver has not heard of all of them yet.
+        // Where one connection was ended, the others often are, and the driver has not noticed all of them yet.
         await Bun.sleep(repeatAfterMs);
         return await send();
       }

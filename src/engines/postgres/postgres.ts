@@ -2,9 +2,9 @@
  * The PostgreSQL engine: a server of the operator's, shared by any number of companiond servers.
  *
  * What it guarantees:
- * - A resolved write is on the server's disk, whatever its default is (`synchronous_commit`).
+ * - A resolved write is on the server's disk, regardless of its default (`synchronous_commit`).
  * - Nothing waits for it without limit: 5 s for requests, then `unavailable`.
- * - Deleted text is gone from all answers at once. From the server's files it goes when PostgreSQL vacuums them, and
+ * - Deleted text is gone from all answers immediately. From the server's files it goes when PostgreSQL vacuums them, and
  *   from its log, replicas and backups as these are replaced.
  */
 import type { StorageEngine } from "../../contracts/store/engine.ts";
@@ -14,7 +14,7 @@ import type { PostgresOptions } from "./connection.ts";
 export function createPostgres(options: PostgresOptions): StorageEngine {
   return {
     async open(openOptions) {
-      // Loaded only here: whoever has no server must not pay for it.
+      // Loaded only here: installations without a server must not pay for it.
       const { openStorage } = await import("./open-storage.ts");
       return await openStorage(options, openOptions);
     },

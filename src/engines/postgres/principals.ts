@@ -36,7 +36,7 @@ const selectByHashes = `SELECT k.hash AS "lookupKey", k.id, k.scopes, k.expires_
     a.id AS "accountId", a.plan, a.suspended_at::float8 AS "suspendedAt", k.revoked_at::float8 AS "revokedAt",
     ${hasWebhooks("a.id")} AS "hasWebhooks"
   FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ANY($1::text[])`;
-/** By `<key id> <companion id>`. The inner query keeps the index of ids in use, whatever the planner knows of the table. */
+/** By `<key id> <companion id>`. The inner query keeps the index of ids in use, regardless of statistics. */
 const selectRights = `SELECT asked.pair AS "lookupKey", k.expires_at::float8 AS "expiresAt",
     EXISTS (SELECT FROM companions c WHERE c.id = split_part(asked.pair, ' ', 2) AND c.account_id = a.id AND c.enabled)
       AS "hasCompanion",

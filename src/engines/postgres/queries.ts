@@ -1,4 +1,4 @@
-/** Queries on whatever runs them: a pool, or one transaction. */
+/** Queries on what runs them: a pool, or one transaction. */
 
 /** Arrays become arrays of PostgreSQL; name the type where one is used: `= ANY($1::text[])`. */
 export type Parameter = Scalar | readonly Scalar[];
@@ -10,7 +10,7 @@ export type Rows<Row> = Row[] & {
   readonly columns: readonly { name: string; type: unknown }[];
 };
 
-/** A query that is under way, or that is sent when somebody waits for it, as the driver's are. */
+/** A query that is under way, or that is sent when it is awaited, as the driver's are. */
 export type DriverQuery = PromiseLike<Rows<unknown>>;
 
 export type RunQuery = (text: string, parameters: readonly Parameter[]) => DriverQuery;

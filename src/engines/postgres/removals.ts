@@ -22,7 +22,7 @@ type RemovalRow = Row<typeof tables.removals>;
 
 const selectCompanions = `SELECT number::float8 AS number, id FROM companions
   WHERE account_id = $1 ORDER BY number LIMIT ${companionsPerChunk} FOR UPDATE`;
-/** By place in the table, so that the plan is the same however many rows there are. */
+/** By position in the table, so that the plan is the same however many rows there are. */
 const deleteSome = (table: string, condition: string) => `DELETE FROM ${table}
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsPerChunk}))`;
 const deleteIndexRows = deleteSome("companion_metadata", "account_number = $1");
@@ -32,7 +32,7 @@ const deleteVisitorDays = deleteSome("visitor_daily", "companion_id = $1");
 const deleteMessages = deleteSome("messages", "conversation_number = ANY ($1::bigint[])");
 const deleteDeliveries = deleteSome("webhook_deliveries", "webhook_id = $1");
 const emptyOfCompanion = emptySomeDeliveries("companion_id = $1", String(rowsPerChunk));
-// What somebody erases just now needs no removal.
+// What is being erased just now needs no removal.
 const selectConversations = `SELECT number::float8 AS number FROM conversations
   WHERE companion_id = $1 LIMIT ${conversationsPerChunk} FOR UPDATE SKIP LOCKED`;
 const deleteConversations = "DELETE FROM conversations WHERE number = ANY ($1::bigint[])";
@@ -121,7 +121,7 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
   };
 }
 
-/** How often to look for the remains of another process, or of failed writes. */
+/** How often to check for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
 /** So many conversations, with few messages each, share a commit. */
 const removalsPerChunk = 50;
@@ -137,7 +137,7 @@ const takeNewest = `SELECT ${removalColumns.select("r")} FROM removals r
   ORDER BY number DESC LIMIT ${removalsPerChunk} FOR UPDATE SKIP LOCKED`;
 const ofConversations = "FROM removals r WHERE kind = 'conversation' AND number <= $1";
 const selectLast = "SELECT max(number)::float8 AS last FROM removals";
-// In order, and waiting for whoever has them: they must be gone.
+// In order, and waiting for those who hold them: they must be gone.
 const takeConversations = `SELECT ${removalColumns.select("r")} ${ofConversations}
   ORDER BY number LIMIT ${removalsPerChunk} FOR UPDATE`;
 
@@ -168,7 +168,7 @@ export function createRemovals(engine: PostgresEngine, dependencies: RemovalDepe
         }
       } while (isAskedAgain && !isStopped);
     } catch (error) {
-      // Nobody awaits this, and the timer retries: a rejection would only end the process.
+      // Nothing awaits this, and the timer retries: a rejection would only end the process.
       if (!isStopped) log.warn("deletion of leftovers postponed", { error });
     }
   }

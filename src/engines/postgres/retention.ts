@@ -5,7 +5,7 @@ import type { PostgresEngine } from "./engine.ts";
 import type { Removals } from "./parts.ts";
 
 /**
- * How conversations are deleted: at once from all lists, their messages in chunks behind it. `$1` is the time in
+ * How conversations are deleted: immediately from all lists, their messages in chunks behind it. `$1` is the time in
  * milliseconds. The statement's count is that of the conversations.
  */
 export const deleteConversations = (condition: string) =>

@@ -11,7 +11,7 @@ import { schemaPrints } from "./schema-prints.ts";
 
 /**
  * Names, types and columns alone: how expressions are written out depends on the server's version. What belongs to an
- * extension in the same schema is nobody's change.
+ * extension in the same schema is no one's change.
  */
 const objectsQuery = `
   WITH tables AS (

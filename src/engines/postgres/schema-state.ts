@@ -1,4 +1,4 @@
-/** What the database says of itself: whether it is ours, how far it is migrated, and who may read it. */
+/** The state of the database: whether it is ours, how far it is migrated, and who may read it. */
 import type { Queries } from "./queries.ts";
 
 export interface SchemaState {

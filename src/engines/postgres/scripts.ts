@@ -76,9 +76,9 @@ const typesOf = new Map<string, ReadonlyMap<string, string>>(
 );
 
 /**
- * Inserts many rows by one array for each column: the statement is the same for any number of rows, and whatever is
- * null. Of one with a parameter for each value, the driver prepares another for every pattern of nulls, and keeps
- * them all.
+ * Inserts many rows by one array for each column: the statement is the same for any number of rows, and no matter which
+ * values are null. Of one with a parameter for each value, the driver prepares another for every pattern of nulls, and
+ * keeps them all.
  */
 function toStatement({ table, rows, ending }: Insertion): Statement {
   const types = typesOf.get(table);

@@ -144,7 +144,7 @@ export function createSettling(
       fail(turn, error);
       return;
     }
-    // Something is locked: everybody else goes first, except for those who must follow it.
+    // Something is locked: all others go first, except for those that must follow it.
     const follows = ({ conversation }: Waiting) => conversation !== null && conversation === turn.conversation;
     waiting = [...waiting.filter((other) => !follows(other)), turn, ...waiting.filter(follows)];
   }

@@ -59,7 +59,7 @@ export async function listCountedKeys(queries: Queries, keyId: string): Promise<
 
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
-/** Events that a function has told are known to wait after its commit. */
+/** Events that a function has returned are known to wait after its commit. */
 export function createSpendingLedger(bell: Pick<DeliveryBell, "ring">) {
   return {
     /** In one statement, which is one transaction. */
@@ -100,8 +100,8 @@ export function createSpendingLedger(bell: Pick<DeliveryBell, "ring">) {
 }
 
 /**
- * What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. `account`: an expression for the
- * account's id.
+ * What an account may spend at a moment, and whether it receives events, read along with the rest of a request's query.
+ * `account`: an expression for the account's id.
  */
 export const spendingState = (account: string) =>
   `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', ${account})) AS "isStopped",

@@ -17,7 +17,7 @@ import { later } from "../../lib/later.ts";
 import type { Dialect, Table } from "../store-shared/tables/dialect.ts";
 import { tablesOf } from "../store-shared/tables/tables.ts";
 
-/** Whatever the locale of the database. It cannot hold NUL. */
+/** Regardless of the database's locale. It cannot hold NUL. */
 const textType = 'text COLLATE "C"';
 
 const whole = (name: string) => bigint(name, { mode: "number" });

@@ -1,4 +1,4 @@
-/** One write transaction, and what became of it if its connection was lost during the commit. */
+/** One write transaction, and its outcome if its connection was lost during the commit. */
 import { lockStatement } from "../store-shared/scripts/script.ts";
 import { isLostConnection, unavailable } from "./failures.ts";
 import type { OwnConnection, Pool } from "./pool.ts";
@@ -12,7 +12,7 @@ export class Transaction extends Queries {
     this.#afterCommit.push(call);
   }
 
-  /** For whoever has committed it. */
+  /** For the one that has committed it. */
   noteCommit(): void {
     for (const call of this.#afterCommit) call();
   }
@@ -23,7 +23,7 @@ export class Transaction extends Queries {
   }
 }
 
-/** The number by which the outcome can be asked for later; and whatever the server's default, a commit is on disk. */
+/** The number by which the outcome can be asked for later; and regardless of the server's default, a commit is on disk. */
 const beginStatement = `SELECT pg_current_xact_id()::text AS id,
   CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END`;
 
@@ -62,7 +62,7 @@ export async function transact<T>(pool: Pool, work: (transaction: Transaction) =
   } finally {
     isOver = true;
     if (isClean) connection.release();
-    // Behind whatever still runs on it; nobody else gets the connection before.
+    // Behind what still runs on it; no one else gets the connection before.
     else void rollBack(connection).finally(() => connection.release());
   }
 }
@@ -84,7 +84,7 @@ async function commit(pool: Pool, connection: OwnConnection, id: string): Promis
   }
 }
 
-/** Asks on another connection. Rejects with `unavailable` if nobody can tell in time. */
+/** Asks on another connection. Rejects with `unavailable` if the outcome is not known in time. */
 async function wasCommitted(pool: Pool, id: string): Promise<boolean> {
   const deadlineMs = performance.now() + outcomeMs;
   for (;;) {

@@ -123,7 +123,7 @@ function toTold({ key, events, conversationId: newId, messages, arrivalMark }: S
   return { key, events, newId, lastId: messages.at(-1)?.id ?? null, arrivalMark };
 }
 
-/** If nobody knows when it arrived, it may have been erased since: better to lose a turn than to keep an erased one. */
+/** If its arrival is unknown, it may have been erased since: better to lose a turn than to keep an erased one. */
 function isKnown(mark: ArrivalMark): mark is string {
   return typeof mark === "string" && isArrivalMark(mark);
 }

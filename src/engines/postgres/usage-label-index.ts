@@ -1,4 +1,4 @@
-/** Finds labels of usage by metadata. What is new gets into the index when somebody asks, not while turns settle. */
+/** Finds labels of usage by metadata. New labels get into the index with a query, not while turns settle. */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { cutSlice } from "../store-shared/rows/usage-labels.ts";
@@ -36,7 +36,7 @@ export function createLabelIndex(engine: PostgresEngine, changes: Pick<ChangeRec
 
   /**
    * Returns the last one that is in the index now, or null if nothing is left. Holds the account's lock: so do other
-   * servers, and whoever deletes the account.
+   * servers, and those that delete the account.
    */
   async function indexSlice(
     transaction: Transaction,

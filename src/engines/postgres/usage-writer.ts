@@ -31,7 +31,7 @@ export function createUsageWriter() {
       await transaction.run("SELECT label_usage(ARRAY[$1::text], ARRAY[''])", [companionId]);
     },
 
-    /** All in one statement; the same place may occur several times. Call it inside a write. */
+    /** All in one statement; the same key may occur several times. Call it inside a write. */
     async add(transaction: Queries, additions: readonly UsageAddition[]): Promise<void> {
       if (additions.length > 0) await transaction.run(addUsage, toUsageArrays(additions));
     },

@@ -18,12 +18,12 @@ import { createLabelIndex } from "./usage-label-index.ts";
 /** Companions of one query: each has a row for each day and key. */
 const companionsPerQuery = 500;
 const labelsPerQuery = 500;
-/** Rows taken on at once: some milliseconds. */
+/** Rows added in one go: some milliseconds. */
 const rowsPerSlice = 1_000;
 
 const sumOf = (column: string) => `sum(${column})::float8`;
 const numberOf = (column: string) => `${column}::float8`;
-// A lookup for each companion, whatever the planner knows: by day alone there may be a million rows.
+// A lookup for each companion, regardless of the planner's statistics: by day alone there may be a million rows.
 const lookUp = ({ table, column }: UsagePeriod) => `unnest($4::text[]) AS wanted (id)
   CROSS JOIN LATERAL (SELECT u.* FROM ${table} u WHERE u.account_id = $1 AND u.companion_id = wanted.id
     AND u.${column} BETWEEN $2 AND $3 OFFSET 0) AS found`;
@@ -42,7 +42,7 @@ export const usageQueries = {
   account: sumAccountQuery({ ...someDay, table: "usage_account_daily" }, []),
   companions: sumCompanionsQuery(someDay, ofAll, ["companion", "label"]),
   labels: sumCompanionsQuery(someDay, ofLabels, []),
-  // From one to the next: a companion has a row for each day, which nobody needs to see.
+  // From one to the next: a companion has a row for each day, which need not be read.
   nextCompanions: `WITH RECURSIVE used AS (
       (SELECT companion_id FROM usage_daily WHERE account_id = $1 AND companion_id >= $2 ORDER BY companion_id LIMIT 1)
       UNION ALL

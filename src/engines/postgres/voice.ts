@@ -44,7 +44,7 @@ export function createVoiceCounting(
   engine: PostgresEngine,
   { conversations, events, usage, quota, spending, tickets }: StoreParts,
 ): VoiceCounting {
-  /** For its transcript. Null if it is unknown, or was taken before. */
+  /** For its transcript. Null if it is unknown, or was claimed before. */
   async function take(transaction: Transaction, keptId: string) {
     for (let lockedFor: string | null = null; ; ) {
       const session = await transaction.get<WaitingRow>(selectWaiting, [keptId]);
@@ -88,7 +88,7 @@ export function createVoiceCounting(
           usage.add(transaction, [{ accountId, companionId, keyId, day, answeredBy: null, voiceSessions: 1 }]),
           quota.add(transaction, [{ kind: "voice_sessions", companionId, day }]),
           keptId === null ? null : transaction.run(insertSession, row),
-          // In the same commit, so that its place in the quota is neither taken twice nor free between.
+          // In the same commit, so that its slot in the quota is neither counted twice nor free in between.
           ticketId === null ? null : transaction.run("DELETE FROM open_turns WHERE id = $1", [ticketId]),
         ]);
       });

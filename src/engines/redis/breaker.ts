@@ -1,4 +1,4 @@
-/** Redis behind a breaker: while it is away nobody waits for it, and whoever asks is told so at once. */
+/** Redis behind a breaker: while it is away no one waits for it, and callers learn so immediately. */
 import type { Log } from "../../lib/log.ts";
 import type { Probe } from "../../lib/probe.ts";
 import { addressOf, nameOf } from "./address.ts";
@@ -18,7 +18,7 @@ export interface RedisTimes {
   /** Between two attempts to reach Redis again, doubled after each. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** Between two looks whether Redis is still there: an unused connection may be lost without a sign. */
+  /** Between two checks that Redis is still there: an unused connection may be lost without a sign. */
   readonly heartbeatMs: number;
 }
 
@@ -43,7 +43,7 @@ export interface SharedRedis {
   readonly isLocal: boolean;
   /** The same as a metric. */
   readonly probes: readonly Probe[];
-  /** Ends the connection and the attempts to get another; whoever asks from then on is told null. */
+  /** Ends the connection and the attempts to get another; callers get null from then on. */
   close(): void;
 }
 
@@ -83,7 +83,7 @@ class Breaker implements SharedRedis {
   #pauseMs: number;
   #isClosed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Also keeps servers and proxies from closing a connection that nobody uses at night. */
+  /** Also keeps servers and proxies from closing a connection that is idle at night. */
   readonly #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(url: string, connection: RedisConnection, log: Log, times: RedisTimes) {

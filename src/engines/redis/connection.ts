@@ -1,4 +1,4 @@
-/** One connection to Redis whose every wait has a deadline. It does not come back: whoever needs it opens another. */
+/** One connection to Redis whose every wait has a deadline. It does not come back: its user opens another. */
 import { RedisClient } from "bun";
 import type { Script } from "./script.ts";
 
@@ -16,7 +16,7 @@ export class RedisFailure extends Error {
 export const closedReason = "connection closed";
 
 export class RedisConnection {
-  /** Called once when the connection ends, whoever ends it. */
+  /** Called once when the connection ends, from either side. */
   onClose: () => void = () => {};
   readonly #client: RedisClient;
 
@@ -25,7 +25,7 @@ export class RedisConnection {
     client.onclose = () => this.onClose();
   }
 
-  /** Rejects with a `RedisFailure`, which seldom says why: the driver does not tell refusals apart. */
+  /** Rejects with a `RedisFailure`, which seldom shows the cause: the driver does not tell refusals apart. */
   static async open(url: string, deadlineMs: number): Promise<RedisConnection> {
     // The driver itself would come back after a second at most; our own probes do after 20 ms.
     const client = new RedisClient(url, {
@@ -94,7 +94,7 @@ async function inTime<Value>(answer: Promise<Value>, deadlineMs: number): Promis
   }
 }
 
-/** Of what Redis says, only the leading word is passed on: the rest may repeat what it was sent. */
+/** Of Redis' message, only the leading word is passed on: the rest may repeat what it was sent. */
 function toFailure(error: unknown): RedisFailure {
   if (error instanceof RedisFailure) return error;
   const text = error instanceof Error ? error.message : "";

@@ -9,7 +9,7 @@ const patienceMs = 2000;
 
 /**
  * The rest of a sentence that begins with the server's address, without anything secret. If the failure itself does
- * not tell, asks the server once more, for at most 2 s.
+ * not show it, asks the server once more, for at most 2 s.
  */
 export async function explainFailure(url: string, failure: unknown): Promise<string> {
   const reason = failure instanceof RedisFailure ? failure.reason : closedReason;
@@ -35,7 +35,7 @@ function explainRefusal(word: string): string {
   return refusals[word] ?? `refuses to be used (${word}).`;
 }
 
-/** What the driver says first, and the choice of a database. */
+/** What the driver sends first, and the choice of a database. */
 function greetingOf(url: string): string {
   const { username, password, pathname } = new URL(url);
   const user = username === "" ? "default" : decodeURIComponent(username);
@@ -48,7 +48,7 @@ function encode(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("")}`;
 }
 
-/** Sends the greeting, and says what came of it. */
+/** Sends the greeting, and returns its outcome. */
 function greet({ host, port, isTls }: RedisAddress, greeting: string): Promise<string> {
   return new Promise((resolve) => {
     let isConnected = false;
@@ -92,7 +92,7 @@ function explainClose(isTls: boolean): string {
   return `closes the connection without an answer${isTls ? "." : "; does it expect TLS (rediss://)?"}`;
 }
 
-/** `ERR` alone says nothing; its text may be told where it is one of Redis' own. */
+/** `ERR` alone explains nothing; its text may be shown where it is one of Redis' own. */
 function explainAnswer(word: string, answer: string): string {
   if (word !== "ERR") return explainRefusal(word);
   if (/unknown command/i.test(answer)) return explainRefusal("NOPROTO");

@@ -16,19 +16,19 @@ export interface RedisLimiterOptions {
   longestString?: number;
 }
 
-/** Copying six bytes for each place takes a microsecond or two here, and grows with the limit. */
+/** Copying six bytes for each slot takes a microsecond or two here, and grows with the limit. */
 const usualLongestString = 1000;
 
 /**
  * A verdict takes one round trip. It comes from `fallback` if Redis is away, or if it does not answer in time: then
- * after the deadline of a command, and for those that ask meanwhile at once.
+ * after the deadline of a command, and immediately for those that ask meanwhile.
  *
- * While Redis is away each of N instances counts by itself, so at most N times a limit is admitted. Nothing of that is
+ * While Redis is away each of N instances counts separately, so at most N times a limit is admitted. Nothing of that is
  * merged into Redis, and what Redis had admitted is not known to the instances: in the minutes in which it leaves and
- * comes back, at most N + 1 times the limit is admitted. A visitor whose request timed out may occupy a place in both.
+ * comes back, at most N + 1 times the limit is admitted. A visitor whose request timed out may occupy a slot in both.
  *
  * Redis' clock is a wall clock. Setting it back neither admits nor locks out anyone, but setting it forward frees
- * places early; clocks of instances do not matter.
+ * slots early; clocks of instances do not matter.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
   return new RedisLimiter(options);
@@ -59,7 +59,7 @@ class RedisLimiter implements Limiter {
     return (await this.#judge([{ rule, subject }], most)) ?? this.#fallback.admitUpTo(rule, subject, most);
   }
 
-  /** The connection is shared, and closed by whoever opened it. */
+  /** The connection is shared, and closed by the code that opened it. */
   close(): void {
     this.#fallback.close();
   }

@@ -21,14 +21,14 @@ export type RedisOptions = Partial<RedisTimes>;
 /**
  * Connects, and resolves within 10 s. Throws `unavailable` if the server cannot be reached, refuses the user or TLS, is too
  * old, a cluster, or takes no writes. The sentence names host and port, never the password. Once this has resolved,
- * failures of Redis are no errors any more: its instance counts by itself until Redis is back.
+ * failures of Redis are no errors any more: its instance counts on its own until Redis is back.
  */
 export async function openRedis(url: string, log: Log, options: RedisOptions = {}): Promise<SharedRedis> {
   const { connection } = await connect(url);
   return guardConnection(url, connection, log, { ...defaultTimes, ...options });
 }
 
-/** Connects, looks, and closes again. Throws as `openRedis` does. */
+/** Connects, checks, and closes again. Throws as `openRedis` does. */
 export async function checkRedis(url: string): Promise<RedisCheck> {
   const { connection, info } = await connect(url);
   try {

@@ -1,4 +1,4 @@
-/** Failed sign-ins that all instances count together in Redis, and each by itself while Redis is away. */
+/** Failed sign-ins that all instances count together in Redis, and each on its own while Redis is away. */
 import type { SignInFailure, SignInFailureKind, SignInFailures } from "../../contracts/coordination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SharedRedis } from "./breaker.ts";
@@ -14,8 +14,8 @@ export interface RedisSignInFailuresOptions {
 }
 
 /**
- * No call rejects: while Redis is away, `fallback` answers. What it counted is not merged into Redis, so whoever guesses
- * then gets as many more attempts as one instance allows. A failure noted in Redis that is taken back or forgotten
+ * No call rejects: while Redis is away, `fallback` answers. What it counted is not merged into Redis, so a guesser
+ * then gets as many more attempts as one instance allows. A failure noted in Redis that is withdrawn or forgotten
  * while Redis is away stays until an hour after the last one.
  *
  * Bounded by time: a key expires an hour after the subject's last failure. Where Redis has a bound of memory, its

@@ -48,7 +48,7 @@ end
 keep(count + 1, now, number + 1)
 return { 1, count + 1, number + 1, now, last }
 `),
-  /** Takes the number and the times that `add` returned. The wait goes back too, unless somebody failed since. */
+  /** Takes the number and the times that `add` returned. The wait goes back too, unless another attempt failed since. */
   takeBack: createScript(`${entry}
 if number == tonumber(ARGV[2]) and last == tonumber(ARGV[3]) then last = tonumber(ARGV[4]) end
 keep(count - 1, last, number)

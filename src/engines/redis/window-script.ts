@@ -1,4 +1,4 @@
-/** Sliding windows in Redis: one script that looks into all windows of a request, and occupies all of them or none. */
+/** Sliding windows in Redis: one script that checks all windows of a request, and occupies all of them or none. */
 import { createScript } from "./script.ts";
 
 /**
@@ -6,12 +6,12 @@ import { createScript } from "./script.ts";
  * memory, and the least time where limits are low. One with a high limit is a list of times, since a string is copied as
  * a whole with each request. Neither ever holds more than the limit, and both expire with their newest time.
  *
- * Keys: the windows. Arguments after the time, for each: how many places may be taken, length in milliseconds, and 1 if it
- * is a list. Returns three numbers for each: whether it has room, the places taken after this request, and the
+ * Keys: the windows. Arguments after the time, for each: how many slots may be occupied, length in milliseconds, and 1
+ * if it is a list. Returns three numbers for each: whether it has room, the slots occupied after this request, and the
  * milliseconds until the oldest leaves.
  *
- * If the clock of Redis was set back, the times of a window move with it: nobody waits for longer than the window, and no
- * place is free early.
+ * If the clock of Redis was set back, the times of a window move with it: no one waits for longer than the window, and no
+ * slot is free early.
  */
 export const windowScript = createScript(`
 local function timeAt(times, index)

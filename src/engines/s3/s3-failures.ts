@@ -1,4 +1,4 @@
-/** What S3 and the way to it can refuse, as sentences for whoever set it up. */
+/** Failures of S3 and of the connection to it, as sentences for the operator. */
 import { StorageFailure } from "../../contracts/backup-storage.ts";
 import { codeOf } from "../../lib/error-code.ts";
 
@@ -27,7 +27,7 @@ const sentences: Readonly<Record<string, string>> = {
   InvalidHTTPResponse: foreign,
   Malformed_HTTP_Response: foreign,
   ResponseHeadersTooLarge: foreign,
-  // All that a HEAD can say.
+  // All that a HEAD can show.
   403: "The storage refuses it without saying why (403). Check that the access key may list, get, put and delete.",
   ECONNREFUSED: `Nothing listens at the address of the storage. Check ${variable("ENDPOINT")}, and whether it runs.`,
   ENOTFOUND: `The name of the storage is not known to DNS. Check ${variable("ENDPOINT")} and this machine's DNS.`,
@@ -59,7 +59,7 @@ const ofTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|^EPROTO$/;
 /** What S3 answers instead of what was asked for. */
 export class S3Refusal extends Error {
   readonly code: string;
-  /** The bucket's, where the answer says it. */
+  /** The bucket's, where the response has it. */
   readonly region: string | null;
 
   constructor(code: string, region: string | null = null) {
@@ -85,7 +85,7 @@ class S3Failure extends StorageFailure {
 
 export const isRefusedWith = S3Failure.isOf;
 
-/** Whatever was thrown; failures stay as they are. Only the code is told: texts of servers can hold the key's id. */
+/** For any error; failures stay as they are. Only the code is shown: texts of servers can hold the key's id. */
 export function toStorageFailure(error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
   const given = codeOf(error);

@@ -1,6 +1,6 @@
 /**
  * Requests to S3: signed, each with a deadline, their answers bounded. No redirect is followed: a signed request would go
- * to whoever answers, and a backup with it.
+ * to another host, and a backup with it.
  */
 import { StorageFailure, type StorageLocation } from "../../contracts/backup-storage.ts";
 import { startDeadline, waitFor } from "../../lib/deadline.ts";

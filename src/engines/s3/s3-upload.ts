@@ -1,4 +1,4 @@
-/** Sends content to S3 at the pace at which it is taken: as one object if it is small, otherwise in parts. */
+/** Sends content to S3 at the pace at which it is accepted: as one object if it is small, otherwise in parts. */
 import { isRefusedWith, noS3 } from "./s3-failures.ts";
 import type { AskS3, S3Request } from "./s3-requests.ts";
 import { findText } from "./xml-reader.ts";
@@ -10,7 +10,7 @@ export interface S3Upload {
   readonly signal: AbortSignal | undefined;
 }
 
-/** On their way at the same time; one more is being filled. */
+/** Under way at the same time; one more is being filled. */
 const partsAtOnce = 2;
 const type = { "content-type": "application/octet-stream" };
 
@@ -52,7 +52,7 @@ export async function uploadToS3(ask: AskS3, { key, content, partBytes, signal }
   } catch (error) {
     stop.abort();
     await Promise.allSettled(tags);
-    // What is still on its way would stay there.
+    // Parts still under way would stay there.
     if (uploadId !== null) await ask({ method: "DELETE", key, query: { uploadId } }).catch(() => {});
     throw error;
   }

@@ -14,7 +14,7 @@ export type { S3Timing };
 
 const defaults: S3Timing = { requestMs: 60_000, partMs: 300_000, pauseMs: 1000 };
 const mebibyte = 1024 * 1024;
-/** How much is fetched at once. */
+/** How much is fetched with one request. */
 const rangeBytes = 4 * mebibyte;
 /** S3 takes at most 10,000 parts. */
 const maxParts = 9000;
@@ -39,7 +39,7 @@ export function createS3(place: StorageLocation, timing: Partial<S3Timing> = {})
           if (key.startsWith(prefix)) found.push({ name: key.slice(prefix.length), bytes, storedAtMs });
         }
         if (findText(listed, "IsTruncated") !== "true") return found;
-        // A part would be taken for all: for backups that are missing, and for names that are free.
+        // A partial list would pass for all: for backups that are missing, and for names that are free.
         const next = findText(listed, "NextContinuationToken");
         if (next === null || next === token) break;
         token = next;

@@ -21,7 +21,7 @@ const maxDepth = 8;
 const token =
   /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(\/?)(?:[\w.-]+:)?([A-Za-z_][\w.-]*)(?:\s[^<>]*?)?(\/?)>|((?:[^<]+|<!\[CDATA\[[\s\S]*?\]\]>)+)/y;
 
-/** Null if the text is not one element, or has too many. Looks at each character a few times at most. */
+/** Null if the text is not one element, or has too many. Reads each character a few times at most. */
 export function readXml(text: string): XmlElement | null {
   const document: OpenElement = { name: "", text: "", children: [] };
   const open = [document];

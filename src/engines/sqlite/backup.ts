@@ -16,7 +16,7 @@ export function backupSqlite(dataDir: string, file: string, asCaller: AsCaller =
   const path = databasePath(dataDir);
   if (!hasDatabase(dataDir)) throw noDatabase(dataDir);
   requireReleasedFile(path);
-  // The data is opened by its own user, who makes the files beside it; the copy is made by whoever wants it.
+  // The data is opened by its own user, who makes the files beside it; the copy is made by the caller.
   const source = openSource(dataDir, path);
   try {
     return asCaller(() => snapshot(source, file));

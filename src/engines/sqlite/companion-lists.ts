@@ -38,7 +38,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     "SELECT number, model FROM companions WHERE number > ? ORDER BY number LIMIT ?",
   );
   const findAccountNumber = createAccountNumberFinder(engine);
-  // If the cursor's companion was deleted, the one created just before it takes its place.
+  // If the cursor's companion was deleted, the one created just before it replaces it.
   const selectPosition = engine.query<{ number: number; id: string }, [string]>(
     "SELECT number, id FROM companions WHERE id <= ? ORDER BY id DESC LIMIT 1",
   );

@@ -39,7 +39,7 @@ function selectFrom(index: string, condition: string, order: ListOrder = "desc")
 const makeQueries = (order: ListOrder) => ({
   ofAccount: selectFrom("conversations_account", "account_id = ?", order),
   ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?", order),
-  // The second condition on the visitor tells SQLite that it can use the partial index.
+  // The second condition on the visitor shows SQLite that it can use the partial index.
   ofVisitor: selectFrom(
     "conversations_visitor",
     "account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ifnull(?, companion_id)",

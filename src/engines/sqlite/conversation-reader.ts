@@ -16,6 +16,10 @@ export type ConversationRow = StoredRow<typeof tables.conversations>;
 const textPerSlice = 1_000_000;
 
 export const conversationWalkQueries = {
+  /** Of figures about conversations, which read all periods. */
+  updated: `SELECT p.period, p.number, c.companion_id AS companionId, c.created_at AS createdAt
+    FROM conversation_periods p CROSS JOIN conversations c ON c.number = p.number
+    WHERE p.account_id = $1 AND (p.period, p.number) > ($2, $3) ORDER BY p.period, p.number LIMIT $4`,
   nextPeriod: "SELECT period FROM conversation_periods WHERE account_id = ? AND period >= ? ORDER BY period LIMIT 1",
   lastPeriod:
     "SELECT period FROM conversation_periods WHERE account_id = ? AND period <= ? ORDER BY period DESC LIMIT 1",

@@ -7,7 +7,7 @@ export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
 /** What is kept with the messages beside their words. */
 export interface AddedFacts extends ExchangeMark {
-  /** Replaces what the conversation says of its visitor; null leaves it. */
+  /** Replaces the conversation's data of its visitor; null leaves it. */
   sealedVisitor: string | null;
 }
 

@@ -32,7 +32,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
      WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
-  // A removal no longer says whose conversation it was, so an erasure must finish all of them.
+  // A removal no longer records whose conversation it was, so an erasure must finish all of them.
   const selectRemoval = engine.query<{ number: number; target_id: string; target_number: number }>(
     "SELECT number, target_id, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
   );

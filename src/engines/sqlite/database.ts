@@ -58,7 +58,7 @@ export class StoreDatabase extends Database {
     return observeStatement(statement, sql, observer);
   }
 
-  /** Throws if the file was moved or deleted: SQLite would keep writing to a file that nobody can find. */
+  /** Throws if the file was moved or deleted: SQLite would keep writing to a file that cannot be found. */
   requireFile(): void {
     const found = statSync(this.filename, { throwIfNoEntry: false });
     if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));

@@ -34,7 +34,7 @@ export class Query<Row, Parameters extends SQLQueryBindings[]> {
 }
 
 /**
- * If a query sorts, joins, groups or has a limit, SQLite looks at the values of bare parameters to plan it, and
+ * If a query sorts, joins, groups or has a limit, SQLite inspects the values of bare parameters to plan it, and
  * compiles the statement again whenever one is bound, which takes ten times as long as a small query itself. A plus in
  * front of the parameter prevents that; it changes neither value nor type, and indexes still work.
  */
@@ -110,11 +110,11 @@ export class SqliteEngine {
   }
 
   /**
-   * A number that stays the same only while nobody commits, in this process or another: what was read under it may be
+   * A number that stays the same only while there is no commit, in this process or another: what was read under it may be
    * reused. Call it inside `read`, together with the use.
    *
    * Other processes are checked once per turn of the event loop. All requests of that turn had arrived before the
-   * check, so none of them can have been sent after a later commit. Our own commits count at once.
+   * check, so none of them can have been sent after a later commit. Our own commits count immediately.
    */
   readChangeMark(): number {
     if (this.#isVersionKnown) return this.#changeMark;
@@ -146,7 +146,7 @@ export class SqliteEngine {
     return await this.#writes.run(work);
   }
 
-  /** The same for what counts only once a later `write` says so: the disk is not waited for before that. */
+  /** The same for what counts only once a later `write` commits it: the disk is not waited for before that. */
   async stage<T>(work: () => T): Promise<T> {
     if (this.#closing !== null) throw unavailable();
     return await this.#writes.run(work, false);

@@ -1,4 +1,4 @@
-/** Stores events for the webhooks that want them, in SQLite, inside the writes of what they tell of. */
+/** Stores events for the webhooks that want them, in SQLite, inside the writes of what they report. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { budgetEvent } from "../store-shared/rows/events.ts";
@@ -16,7 +16,7 @@ interface WebhookRow {
 
 export type EventWriter = ReturnType<typeof createEventWriter>;
 
-/** A 1 if the account has an enabled webhook, read beside what is asked for anyway. `account`: an expression for its id. */
+/** A 1 if the account has an enabled webhook, read along with the rest of a query. `account`: an expression for its id. */
 export const hasWebhooks = (account: string) =>
   `EXISTS (SELECT 1 FROM webhooks WHERE account_id = ${account} AND enabled)`;
 

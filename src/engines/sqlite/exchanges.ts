@@ -27,7 +27,7 @@ export function createExchanges(engine: SqliteEngine, conversations: Conversatio
 
     /**
      * Call it inside a write. Adds what is not stored yet: of a turn that runs again the reply, or nothing if the
-     * question is gone; and of one that is stored with its reply nothing, whoever sends it.
+     * question is gone; and of one that is stored with its reply nothing, from any sender.
      */
     add(turn: SettledTurn, messageId: string): void {
       const { key, conversationId, messages, endCode } = turn;

@@ -57,7 +57,7 @@ export function createPassageReader(engine: SqliteEngine) {
   const isIn = ({ firstOrdinal, chunks }: Part, ordinal: number) =>
     ordinal >= firstOrdinal && ordinal < firstOrdinal + chunks.length;
 
-  /** Passages of one edition, each found in the part read last or read anew. */
+  /** Passages of one edition, each found in the part read last or read again. */
   function createEditionReader(edition: number, source: SourceFacts) {
     let part: Part | null = null;
     let reads = 0;

@@ -25,7 +25,7 @@ interface DueRow {
   accountId: string;
 }
 
-/** With fewer sources due than this, all of them are looked at. */
+/** With fewer sources due than this, all of them are examined. */
 const mostLookedAt = 200;
 
 // What a deleted companion leaves is not read any more.

@@ -30,7 +30,7 @@ export function createMessageEraser(engine: SqliteEngine) {
       return rows.length;
     },
 
-    /** Call it inside a write. A row that grows in its place could move others: it is copied to the end instead. */
+    /** Call it inside a write. A row that grows where it is could move others: it is copied to the end instead. */
     noteRepeat(number: number, endCode: StreamErrorCode | null): void {
       copyRepeated.run(endCode, number);
       eraseAll(selectOne.all(number));

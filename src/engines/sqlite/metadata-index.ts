@@ -40,7 +40,7 @@ export const metadataQueriesOf = (table: MetadataTable) => ({
 const firstWalk = 4;
 const longestWalk = 256;
 
-/** How many companions are returned at once: about a page. */
+/** How many companions are returned together: about a page. */
 const companionsPerStep = 128;
 
 // Stored in databases. Metadata texts contain no NUL.

@@ -26,7 +26,7 @@ export interface PendingMigration {
 export interface MigrateOptions {
   dataDir: string;
   /**
-   * Called before an existing database is changed, never for a new one: the place for a backup. Nobody else can write
+   * Called before an existing database is changed, never for a new one: the moment for a backup. No one else can write
    * meanwhile, but reads work. A rejection stops the migration, and nothing has changed then. What it resolves with is
    * called if the migration fails and has changed nothing.
    */
@@ -99,7 +99,7 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
   }
 }
 
-/** Whether another program made it; a file without tables is nobody's. */
+/** Whether another program made it; a file without tables belongs to none. */
 function isForeign(database: StoreDatabase): boolean {
   const mark = database.prepare<{ application_id: number }, []>("PRAGMA application_id").get()?.application_id;
   return mark !== applicationId && database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;

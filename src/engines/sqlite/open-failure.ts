@@ -1,4 +1,4 @@
-/** Says why the files of a data directory cannot be opened, where that can be seen from outside. */
+/** Explains why the files of a data directory cannot be opened, where that can be seen from outside. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { describeNoDatabase, findObstacle, type Obstacle } from "../../contracts/store/data-place.ts";

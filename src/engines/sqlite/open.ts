@@ -1,12 +1,14 @@
 /** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../contracts/coordination.ts";
-import type { Store } from "../../contracts/store/store.ts";
+import type { NewEvent, Store } from "../../contracts/store/store.ts";
 import type { Log } from "../../lib/log.ts";
 import { createAccountStore } from "../store-shared/scripts/accounts.ts";
 import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
 import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
 import { changes as changeScripts, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
 import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
+import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
+import { createInsightsStore } from "../store-shared/scripts/insights.ts";
 import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
 import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
 import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
@@ -27,6 +29,7 @@ import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createCallEraser } from "./call-eraser.ts";
 import { createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection } from "./connection.ts";
+import { conversationWalkQueries } from "./conversation-reader.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
@@ -86,7 +89,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return createStore(engine, options);
 }
 
-/** Whoever changes tables by hand, or serves a development build's data, finds the reason of later failures here. */
+/** Operators who change tables by hand, or serve a development build's data, find the reason of later failures here. */
 function tellDifferences(database: StoreDatabase, log: Log): void {
   const { changed, added } = findDifferences(database);
   if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
@@ -132,6 +135,12 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
 
   const recordLastUses = createLastUses(engine);
 
+  const mailBell = new MailBell();
+  const tell = (told: readonly NewEvent[], id: string) =>
+    part(() => {
+      for (const event of told) events.tell(event, id);
+    });
+
   // Continue deletions that an earlier process left unfinished.
   removals.resume();
   return {
@@ -150,17 +159,16 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
+    feedback: createFeedbackStore(scripts, tell),
     handoffs: createHandoffStore(scripts, {
       wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
       addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
-      tell: (told, id) =>
-        part(() => {
-          for (const event of told) events.tell(event, id);
-        }),
+      ...{ tell, mailBell },
     }),
     idempotency: createIdempotencyStore(scripts),
+    insights: createInsightsStore(scripts, conversationWalkQueries.updated),
     members: createMemberStore(scripts),
-    mails: createMailStore(scripts, new MailBell()),
+    mails: createMailStore(scripts, mailBell),
     secondFactors: createSecondFactorStore(scripts),
     serverSecrets: createServerSecretStore(scripts),
     sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
@@ -179,7 +187,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
       engine.requireFile();
     },
     async close() {
-      // A command that has deleted something says so only when nothing is left of it: a server beside it would take a minute.
+      // A command that has deleted something returns only when nothing is left of it: a server beside it would take a minute.
       await (isServer ? removals.stop() : removals.finish());
       await engine.close();
     },

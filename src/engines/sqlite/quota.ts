@@ -15,7 +15,7 @@ export function createQuotaCounts(engine: SqliteEngine) {
     );
   const add = { messages: addTo("messages"), voice_sessions: addTo("voice_sessions") };
   // Messages admitted before midnight may be counted after it, so yesterday's count stays. So do the last three days,
-  // whatever they are: a clock that is ahead for a while must not reset today's quota.
+  // whichever days they are: a clock that is ahead for a while must not reset today's quota.
   const forget = engine.query<null, [string, string, string]>(
     `DELETE FROM quota_daily WHERE companion_id = ? AND day < date(?, '-1 day')
        AND day < (SELECT day FROM quota_daily WHERE companion_id = ? ORDER BY day DESC LIMIT 1 OFFSET 2)`,

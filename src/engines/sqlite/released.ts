@@ -6,13 +6,13 @@ import { isBeforeFirstRelease, requireReleased } from "../../contracts/store/sch
 /** Marks the file as ours: "cmpd". */
 export const applicationId = 0x636d7064;
 
-/** Throws `conflict` for a database from before the first release; whoever opens it finds out about all others. */
+/** Throws `conflict` for a database from before the first release; opening it shows all others. */
 export function requireReleasedFile(path: string): void {
   const schema = glance(path);
   if (schema !== null) requireReleased(schema);
 }
 
-/** Null where nothing of ours can be read. What is only in the log beside the file is not looked at. */
+/** Null where nothing of ours can be read. What is only in the log beside the file is not read. */
 function glance(path: string): number | null {
   let database: Database | null = null;
   try {
@@ -27,7 +27,7 @@ function glance(path: string): number | null {
   }
 }
 
-/** Without locks and the index of the log, which need a place to write to. */
+/** Without locks and the index of the log, which need a writable directory. */
 export function openUnchanging(path: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
   return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

@@ -14,7 +14,7 @@ import type { VisitorDays } from "./visitor-days.ts";
 /** Rows per commit: a few milliseconds of work. */
 const rowsPerChunk = 100;
 const companionsPerChunk = 20;
-/** How often to look for the remains of another process, or of failed writes. */
+/** How often to check for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
 /** How long to wait for further deletions, such as those of a script. */
 const gatherMs = 200;
@@ -30,9 +30,9 @@ interface RemovalRow {
 export interface Removals {
   /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
   add(kind: RemovalRow["kind"], targetId: string, targetNumber: number, nowMs: number): void;
-  /** Starts unless it is already running; returns at once. */
+  /** Starts unless it is already running; returns immediately. */
   start(): void;
-  /** Continues what an earlier process left unfinished; returns at once. */
+  /** Continues what an earlier process left unfinished; returns immediately. */
   resume(): void;
   /** Stops after the current chunk; the next start does the rest. */
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
         emptyLogSoon();
       } while (isAskedAgain && !isStopped);
     } catch (error) {
-      // Nobody awaits this, and the timer retries: a rejection would only end the process.
+      // Nothing awaits this, and the timer retries: a rejection would only end the process.
       log.warn("deletion of leftovers postponed", { error });
     }
   }

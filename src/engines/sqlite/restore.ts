@@ -82,7 +82,7 @@ function openGiven(file: string): Given {
 function openToRead(file: string): number | null {
   let descriptor: number | null = null;
   try {
-    // Without waiting for whoever writes to a pipe, which no signal would end.
+    // Without waiting for the writer of a pipe, which no signal would end.
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (fstatSync(descriptor).isFile()) return descriptor;
   } catch (error) {
@@ -150,7 +150,7 @@ function setAside(path: string, kept: string): string {
   return kept;
 }
 
-/** Refuses if anybody has it open; if the database is too damaged to tell, all of its files are moved. */
+/** Refuses if any process has it open; if the database is too damaged to find out, all of its files are moved. */
 function foldLogOf(path: string): void {
   let database: Database | null = null;
   try {

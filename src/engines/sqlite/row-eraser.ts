@@ -35,7 +35,7 @@ interface WordTable {
   table: string;
   /** The table of its erased stretches. */
   ranges: string;
-  /** The column that says whose a row is: negative once it is erased. */
+  /** The column of a row's owner: negative once it is erased. */
   owner: string;
   /** The columns that are overwritten. */
   words: readonly string[];
@@ -45,7 +45,7 @@ interface WordTable {
 
 /** Returns a function that erases rows of the table; call it inside a write. */
 export function createRowEraser(engine: SqliteEngine, { table, ranges, owner, words, columns }: WordTable) {
-  // The same length keeps the row in its place.
+  // The same length keeps the row where it is.
   const overwritten = words.map((column) => `${column} = ${zerosFor(column)}`).join(", ");
   const eraseRow = engine.query<null, [number]>(
     `UPDATE ${table} SET ${owner} = -${owner}, ${overwritten} WHERE number = ?`,

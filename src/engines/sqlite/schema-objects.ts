@@ -5,7 +5,7 @@ import { printSchema, type SchemaPrints } from "../store-shared/rows/schema-prin
 
 export type Reader = Pick<Database, "prepare">;
 
-/** Without what SQLite and Litestream make by themselves, and in no version's way of quoting and breaking lines. */
+/** Without what SQLite and Litestream create on their own, and independent of a version's quoting and line breaks. */
 export function readPrints(database: Reader): SchemaPrints {
   const statement = database.prepare<{ table: string; name: string; text: string }, []>(
     'SELECT tbl_name AS "table", name, sql AS text FROM sqlite_schema ' +
@@ -18,7 +18,7 @@ export function readPrints(database: Reader): SchemaPrints {
   );
 }
 
-/** Of everything at once, as it is written there. */
+/** Of everything together, as it is written there. */
 export function readWholePrint(database: Reader): string {
   const statement = database.prepare<{ text: string | null }, []>(
     "SELECT group_concat(sql, ';') AS text FROM (SELECT sql FROM sqlite_schema ORDER BY name)",

@@ -70,7 +70,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
   }
 
   /**
-   * Marks that the limit is reached for the first time in the period: the one place where this becomes true, in the
+   * Marks that the limit is reached for the first time in the period: the one statement where this becomes true, in the
    * commit of what brought it about.
    */
   function reach(
@@ -126,7 +126,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     end,
     listCountedKeys: kin.listCounted,
 
-    /** Replaces nothing: for a budget that has not seen the period yet. What calls under way hold, it holds from now on. */
+    /** Replaces nothing: for a budget that is new in the period. It includes what calls under way have reserved. */
     beginPeriod(accountId: string, budget: Budget, spent: Cost, nowMs: number): void {
       const { id, subject, period, limitMicros } = budget;
       const { fromDay, toDay } = daysOfPeriod(period, nowMs);
@@ -175,11 +175,11 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
       return { isAdmitted: true, isReserved: true };
     },
 
-    /** Of a call that has ended, however: what it cost, null where nobody knows. */
+    /** Of a call that has ended, however: what it cost, null where that is unknown. */
     settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend): ReachedBudget[] {
       const held = spent.reservationId === null ? null : end(spent.reservationId);
       if (cost === null || selectAny.get(place.accountId) === null) return [];
-      // Where it was reserved, whatever the companion has become meanwhile.
+      // Where it was reserved, even if the companion has changed meanwhile.
       const facts: readonly string[] = held === null ? spent.facts : JSON.parse(held.facts);
       return spend({ accountId: place.accountId, day: place.day, facts }, cost, spent.atMs);
     },
@@ -196,7 +196,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
   };
 }
 
-/** What an account may spend at a moment, and whether it is told of events, read beside what a request asks for anyway. */
+/** What an account may spend at a moment, and whether it receives events, read along with the rest of a request's query. */
 export interface SpendingStateRow {
   isStopped: number;
   hasBudgets: number;

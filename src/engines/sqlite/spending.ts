@@ -130,7 +130,7 @@ const summed = "coalesce(sum(cost_micros), 0) AS micros, coalesce(sum(cost_picos
 
 /** A sum that stays right while more is counted. */
 interface RunningSum {
-  /** Call it inside the write that begins to count by itself. */
+  /** Call it inside the write that starts its count. */
   total(): Cost;
   close(): void;
 }

@@ -6,11 +6,12 @@
  * - A resolved write is on disk (`synchronous = FULL`); a database copied together with its log is complete.
  * - Deleted text is overwritten in the file (`secure_delete`) and leaves the write-ahead log, which is emptied:
  *   before `eraseVisitors` resolves, and about 0.2 s after any other deletion. Earlier backups keep it.
- * - That holds for every word that visitors and companions have said, wherever rows have moved (`row-eraser.ts`). Of
+ * - That holds for every message of visitors and companions, wherever rows have moved (`row-eraser.ts`). Of
  *   other rows, such as those of conversations and visitors' days, nothing is left in any table or index; but where rows
  *   have moved, a stale copy may stay in unused space of the file until that is used again: of visitors' ids, of what
  *   is known of verified visitors and what they left for people, and of the names of people who answered. What visitors
- *   left is sealed, and their ids are digests: without the server's key, which is not in the file, neither says who it was.
+ *   left is sealed, and their ids are digests: without the server's key, which is not in the file, neither identifies
+ *   anyone.
  * - Nothing is ever written to a temporary directory.
  * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
  */

@@ -1,4 +1,4 @@
-/** Finds labels of usage by metadata. What is new gets into the index when somebody asks, not while turns settle. */
+/** Finds labels of usage by metadata. New labels get into the index with a query, not while turns settle. */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { pause } from "../../lib/pause.ts";

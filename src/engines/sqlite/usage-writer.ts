@@ -7,7 +7,7 @@ import type { SqliteEngine } from "./engine.ts";
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
-/** What was just counted of a place in usage. */
+/** What was just counted for a key of usage. */
 export interface CountedUsage {
   accountId: string;
   companionId: string;

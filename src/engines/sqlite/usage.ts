@@ -29,7 +29,7 @@ const ofLabels = "label IN (SELECT value FROM json_each(?))";
 const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
   selectSums(period, `account_id = ? AND ${period.column} BETWEEN ? AND ? AND ${condition}`, dimensions, sumOf);
 
-// A lookup for each companion, whatever the sums are grouped by: by day alone there may be a million rows.
+// A lookup for each companion, for every grouping: by day alone there may be a million rows.
 const sumCompanionsQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
   sumQuery(
     { ...period, table: `json_each(?) AS wanted CROSS JOIN ${period.table}` },
@@ -95,7 +95,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
     return known as Query<Row, string[]>;
   }
 
-  /** Sums a period in parts where there are too many rows for a slice. `findNext`: the place of the first that is too many. */
+  /** Sums a period in parts where a slice has too many rows. `findNext`: the position of the first that is too many. */
   async function* cut(
     period: UsagePeriod,
     findNext: (from: string) => string | null,

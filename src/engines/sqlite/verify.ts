@@ -20,7 +20,7 @@ export function verifySqlite(file: string, depth: Depth): StorageFacts {
   return verifyOpened(file, depth, () => new Database(file, { readonly: true }));
 }
 
-/** The same for the database of the directory. Throws `unavailable` if it cannot be looked at: then it may well be intact. */
+/** The same for the database of the directory. Throws `unavailable` if it cannot be examined: then it may well be intact. */
 export function verifyInPlace(dataDir: string): StorageFacts {
   return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
 }
@@ -75,7 +75,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** It says nothing of what is in the file. */
+/** It shows nothing of the file's content. */
 function isOutOfReach(cause: unknown): boolean {
   const code = codeOf(cause);
   return isBusy(cause) || /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH|NOMEM)/.test(code);
@@ -128,7 +128,7 @@ function refuse(file: string, reason: string, cause?: unknown): AppError {
   return new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
 }
 
-/** What a backup holds, for whoever wants to know that it is theirs, and whole. See `StorageEngine.examine`. */
+/** What a backup holds, to show its owner that it is theirs, and whole. See `StorageEngine.examine`. */
 export function examineSqlite(file: string): BackupFacts {
   const facts = verifySqlite(file, "full");
   const database = new Database(file, { readonly: true });

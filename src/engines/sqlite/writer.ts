@@ -77,9 +77,10 @@ export class WriteQueue {
       setTimeout(flush, sleepBeforeTry(this.#busyTries));
       return;
     }
-    // An idle queue commits at once. If commits follow each other, waiting several times as long as the last one took lets
-    // writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a single write the
-    // wait is shorter: it probably comes from an import, which has no other write until this one is done.
+    // An idle queue commits immediately. If commits follow each other, waiting several times as long as the last one
+    // took lets writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a
+    // single write the wait is shorter: it probably comes from an import, which has no other write until this one is
+    // done.
     const waitMs = Math.min(gatherLimitMs, (this.#wasShared ? gatherPerCommit : 1) * this.#commitTookMs);
     const gatherMs = waitMs - (performance.now() - this.#committedAtMs);
     if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
@@ -93,7 +94,7 @@ export class WriteQueue {
     if (this.#pending.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** False if another process holds the lock: whoever waited too long is rejected, the rest is retried later. */
+  /** False if another process holds the lock: those that waited too long are rejected, the rest is retried later. */
   #begins(): boolean {
     try {
       this.#chooseDurability();
@@ -165,7 +166,7 @@ export class WriteQueue {
       if (!isAlone) this.#release.run();
       return () => job.resolve(value);
     } catch (error) {
-      // After some failures SQLite has rolled back everything by itself.
+      // After some failures SQLite has rolled back everything automatically.
       if (isStorageFailure(error) || isBusy(error) || !this.#database.inTransaction) throw error;
       if (isAlone) {
         this.#rollback.run();

@@ -54,7 +54,7 @@ interface Run {
   mostRows: number;
 }
 
-/** Rejects with an `AppError` whose sentence says what to do. Nothing of the source is ever changed. */
+/** Rejects with an `AppError` whose sentence has the remedy. Nothing of the source is ever changed. */
 export async function copyStore({ from, to, observer = {}, mostRows = 5000 }: CopyOptions): Promise<CopyReport> {
   const source = await (from.engine === "sqlite" ? openSqliteSource(from.dataDir) : openPostgresSource(from.url));
   try {

@@ -22,14 +22,14 @@ export interface TableProgress {
 }
 
 export interface ReadableEnd {
-  /** How this end is called in messages, without a password; also tells one source from another. */
+  /** How this end is called in messages, without a password; also distinguishes sources. */
   readonly name: string;
   /** Rows in the order of their key. */
   readPage(table: CopiedTable, after: Key | null, limit: number): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** Stays as it was when it was opened, and nobody serves from it meanwhile. */
+/** Stays as it was when it was opened, and no server uses it meanwhile. */
 export interface CopySource extends ReadableEnd {
   countRows(table: CopiedTable): Promise<number>;
   /** The highest number that the table has ever given to a row. */
@@ -40,7 +40,7 @@ export interface CopySource extends ReadableEnd {
 export interface CopyTarget extends ReadableEnd {
   /** Of an earlier run that was interrupted; tables that were not begun are missing. */
   readonly progress: ReadonlyMap<string, TableProgress>;
-  /** What to do to begin anew. */
+  /** What to do to begin again. */
   readonly howToEmpty: string;
   /** Writes the rows and the progress together, or neither. */
   writePage(table: CopiedTable, rows: readonly Row[], progress: TableProgress): Promise<void>;
@@ -50,7 +50,7 @@ export interface CopyTarget extends ReadableEnd {
 
 const firstLimit = 500;
 const fewestRows = 16;
-/** About as much as a page may take in memory: of rows with bytes it has no more, whatever the limit. */
+/** About as much as a page may take in memory: of rows with bytes it has no more, for any limit. */
 export const pageBytes = 4 * 1024 * 1024;
 
 /** All pages behind the key, the next one being read while the caller is at work. Rows vary in size, and so pages do. */
@@ -68,7 +68,7 @@ export async function* readPages(
     const fitting = Math.floor((pageBytes * page.rows.length) / Math.max(1, page.bytes));
     limit = Math.min(mostRows, limit * 4, Math.max(fewestRows, fitting));
     reading = end.readPage(table, last, limit);
-    // Whoever stops early does not wait for it.
+    // A consumer that stops early does not wait for it.
     reading.catch(() => {});
     yield { ...page, last };
   }

@@ -40,7 +40,7 @@ export async function openPostgresSession(url: string): Promise<PostgresSession>
   }
 }
 
-/** The server ends a closed connection a moment later, and whoever is started next would still find its lock. */
+/** The server ends a closed connection a moment later, and the next process would still find its lock. */
 async function closeSession(pool: Pool, queries: Queries): Promise<void> {
   // Where the connection is broken, the lock goes with it.
   await releaseCopyLock(queries).catch(() => {});

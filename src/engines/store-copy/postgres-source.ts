@@ -7,7 +7,7 @@ import type { Queries } from "../postgres/queries.ts";
 import type { CopySource } from "./pages.ts";
 import { createPostgresReader, openPostgresSession } from "./postgres-session.ts";
 
-/** Rejects with `unavailable` or `conflict`, and a sentence that says why it cannot be copied. */
+/** Rejects with `unavailable` or `conflict`, and a sentence with the reason. */
 export async function openPostgresSource(url: string): Promise<CopySource> {
   const { name, queries, close } = await openPostgresSession(url);
   try {

@@ -63,7 +63,7 @@ async function begin(queries: Queries, sourceName: string): Promise<void> {
 async function inTransaction(queries: Queries, work: () => Promise<void>): Promise<void> {
   await queries.run("BEGIN");
   await work();
-  // Whoever fails before this ends the session, and with it the transaction.
+  // A failure before this ends the session, and with it the transaction.
   await queries.run("COMMIT");
 }
 

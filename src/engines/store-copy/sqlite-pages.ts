@@ -1,4 +1,4 @@
-/** Reads tables of an SQLite database page by page, and makes its values those of PostgreSQL, and the other way round. */
+/** Reads tables of an SQLite database page by page, and converts its values to those of PostgreSQL, and back. */
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type Key, type Page, pageBytes, type ReadableEnd } from "./pages.ts";
 import type { CopiedTable, Kind, Row, Value } from "./tables.ts";

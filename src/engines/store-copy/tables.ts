@@ -26,7 +26,7 @@ export interface CopiedColumn {
 export interface CopiedTable {
   name: string;
   columns: readonly CopiedColumn[];
-  /** The primary key's columns, as places in `columns`. */
+  /** The primary key's columns, as indexes into `columns`. */
   key: readonly number[];
   /** Whether rows are numbered by the database. */
   isNumbered: boolean;
@@ -44,7 +44,7 @@ const differences: Readonly<Record<string, Difference>> = {
   api_keys: { kinds: { hash: "digest" } },
   companion_metadata: { kinds: { path: "index text", value: "index text" } },
   usage_label_metadata: { kinds: { path: "index text", value: "index text" } },
-  // Erased messages keep a place in SQLite's file, without their text.
+  // Erased messages keep a row in SQLite's file, without their text.
   messages: { sqliteRows: "conversation_number > 0" },
   tool_call_texts: { sqliteRows: "call_number > 0" },
 };

@@ -1,4 +1,4 @@
-/** Calls tools by signed POST requests to their owners' URLs, and makes of whatever comes back an answer for the model. */
+/** Calls tools by signed POST requests to their owners' URLs, and turns every response into an answer for the model. */
 import type { OutgoingFailure, OutgoingHttp, ReceivedResponse } from "../../contracts/outgoing-http.ts";
 import type { CallAnswer, HttpTools } from "../../contracts/tool-servers.ts";
 import { maxResultBytes } from "../../domain/tool.ts";
@@ -15,7 +15,7 @@ export interface HttpToolsOptions {
 
 type Attempt = ReceivedResponse | OutgoingFailure;
 
-/** Before the other attempt, where the tool does not say how long. */
+/** Before the other attempt, where the tool does not set a delay. */
 const usualWaitMs = 500;
 
 export function createHttpTools({ outgoing, clock, wait = waitFor }: HttpToolsOptions): HttpTools {
@@ -51,7 +51,7 @@ export function createHttpTools({ outgoing, clock, wait = waitFor }: HttpToolsOp
   };
 }
 
-/** The owner's headers give way to ours, whatever the case of their letters. */
+/** The owner's headers give way to ours, regardless of case. */
 function toLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -81,7 +81,7 @@ function toAnswer(attempt: Attempt): CallAnswer {
 
 const uncertain = "so it is not known whether it did what it was asked to.";
 
-/** For the model, which tells a visitor: what may have been done is told apart from what cannot have been. */
+/** For the model, which answers a visitor: what may have been done is told apart from what cannot have been. */
 const sentences = {
   url: "The tool could not be called: its address is not allowed.",
   headers: "The tool could not be called: it is not set up correctly.",

@@ -5,7 +5,7 @@ import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { Visitors } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { conversationStates, conversationStatuses, type Person } from "../../domain/handoff.ts";
+import { conversationStates, conversationStatuses, type Person, resolvedOf } from "../../domain/handoff.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { instant, namedObject } from "./named-object.ts";
@@ -73,6 +73,9 @@ export const makeConversationFields = () => ({
       }),
     ),
   ),
+  resolved: t.Optional(
+    t.Boolean({ description: "The visitor's own word, where there is one and nothing was written after it." }),
+  ),
   created_at: instant("When it began."),
   updated_at: instant("When its last message was sent."),
 });
@@ -89,7 +92,7 @@ interface RowServices {
   readonly visitors: Visitors;
 }
 
-/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: nobody's. */
+/** Rows of one response, whose companions are read once. `readerId`: whose `unread` it is; null: no one's. */
 export class ConversationRows {
   readonly #services: RowServices;
   readonly #accountId: string;
@@ -110,21 +113,24 @@ export class ConversationRows {
     return await Promise.all(conversations.map((one) => this.#showOne(one, unread?.get(one.id) ?? 0)));
   }
 
+  /** Read once. */
+  findCompanion(id: string): Promise<Companion | null> {
+    const reading = this.#companions.get(id) ?? this.#services.store.companions.find(this.#accountId, id);
+    this.#companions.set(id, reading);
+    return reading;
+  }
+
   /** Whether people can have to do with it. */
   async hasPeople({ companionId, handoff }: Conversation): Promise<boolean> {
     if (handoff && (handoff.status !== null || handoff.state !== "companion")) return true;
-    let reading = this.#companions.get(companionId);
-    if (reading === undefined) {
-      reading = this.#services.store.companions.find(this.#accountId, companionId);
-      this.#companions.set(companionId, reading);
-    }
-    const companion = await reading;
+    const companion = await this.findCompanion(companionId);
     return companion !== null && (companion.handoff !== null || companion.leads !== null);
   }
 
   async #showOne(conversation: Conversation, unread: number): Promise<WireConversation> {
     const { visitorId, sealedVisitor, handoff } = conversation;
     const isVerified = isVerifiedId(visitorId);
+    const resolved = resolvedOf(handoff ?? null, conversation.messageCount);
     return {
       id: conversation.id,
       companion_id: conversation.companionId,
@@ -144,6 +150,7 @@ export class ConversationRows {
             unread: this.#readerId === null ? null : unread,
           }
         : {}),
+      ...(resolved === null ? {} : { resolved }),
       created_at: toRfc3339(conversation.createdAt),
       updated_at: toRfc3339(conversation.updatedAt),
     };

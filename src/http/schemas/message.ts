@@ -2,11 +2,12 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { ShownPassage } from "../../contracts/store/store.ts";
 import { finishReasons, type Message as StoredMessage, textOf } from "../../domain/conversation.ts";
+import { type Rating, ratingReasons } from "../../domain/feedback.ts";
 import type { Person } from "../../domain/handoff.ts";
 import type { ToolCall } from "../../domain/tool.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { instant, namedObject } from "./named-object.ts";
-import { Nullable, Text } from "./schema.ts";
+import { Nullable, OneOf, Text } from "./schema.ts";
 import { toolCallFields, toWireToolCall } from "./tool-call.ts";
 
 const SeenPassage = namedObject("SeenPassage", () => ({
@@ -36,6 +37,17 @@ export function toWireAuthor({ name, memberId, keyId }: Person): Static<typeof A
   return { type: "person", name, member_id: memberId, key_id: keyId };
 }
 
+const RatingObject = namedObject(
+  "Rating",
+  () => ({
+    rating: OneOf(["up", "down"] as const),
+    reasons: t.Array(OneOf(ratingReasons), { examples: [["incomplete"]] }),
+    comment: Nullable(t.String({ examples: ["It does not say when."] })),
+    created_at: instant("When it was given."),
+  }),
+  { description: "What the visitor thinks of the reply." },
+);
+
 export const MessageObject = namedObject("Message", () => ({
   id: t.String({ format: "uuid" }),
   role: t.Union([t.Literal("user"), t.Literal("assistant")]),
@@ -62,6 +74,7 @@ export const MessageObject = namedObject("Message", () => ({
     t.Array(ToolCallObject, { description: "For replies with calls of tools: in the order in which the model asked." }),
   ),
   author: t.Optional(AuthorObject),
+  rating: t.Optional(RatingObject),
   created_at: instant("When it was sent."),
 }));
 export type Message = Static<typeof MessageObject>;
@@ -71,6 +84,7 @@ export function toWireMessage(
   message: StoredMessage,
   seen: readonly ShownPassage[] = [],
   calls: readonly ToolCall[] = [],
+  rating: Rating | null = null,
 ): Message {
   return {
     id: message.id,
@@ -87,8 +101,13 @@ export function toWireMessage(
     ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toWireToolCall) }),
     ...(message.person ? { author: toWireAuthor(message.person) } : {}),
+    ...(rating === null ? {} : { rating: toWireRating(rating) }),
     created_at: toRfc3339(message.createdAt),
   };
+}
+
+function toWireRating({ rating, reasons, comment, createdAt }: Rating): Static<typeof RatingObject> {
+  return { rating, reasons: [...reasons], comment, created_at: toRfc3339(createdAt) };
 }
 
 function toWireSeen({ n, isCited, source }: ShownPassage): Static<typeof SeenPassage> {

@@ -25,7 +25,7 @@ interface TextOptions {
   examples?: string[];
   /** Further rule; the schema document cannot show it, so `description` must. */
   accepts?: (value: string) => boolean;
-  /** The same for a rule that says itself what is wrong: a sentence for the caller, or null. */
+  /** The same for a rule with a message of its own: a sentence for the caller, or null. */
   findProblem?: (value: string) => string | null;
 }
 

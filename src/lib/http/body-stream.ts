@@ -8,8 +8,9 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
 }
 
 /**
- * Holds at most what the socket gave at once: more is read when that is taken. Iterating rejects with the error that broke
- * the body, after what came before, or the signal's reason, at once. Leaving the loop closes the connection.
+ * Holds at most what one read of the socket gave: more is read when that is consumed. Iterating rejects with the error
+ * that broke the body, after what came before, or the signal's reason, immediately. Leaving the loop closes the
+ * connection.
  */
 export function streamBody(body: HttpBody, signal: AbortSignal): BodyStream {
   let held: Buffer[] = [];

@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1 requests over our own sockets: any number at once, with connections kept for the next request.
+ * HTTP/1.1 requests over our own sockets: any number at the same time, with connections kept for the next request.
  *
- * Not `fetch`, which runs at most 256 requests at once per process, and not `node:http`, whose streams cost about twice
+ * Not `fetch`, which runs at most 256 concurrent requests per process, and not `node:http`, whose streams cost about twice
  * the time per read: a chat stream has fifty reads a second per visitor.
  */
 import { afterAnswerable } from "../deadline.ts";
@@ -26,7 +26,7 @@ export interface HttpTarget {
 export interface HttpClient {
   prepare(head: RequestHead): HttpTarget;
   /**
-   * Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason: the signal
+   * Resolves with the head, for any status. Rejects with `ConnectionError`, or the signal's reason: the signal
    * ends the request until the response's head has arrived; after that the body's own `cancel` does.
    */
   send(target: HttpTarget, body: string, signal: StopSignal): Promise<HttpResponse>;

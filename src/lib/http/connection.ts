@@ -188,7 +188,7 @@ export class Connection implements Wire {
     if (!this.#isPaused) this.#socket?.resume();
   }
 
-  /** Unrequested bytes could be taken for the next response. */
+  /** Unrequested bytes could pass for the next response. */
   #refuseSurplus(): void {
     this.terminate();
     this.#owner.onSurplus(this);

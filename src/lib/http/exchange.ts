@@ -11,12 +11,12 @@ export interface BodyReader {
 }
 
 export interface HttpBody {
-  /** Starts the delivery; call it once. What has arrived before is delivered at once, including `end` and `fail`. */
+  /** Starts the delivery; call it once. What has arrived before is delivered immediately, including `end` and `fail`. */
   read(reader: BodyReader): void;
-  /** Nothing more is read from the socket until `resume`, nor the end told; of what was read, the rest is delivered. */
+  /** Reads nothing more from the socket until `resume`, nor reports the end; of what was read, the rest is delivered. */
   pause(): void;
   resume(): void;
-  /** Closes the connection at once; the reader gets nothing more. Harmless after the end. */
+  /** Closes the connection immediately; the reader gets nothing more. Harmless after the end. */
   cancel(): void;
 }
 
@@ -46,7 +46,7 @@ export class Exchange implements HttpBody {
   #headReader: HeadReader | null;
   #reader: BodyReader | null = null;
   #isPaused = false;
-  /** What arrived while nobody was reading. */
+  /** What arrived while no one was reading. */
   #held: string[] = [];
   /** How the body ended; undefined before that. */
   #ending: Error | null | undefined;

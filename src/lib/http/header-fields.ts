@@ -1,6 +1,6 @@
-/** What header fields of a request may be that somebody else has written. */
+/** Which header fields of a request someone else may set. */
 
-/** What delimits a request, or speaks of its connection: a second one would let it be read in two ways. */
+/** What delimits a request, or speaks of its connection: a second one would make it ambiguous. */
 const framingHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",

@@ -1,5 +1,5 @@
 /**
- * What is read of peers that send faster than they are read. Bun reads 512 KiB at once, of hundreds of connections in one
+ * Reads of peers that send faster than they are read. Bun reads 512 KiB in one go, of hundreds of connections in one
  * turn of the event loop, and what becomes of that waits for the collector: hundreds of MiB.
  */
 import { edenGC } from "bun:jsc";
@@ -7,7 +7,7 @@ import { edenGC } from "bun:jsc";
 /** No model writes so fast. */
 export const largeReadBytes = 64 * 1024;
 
-/** Between two large reads, whoever's they are: 25 MiB a second. What is collected is freed by timers, which need time. */
+/** Between two large reads, of any connections: 25 MiB a second. What is collected is freed by timers, which need time. */
 const turnMs = 20;
 
 /** The collector would leave 30 MiB. */
@@ -31,7 +31,7 @@ export function collectEarlierReads(nextBytes: number): void {
   edenGC();
 }
 
-/** Gives back the memory of a whole read, which is empty from then on. */
+/** Frees the memory of a whole read, which is empty from then on. */
 export function freeRead(read: Buffer): void {
   (read.buffer as ArrayBuffer).transfer(0);
 }

@@ -1,4 +1,4 @@
-/** Sends one request to addresses that the caller has chosen and checked, whatever the host's name resolves to now. */
+/** Sends one request to addresses that the caller has checked, no matter what the host's name resolves to now. */
 import { afterAnswerable } from "../deadline.ts";
 import { unlessAborted } from "./client.ts";
 import { Connection, ConnectionError } from "./connection.ts";
@@ -17,10 +17,10 @@ export interface PinnedRequest {
   readonly body: Uint8Array | null;
 }
 
-/** Bounds the way to an open connection at one address, TLS included. */
+/** Bounds the time to an open connection at one address, TLS included. */
 const connectTimeoutMs = 5000;
 
-/** Nobody else uses the connection. */
+/** No one else uses the connection. */
 const owner = {
   onFree: (connection: Connection) => connection.terminate(),
   onSurplus() {},
@@ -28,7 +28,7 @@ const owner = {
 };
 
 /**
- * Resolves with the head, whatever the status; a compressed body stays so. Rejects with the `ConnectionError` of the last
+ * Resolves with the head, for any status; a compressed body stays so. Rejects with the `ConnectionError` of the last
  * address that was tried, or the signal's reason: the signal ends the request until the head has arrived; after that the
  * body's own `cancel` does. Each address is tried that takes no connection; what may have arrived is sent again only if it
  * is a `GET`.

@@ -76,7 +76,7 @@ export class ResponseReader {
           at = input.length;
           break;
         case "done":
-          // Unrequested bytes must not be taken for the next response.
+          // Unrequested bytes must not pass for the next response.
           this.canReuse = false;
           this.hasSurplus = true;
           at = input.length;
@@ -179,7 +179,7 @@ export class ResponseReader {
     if (status === 204 || status === 304) {
       this.#state = "done";
     } else if (coding !== undefined) {
-      // With both, readers disagree about the end of the response, and would continue in different places.
+      // With both, readers disagree about the end of the response, and would continue at different positions.
       if (length !== undefined) throw new HttpProtocolError("two headers that give its length");
       if (coding.toLowerCase() !== "chunked") throw new HttpProtocolError("an unknown transfer coding");
       this.#state = "size";

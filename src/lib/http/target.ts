@@ -1,4 +1,4 @@
-/** What may be requested for somebody else, as far as the URL alone shows. */
+/** What may be requested on behalf of others, as far as the URL alone shows. */
 import { type AllowedHost, hostOf, isPortAllowed } from "../allowed-hosts.ts";
 
 export interface Target {
@@ -11,7 +11,7 @@ export interface Target {
 
 /**
  * - `scheme`, `credentials`, `port`: of the URL.
- * - `notPublic`: the host, or an address of its name; also a name that nobody has, so that nobody can tell these apart.
+ * - `notPublic`: the host, or an address of its name; also an unregistered name, so that they cannot be told apart.
  * - `unresolved`: the name could not be looked up at present.
  */
 export type TargetFault = "scheme" | "credentials" | "port" | "notPublic" | "unresolved";

@@ -12,13 +12,13 @@ export interface Fault {
 
 export type Check = (value: unknown, place: Place, budget: Budget) => Fault | null;
 
-/** Thrown where a check takes too much, whatever it is part of: `not` must not turn that into its opposite. */
+/** Thrown where a check takes too much, no matter what it is part of: `not` must not turn that into its opposite. */
 export class TooMuch extends Error {}
 
-/** Of a check in all: of schemas with references, the number of ways through grows exponentially with their size. */
+/** Of a check in all: of schemas with references, the number of paths through them grows exponentially with their size. */
 const maxSteps = 5_000_000;
 const visitSteps = 20;
-/** Of schemas within one another, on the way to a part of the value. */
+/** Of schemas within one another, on the path to a part of the value. */
 const maxDepth = 200;
 
 export class Budget {
@@ -50,7 +50,7 @@ export class Budget {
     return names;
   }
 
-  /** Equal for equal values alone, as JSON Schema sees them: whatever the order of members, and `1.0` is `1`. */
+  /** Equal for equal values alone, as JSON Schema sees them: in any order of members, and `1.0` is `1`. */
   canonical(value: unknown): string {
     this.enter();
     const text = this.#write(value);
@@ -75,7 +75,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How many parts of the value the place is within. */
+/** How many parts of the value enclose the position. */
 export function depthOf(place: Place): number {
   let depth = 0;
   for (let at = place; at !== null; at = at.outer) depth++;

@@ -1,8 +1,8 @@
-/** What compiling a schema takes: its parts as nodes, each once, and faults with the place of what is wrong. */
+/** What compiling a schema takes: its parts as nodes, each once, and faults with the position of what is wrong. */
 import { compilePattern, type LinearPattern, maxPatternSteps, PatternFault } from "../linear-pattern.ts";
 import { type Budget, type Check, type Fault, isObject, type JsonObject, type Place } from "./checking.ts";
 
-/** The message is one sentence with the place, for who wrote the schema. */
+/** The message is one sentence with the position, for the author of the schema. */
 export class SchemaFault extends Error {
   constructor(pointer: string, text: string) {
     super(`At ${pointer.length > maxPointerLength ? `${pointer.slice(0, maxPointerLength)}…` : pointer}: ${text}.`);
@@ -84,7 +84,7 @@ export class Compilation {
     return root;
   }
 
-  /** Looks into everything, schema or not: a reference may lead anywhere, and compiling cannot wait. */
+  /** Searches everything, schema or not: a reference may lead anywhere, and compiling cannot wait. */
   async #prepare(value: unknown, pointer: string, depth: number): Promise<void> {
     if (depth > maxDepth) throw new SchemaFault(pointer, "the schema is nested too deeply");
     if (Array.isArray(value)) {
@@ -194,7 +194,7 @@ function escapeKey(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** `ending` are those of which it is known that they end; `around`, those on the way here. */
+/** `ending` are those of which it is known that they end; `around`, those on the path to this one. */
 function refuseCircle(node: SchemaNode, ending: Set<SchemaNode>, around: Set<SchemaNode>): void {
   if (ending.has(node)) return;
   if (around.has(node)) throw new SchemaFault(node.pointer, "the schema refers to itself without end");

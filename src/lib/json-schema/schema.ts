@@ -10,12 +10,12 @@ import { valueKeywords } from "./values.ts";
 export { SchemaFault };
 
 export interface CompiledSchema {
-  /** Of a value as `JSON.parse` gives it: null if it fits, and otherwise one sentence that says what does not. */
+  /** Of a value as `JSON.parse` gives it: null if it fits, and otherwise one sentence with what does not. */
   check(value: unknown): string | null;
 }
 
 /**
- * Rejects with `SchemaFault`, whose message is one sentence with the place. `$ref` leads to parts of the schema alone.
+ * Rejects with `SchemaFault`, whose message is one sentence with the position. `$ref` leads to parts of the schema alone.
  * Patterns are RE2's (`lib/linear-pattern.ts`). `format` and what is unknown ask for nothing, as the standard has it.
  */
 export async function compileSchema(schema: unknown): Promise<CompiledSchema> {
@@ -50,7 +50,7 @@ const unsupported: CompileKeyword = ({ fail }) => {
   throw fail("is a keyword that is not supported");
 };
 
-/** Schemas that others refer to: looked into, so that their faults are found. */
+/** Schemas that others refer to: compiled too, so that their faults are found. */
 const definitions: CompileKeyword = ({ value, node, fail }) => {
   if (!isObject(value)) throw fail("must be an object");
   for (const [name, schema] of Object.entries(value)) node(schema, name);

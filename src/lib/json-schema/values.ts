@@ -59,7 +59,7 @@ function equalsOneOf(values: readonly unknown[]): Check {
     texts.has(budget.canonical(value)) ? null : { place, text: `must be ${values.length === 1 ? list : named}` };
 }
 
-/** Divided numbers are not exact: `0.3` is a multiple of `0.1` to everybody but a computer. */
+/** Divided numbers are not exact: `0.3` is a multiple of `0.1` to everyone but a computer. */
 function isMultiple(value: number, divisor: number): boolean {
   const quotient = value / divisor;
   const rounded = Math.round(quotient);

@@ -1,4 +1,4 @@
-/** Uploads a scheduled backup, in a process of its own. The local one counts as made whatever becomes of this. */
+/** Uploads a scheduled backup, in a separate process. The local one counts as made even if this fails. */
 import { basename } from "node:path";
 import type { BackupStorageConfig } from "../../config/config.ts";
 import { findMadeAtMs } from "../../core/backups/names.ts";

@@ -149,7 +149,7 @@ export function startSchedule(clock: Pick<Clock, "nowMs">, cron: string, run: ()
   return { stop: () => clearInterval(timer) };
 }
 
-/** Returns a function that says whether an instant of the schedule has passed since the last one it reported. */
+/** Returns a function that reports whether an instant of the schedule has passed since the last one it reported. */
 export function createDueCheck(cron: string, startMs: number): (nowMs: number) => boolean {
   let nextMs = findNext(cron, startMs);
   let askedAtMs = startMs;

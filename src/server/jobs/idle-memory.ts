@@ -1,5 +1,5 @@
 /**
- * Returns memory after a busy period. Left alone, the garbage collector waits for new allocations before it looks at
+ * Returns memory after a busy period. On its own, the garbage collector waits for new allocations before it collects
  * old garbage, and a server without visitors would keep holding twice what it needs.
  */
 import type { Jobs } from "./jobs.ts";

@@ -112,13 +112,13 @@ async function wakeIndexing({ indexing }: JobServices): Promise<number> {
   return 0;
 }
 
-/** A command may have told something. */
+/** A command may have changed something. */
 async function clearDeliveries({ store, events, clock }: JobServices): Promise<number> {
   events.wake();
   return await store.webhooks.purge(clock.nowMs() - deliveryLifetimeMs, mostDeliveries, chunk);
 }
 
-/** Of calls whose end nobody has told: they count as if they had cost all that was reserved for them. */
+/** Of calls whose end was never reported: they count as if they had cost all that was reserved for them. */
 async function settleDueSpending(services: JobServices): Promise<number> {
   const { settled, reached } = await services.store.spending.settleDue(services.clock.nowMs(), chunk);
   noteReached(services, reached);

@@ -39,15 +39,20 @@ export interface CompanionConfig {
   starters?: string[];
   /** Present where people of the team may step in. */
   handoff?: {
-    /** Whether a person is available. */
     available: boolean;
-    /** When the team is there again, in ISO 8601; null while it is, and where that is not known. */
+    /** When somebody is available again; null while somebody is, and where that is not known. */
     reopens_at: string | null;
     /** Whether visitors may ask for a person. */
     ask: boolean;
-    /** Whether people may write in any conversation. */
+    /** Whether people may write in any conversation: listen while the chat is open. */
     listen: boolean;
   };
+  /** Present where visitors may leave a contact: while nobody is available, or always. */
+  leads?: { when: "unavailable" | "always"; consent_text: string };
+  /** Present where visitors may rate replies. */
+  ratings?: true;
+  /** Present where visitors are asked whether it is resolved. */
+  ask_resolved?: true;
 }
 
 export interface ConfigOptions extends CallOptions {

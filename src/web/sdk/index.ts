@@ -1,7 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "../../reply-stream/errors.ts";
 import { decide } from "../../reply-stream/follow-reply.ts";
-import type { ReplyListeners } from "../../reply-stream/read-reply.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -15,9 +14,10 @@ import { type ConversationPage, type ConversationWithMessages, checkList } from 
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
 import { createPendingKeeper, type PendingReply } from "./pending.ts";
+import { createPeople, type People } from "./people.ts";
 import { joinSignals } from "./signals.ts";
 import { createConfigKeeper, openStorage, type TextStorage } from "./storage.ts";
-import { takeTurn } from "./turn.ts";
+import { type ChatOptions, type ReplyOptions, type ResumeOptions, takeTurn } from "./turn.ts";
 import { openLine } from "./wakefulness.ts";
 
 export {
@@ -28,13 +28,16 @@ export {
   type ReplyEndCode,
   type ServerErrorCode,
 } from "../../reply-stream/errors.ts";
-export type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
+export type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
 export type { ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
 export type { TokenSource } from "./identity.ts";
+export type { LiveEvent, LiveMessage, LiveOptions } from "./live.ts";
 export type { PendingReply } from "./pending.ts";
+export type { Contact, People, PersonAsked, Rating } from "./people.ts";
 export type { TextStorage } from "./storage.ts";
+export type { ChatOptions, ReplyOptions, ResumeOptions } from "./turn.ts";
 
 export interface CompanionOptions extends ConnectionOptions {
   /** Keeps the ids; default `localStorage`, or memory where that is blocked. */
@@ -51,41 +54,7 @@ export interface VoiceSession {
   agentId: string;
 }
 
-/** What a reply has besides its text. */
-export interface ReplyOptions extends CallOptions {
-  /**
-   * Calls with what the reply has from the companion's knowledge, once, when its text is whole. Never where
-   * the companion has none, or the reply did not become whole.
-   */
-  onSources?: ReplyListeners["onSources"];
-  /** Calls when a tool of the companion begins to work on the reply, and when it has ended. */
-  onTool?: ReplyListeners["onTool"];
-  /**
-   * Calls with what the companion would do, but for the visitor's consent: show it, and send the decision with `confirm`.
-   * The reply ends with it, perhaps without a word.
-   */
-  onConfirm?: ReplyListeners["onConfirm"];
-}
-
-export interface ChatOptions extends ReplyOptions {
-  /** Ends the call alone: the reply goes on at the server for two minutes, and `resume` continues it. */
-  leave?: AbortSignal | undefined;
-  /** Calls with false when the connection is lost within a reply, and with true when it is back. */
-  onConnection?: ((isConnected: boolean) => void) | undefined;
-  /** Calls with true when the companion asks for a proof of work, which takes a moment, and with false when it is made. */
-  onChallenge?: ((isSolving: boolean) => void) | undefined;
-  /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
-  messageId?: string | undefined;
-}
-
-export interface ResumeOptions extends ChatOptions {
-  /** Which reply; default `pending`. */
-  reply?: PendingReply;
-  /** What the page still has of it; default nothing. Only what follows is yielded. */
-  received?: string;
-}
-
-export interface Companion extends Ids {
+export interface Companion extends Ids, People {
   /** Null, or the reply that was under way when the page went away, or whose connection was lost for good. */
   readonly pending: PendingReply | null;
   config(options?: ConfigOptions): Promise<CompanionConfig>;
@@ -135,6 +104,9 @@ export interface Companion extends Ids {
   conversation(id: string, options?: CallOptions & { cursor?: string }): Promise<ConversationWithMessages>;
 }
 
+/** What the server sends to who asks for it. */
+const eventNames = ["onSources", "onTool", "onConfirm", "onState", "onOffer"] as const;
+
 export function createCompanion(options: CompanionOptions): Companion {
   const { token, storage = openStorage("localStorage") } = options;
   const ids = createIds(token, storage);
@@ -158,12 +130,14 @@ export function createCompanion(options: CompanionOptions): Companion {
     takeTurn(withChallenges(connection, solve, onChallenge), pending, reply, ids.visitorId, {
       ...call,
       isNew,
-      events: call.onSources || call.onTool || call.onConfirm ? true : undefined,
+      events: eventNames.some((name) => call[name]) || undefined,
       gone: identity.gone,
       delaysMs: options.reconnectDelaysMs,
     });
 
   return {
+    ...createPeople(identity, ids, (onChallenge) => withChallenges(connection, solve, onChallenge)),
+
     get visitorId() {
       return ids.visitorId;
     },

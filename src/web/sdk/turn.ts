@@ -1,10 +1,52 @@
 /** One message of the visitor: noted down until its reply has ended, followed over cuts, cancelled where it is stopped. */
 import { CompanionError } from "../../reply-stream/errors.ts";
 import { cancelReply, type FollowOptions, followReply, type NamedMessage } from "../../reply-stream/follow-reply.ts";
-import type { Connection } from "./connection.ts";
+import type { ReplyListeners } from "../../reply-stream/read-reply.ts";
+import type { CallOptions, Connection } from "./connection.ts";
 import type { PendingKeeper, PendingReply } from "./pending.ts";
 import { joinSignals } from "./signals.ts";
 import { openLine, pause } from "./wakefulness.ts";
+
+/** What a reply has besides its text. */
+export interface ReplyOptions extends CallOptions {
+  /**
+   * Calls with what the reply has from the companion's knowledge, once, when its text is whole. Never where
+   * the companion has none, or the reply did not become whole.
+   */
+  onSources?: ReplyListeners["onSources"];
+  /** Calls when a tool of the companion begins to work on the reply, and when it has ended. */
+  onTool?: ReplyListeners["onTool"];
+  /**
+   * Calls with what the companion would do, but for the visitor's consent: show it, and send the decision with `confirm`.
+   * The reply ends with it, perhaps without a word.
+   */
+  onConfirm?: ReplyListeners["onConfirm"];
+  /**
+   * Calls with who answers the conversation from now on, where that is not the companion: listen by `live`. A message that
+   * was kept for a person has a reply without a word.
+   */
+  onState?: ReplyListeners["onState"];
+  /** Calls where the companion found nothing and a person is offered: `askForPerson` asks for one. */
+  onOffer?: ReplyListeners["onOffer"];
+}
+
+export interface ChatOptions extends ReplyOptions {
+  /** Ends the call alone: the reply goes on at the server for two minutes, and `resume` continues it. */
+  leave?: AbortSignal | undefined;
+  /** Calls with false when the connection is lost within a reply, and with true when it is back. */
+  onConnection?: ((isConnected: boolean) => void) | undefined;
+  /** Calls with true when the companion asks for a proof of work, which takes a moment, and with false when it is made. */
+  onChallenge?: ((isSolving: boolean) => void) | undefined;
+  /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
+  messageId?: string | undefined;
+}
+
+export interface ResumeOptions extends ChatOptions {
+  /** Which reply; default `pending`. */
+  reply?: PendingReply;
+  /** What the page still has of it; default nothing. Only what follows is yielded. */
+  received?: string;
+}
 
 interface TurnOptions extends FollowOptions {
   /** Ends the call alone. */

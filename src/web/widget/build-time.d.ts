@@ -20,6 +20,14 @@ declare const CONFIRM_STYLE: string;
 declare const SOURCES_FILE: string;
 declare const SOURCES_INTEGRITY: string;
 declare const SOURCES_STYLE: string;
+/** The same of what listens to people, which the panel loads where one may write, and its style. */
+declare const LIVE_FILE: string;
+declare const LIVE_INTEGRITY: string;
+declare const LIVE_STYLE: string;
+/** The same of what visitors say of replies and leave for the team, and its style. */
+declare const FEEDBACK_FILE: string;
+declare const FEEDBACK_INTEGRITY: string;
+declare const FEEDBACK_STYLE: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

@@ -19,6 +19,8 @@ export class Chat {
   readonly #transcript: Transcript;
   readonly #replies: Replies;
   readonly #unwatch: () => void;
+  /** Whether it is not the companion who answers. */
+  isHeld = false;
   /** The message that waits, where it was written in this tab. */
   #ownWaitingId = "";
   #isClosed = false;
@@ -140,10 +142,15 @@ export class Chat {
     this.#transcript.save({ seenAt: 0 });
   }
 
+  /** Changes what is kept, and draws it. */
+  change(edit: (kept: Message[]) => Message[]): void {
+    this.#transcript.change(edit);
+    this.#listener.changed();
+  }
+
   /** Adds what was said aloud. */
   add(role: Message["role"], text: string): void {
-    this.#transcript.change((kept) => [...kept, { ...makeMessage(role, "done"), text }]);
-    this.#listener.changed();
+    this.change((kept) => [...kept, { ...makeMessage(role, "done"), text }]);
   }
 
   startAnew(): void {
@@ -238,7 +245,6 @@ export class Chat {
     if (navigator.onLine) return this.#replies.ask(asked);
     this.#ownWaitingId = asked.id;
     asked.state = "waiting";
-    this.#transcript.change((kept) => kept.map((message) => (message.id === id ? asked : message)));
-    this.#listener.changed();
+    this.change((kept) => kept.map((message) => (message.id === id ? asked : message)));
   }
 }

@@ -126,6 +126,9 @@ export function createClient(host: PanelHost) {
       sdk?.then((companion) => companion.identify(next)).catch(() => {});
     },
 
+    /** Where a plain request does not do. */
+    getSdk,
+
     /** Resolves once the ids are the visitor's own. */
     async ready(): Promise<void> {
       if (visitor) await (await getSdk()).ready();

@@ -72,7 +72,9 @@ export function createCard(
 
   /** To where the visitor writes; on touch screens the keyboard would cover the reply. */
   function leaveButtons(): void {
-    const input = matchMedia("(pointer: coarse)").matches ? null : root.querySelector("textarea");
+    const input = matchMedia("(pointer: coarse)").matches
+      ? null
+      : root.querySelector<HTMLElement>(".composer textarea");
     (input?.offsetParent ? input : element).focus();
   }
 

@@ -1,7 +1,7 @@
 /** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
 
 import type { CitedSource, Confirmation } from "../../reply-stream/reply-reader.ts";
-import type { StoredMessage } from "../sdk/history.ts";
+import type { ConversationWithMessages } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 
@@ -38,6 +38,12 @@ export interface Message {
   asks?: AskedCall;
   /** It followed a decision, or has one: the visitor cannot ask for that once more. */
   isFinal?: boolean;
+  /** Its position in the conversation, where that was told. */
+  seq?: number;
+  /** The name of the person who wrote it; empty: that of the companion. */
+  by?: string;
+  /** What the visitor said of a reply. */
+  rating?: "up" | "down" | null;
 }
 
 /** What the visitor decided on the call that a message asks for. */
@@ -159,13 +165,22 @@ export function findOpenTurn(messages: Message[], wasCut: boolean): Turn | null 
 }
 
 /** A conversation as the server has it. */
-export function readHistory(stored: StoredMessage[]): Message[] {
-  // Without a word, a reply asked for a decision: the card is only where it was drawn first.
-  const told = stored.filter(({ text }) => text);
-  return told.map(({ id, role, text, complete, created_at }) => {
-    const isWhole = complete || role === "user";
-    return { id, role, text, at: Date.parse(created_at), state: isWhole ? "done" : "incomplete" };
+export function readHistory({ messages, message_count }: ConversationWithMessages): Message[] {
+  const read = messages.map(({ id, role, text, complete, author, created_at }, index): Message => {
+    const state = complete || role === "user" ? "done" : "incomplete";
+    const by = author && { by: author.name ?? "" };
+    return {
+      id,
+      role,
+      text,
+      at: Date.parse(created_at),
+      state,
+      seq: message_count - messages.length + index + 1,
+      ...by,
+    };
   });
+  // Without a word, a reply asked for a decision: the card is only where it was drawn first.
+  return read.filter(({ text }) => text);
 }
 
 /** Puts question and reply at the end, after questions asked meanwhile, and removes an earlier reply to it. */

@@ -54,9 +54,11 @@ export function createFrame(
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const openKey = `${keyPrefix(token)}open`;
   const tab = openStorage("sessionStorage");
+  const getKept = (name: string) => openStorage("localStorage").getItem(keyPrefix(token) + name) ?? "";
   let isOpen = !isLauncher;
   let panel: Panel | null = null;
   let isLoading = false;
+  let unread = "";
   let resolvePanel: (panel: Panel) => void;
   const arrival = new Promise<Panel>((resolve) => {
     resolvePanel = resolve;
@@ -111,6 +113,11 @@ export function createFrame(
         visitor: options.visitor,
         load: (...file) => loadFile(assetsUrl, ...file),
         isOpen: () => isOpen,
+        mark(count, sentence) {
+          unread = sentence;
+          setAttributes(launcher, { "data-unread": count || "" });
+          dressLauncher();
+        },
         shut: () => setOpen(false, true),
       });
       draw();
@@ -139,12 +146,16 @@ export function createFrame(
     for (const [property, color] of Object.entries(accent)) root.style.setProperty(`--${property}`, color);
   }
 
+  function dressLauncher(): void {
+    dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open + unread);
+  }
+
   function draw(): void {
     setAttributes(box, { "aria-label": source.config?.name ?? strings.conversation });
     box.hidden = !isOpen;
     root.classList.toggle("open", isOpen);
     setAttributes(launcher, { "aria-expanded": isOpen });
-    dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open);
+    dressLauncher();
     applyTheme();
     panel?.draw();
   }
@@ -191,13 +202,8 @@ export function createFrame(
   if (isOpen) void fillBox();
   draw();
   if (tab.getItem(openKey)) setOpen(true, false);
-  // A reply was under way when the last page went: it goes on behind the launcher, and is whole when that is pressed.
-  else if (
-    openStorage("localStorage")
-      .getItem(`${keyPrefix(token)}messages`)
-      ?.includes('"streaming"')
-  )
-    void fillBox();
+  // A reply was under way when the last page went, or a person has the conversation: that goes on behind the launcher.
+  else if (/"streaming"/.test(getKept("messages")) || /"state":"[pw]/.test(getKept("people"))) void fillBox();
 
   return {
     get isOpen() {

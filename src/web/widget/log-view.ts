@@ -6,6 +6,7 @@ import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
+import { loadFeedback } from "./people.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
 
@@ -71,7 +72,9 @@ export function createLogView(
     const isToday = date.toDateString() === new Date().toDateString();
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
-    const name = isUser ? strings.you : (chat.source.config?.name ?? strings.assistant);
+    const { by } = message;
+    const isPerson = by !== undefined;
+    const name = by || (isUser ? strings.you : (chat.source.config?.name ?? strings.assistant));
     let markdown: MarkdownView;
     const begin = () => {
       body.replaceChildren();
@@ -82,8 +85,15 @@ export function createLogView(
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
     let card: Promise<() => void> | undefined;
+    let rating: Promise<() => void> | undefined;
     let drawn: { text: string; state: string; work: unknown } | null = null;
-    const row = h("div", { class: `row ${role}` }, h("span", { class: "unseen" }, `${name}: `), body, foot);
+    const row = h(
+      "div",
+      { class: `row ${role}` },
+      h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
+      body,
+      foot,
+    );
     return {
       element: row,
       draw() {
@@ -92,7 +102,8 @@ export function createLogView(
         const work = isStreaming && message.work;
         row.dataset.state = state;
         foot.hidden = isStreaming || !text;
-        body.hidden = !isStreaming && !text;
+        // What is kept for a person has no reply.
+        body.hidden = (!isStreaming || chat.isHeld) && !text;
         if (asks) {
           card ??= load<typeof import("./confirm.ts")>(CONFIRM_FILE, CONFIRM_INTEGRITY, "confirm.js").then(
             ({ createCard }) => createCard(row, message, chat, strings, announcer),
@@ -105,13 +116,22 @@ export function createLogView(
             },
           );
         }
+        if (!isUser && !isPerson && !isStreaming && text && !message.isFinal && chat.source.config?.ratings) {
+          rating ??= loadFeedback(load).then(({ addRating }) => addRating(foot, message, chat, strings, announcer));
+          rating.then(
+            (draw) => draw(),
+            () => {
+              rating = undefined;
+            },
+          );
+        }
         if (isUser || (text === drawn?.text && state === drawn.state && work === drawn.work)) return;
         // Gone on with after an end, or another one in its place.
         if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
         const now = { text, state, work };
         drawn = now;
         dots.remove();
-        markdown.update(text, isStreaming);
+        markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
         dots.textContent = work ? strings[work] : "• • •";
         if (work || !text) body.append(dots);
         if (isStreaming || !message.sources?.length) return;
@@ -206,4 +226,12 @@ export function createLogView(
       clearTimeout(timer);
     },
   };
+}
+
+/** What people write is no Markdown: only its lines and addresses count. */
+function toMarkdown(text: string): string {
+  const parts = text.split(/(https?:\/\/\S+)/);
+  return parts
+    .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/ *\n/g, "  \n")))
+    .join("");
 }

@@ -6,7 +6,7 @@ import type { launcherEnglish } from "./launcher-strings.ts";
 import type { Strings } from "./strings.ts";
 
 /** Incremented with every change here: the panel's file may be of another version than the page's script. */
-export const panelVersion = 3;
+export const panelVersion = 4;
 
 export interface PanelHost {
   shadow: ShadowRoot;
@@ -29,6 +29,8 @@ export interface PanelHost {
   /** Imports a file of the widget's own version by its hash, or else the server's version of that name. */
   load<Module>(file: string, integrity: string, name: string): Promise<Module>;
   isOpen(): boolean;
+  /** Shows on the launcher that so many messages are unread; the sentence says so. */
+  mark(count: number, sentence: string): void;
   /** Closes the panel at the visitor's request. */
   shut(): void;
   emit(name: string, detail: unknown): void;

@@ -6,6 +6,7 @@ import { createComposer } from "./composer.ts";
 import { h, iconButton, icons } from "./dom.ts";
 import { createLogView } from "./log-view.ts";
 import type { Panel, PanelHost } from "./panel-host.ts";
+import { createPeople } from "./people.ts";
 import { english, fill } from "./strings.ts";
 import { followViewport } from "./viewport.ts";
 import { createVoiceButton } from "./voice-button.ts";
@@ -25,7 +26,7 @@ export function createPanel(host: PanelHost): Panel {
     changed: () => draw(),
     replied(message) {
       const { state, text, work } = message;
-      if (state === "streaming" && (work || !text))
+      if (state === "streaming" && (work || !text) && !chat.isHeld)
         announcer.say(work ? strings[work] : fill(strings.typing, name.textContent || strings.assistant));
       announcer.follow(message);
       // Many fragments can come between two frames.
@@ -34,9 +35,11 @@ export function createPanel(host: PanelHost): Panel {
         log.draw();
       });
     },
+    answers: (state) => people.answers(state),
     emit: host.emit,
   });
   const announcer = createAnnouncer(strings);
+  const people = createPeople(chat, strings, announcer, host);
   const log = createLogView(chat, strings, announcer, host);
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, host);
@@ -63,6 +66,7 @@ export function createPanel(host: PanelHost): Panel {
     anew.hidden = !chat.messages.length;
     // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
+    people.draw();
     log.draw();
     composer.draw();
     voice.draw();
@@ -107,6 +111,7 @@ export function createPanel(host: PanelHost): Panel {
     ),
     log.element,
     voice.bar,
+    people.element,
     composer.element,
   );
   if (box.parentElement) followViewport(box.parentElement, composer.fit, signal);
@@ -126,6 +131,7 @@ export function createPanel(host: PanelHost): Panel {
       cancelAnimationFrame(frame);
       chat.close();
       log.close();
+      people.close();
       voice.close();
     },
   };

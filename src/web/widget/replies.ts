@@ -1,4 +1,5 @@
 /** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is told. */
+import type { ConversationState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import {
@@ -19,6 +20,8 @@ export interface ChatListener {
   changed(): void;
   /** A reply has more text, or has ended. */
   replied(message: Message): void;
+  /** Who answers from now on, where that is not the companion; null: it found nothing, and offers a person. */
+  answers(state: ConversationState | null): void;
   /** For the page's own listeners: `message`, `reply`, `error`. */
   emit(name: string, detail: unknown): void;
 }
@@ -86,7 +89,7 @@ export class Replies {
     const replied = () => this.#listener.replied(reply);
     this.#listener.changed();
     replied();
-    const error = await runTurn(this.#client, turn, isNew, { changed: this.#listener.changed, replied });
+    const error = await runTurn(this.#client, turn, isNew, { ...this.#listener, replied });
     clearInterval(pulse);
     if (this.#transcript.turn !== turn) return;
     const problem = error ? toProblem(error, !!reply.text) : null;

@@ -1,5 +1,5 @@
 /** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
-import type { CitedSource, Confirmation, ToolCallState } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Decision, Turn } from "./conversation.ts";
 
@@ -14,6 +14,12 @@ export interface RunningTurn extends Turn {
   pause: "reconnecting" | "checking" | null;
 }
 
+interface TurnListener {
+  changed(): void;
+  replied(): void;
+  answers(state: ConversationState | null): void;
+}
+
 export function startTurn(turn: Turn, sessionId: string): RunningTurn {
   return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), pause: null };
 }
@@ -26,7 +32,7 @@ export async function runTurn(
   client: Client,
   turn: RunningTurn,
   isNew: boolean,
-  { changed, replied }: { changed(): void; replied(): void },
+  { changed, replied, answers }: TurnListener,
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave, decision } = turn;
   const running = new Set<string>();
@@ -52,7 +58,8 @@ export async function runTurn(
     reply.asks ??= { ...asks, at: Date.now() };
   };
   for (;;) {
-    const options = { stop: stop.signal, leave: leave.signal, onSources, onTool, onConfirm };
+    const told = { onSources, onTool, onConfirm, onState: answers, onOffer: () => answers(null) };
+    const options = { stop: stop.signal, leave: leave.signal, ...told };
     const fragments = decision
       ? client.decide(decision, options)
       : client.reply(
@@ -64,11 +71,13 @@ export async function runTurn(
         reply.text += fragment;
         replied();
       }
-      reply.state = asked.state = "done";
-      reply.isOpen = undefined;
-      return null;
+      return end(turn);
     } catch (error) {
-      if (Object(Object(error).cause).code !== "replaced" || !reply.text) return settle(turn, error);
+      if (codesOf(error).includes("taken")) {
+        answers({ state: "person", person: null, since: null, until: null, reason: "taken" });
+        return end(turn);
+      }
+      if (codesOf(error)[1] !== "replaced" || !reply.text) return settle(turn, error);
       // The server had lost it: the one that it wrote instead takes its place.
       reply.text = "";
       isNew = false;
@@ -76,12 +85,23 @@ export async function runTurn(
   }
 }
 
+/** As far as it came: a reply that a person took has its end there. */
+function end({ asked, reply }: RunningTurn): null {
+  reply.state = asked.state = "done";
+  reply.isOpen = undefined;
+  // Without a word it was kept for a person: by this name it is known when it is told as one of the conversation's.
+  if (!reply.text) asked.replyId = reply.id;
+  return null;
+}
+
+const codesOf = (error: unknown) => [Object(error).code, Object(Object(error).cause).code];
+
 function settle({ asked, reply, stop, leave, decision }: RunningTurn, error: unknown): unknown {
   // Nothing has happened to it.
   if (leave.signal.aborted) return null;
-  const { code, cause, isCut } = Object(error);
+  const { isCut } = Object(error);
   // Perhaps in another tab.
-  const isStopped = stop.signal.aborted || [code, Object(cause).code].includes("cancelled");
+  const isStopped = stop.signal.aborted || codesOf(error).includes("cancelled");
   reply.state = isStopped ? "stopped" : "incomplete";
   if (decision) return decision.fail(isStopped ? null : error, reply);
   reply.isOpen = (isCut && !isStopped) || undefined;

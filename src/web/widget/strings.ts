@@ -15,6 +15,8 @@ export const english = {
   typing: "{name} is typing",
   looking: "Looking that up…",
   doing: "Doing that…",
+  askPerson: "Talk to a person",
+  leaveContact: "Leave your e-mail address",
   copy: "Copy",
   copied: "Copied",
   code: "Code block",

@@ -74,7 +74,7 @@ export class Transcript {
     // A message may have been sent meanwhile, or a conversation begun.
     if (!found || this.messages.length > 0 || client.sessionId !== sessionId) return;
     client.resumeConversation(found.session_id);
-    this.change(() => readHistory(found.messages));
+    this.change(() => readHistory(found));
   }
 
   #take(kept: Message[]): void {

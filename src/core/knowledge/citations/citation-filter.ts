@@ -70,7 +70,7 @@ export class CitationFilter {
     if (!held.endsWith("]") || next === "(") return this.#leaveAll(held);
     const digits = held.slice(1, -1);
     const number = Number(digits);
-    // Written in one way only: the reader compares it with the list of sources.
+    // Written in one form only: the reader compares it with the list of sources.
     const isTrue = digits === String(number) && number >= 1 && number <= this.#passages;
     if (isTrue) this.cited.add(number);
     if (isTrue && this.#keepsTrue) return this.#leaveAll(held);

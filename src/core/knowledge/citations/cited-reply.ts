@@ -6,7 +6,7 @@ import { CitationFilter } from "./citation-filter.ts";
 export interface CitedReplyOptions {
   readonly mode: CitationMode;
   readonly passages: readonly NumberedPassage[];
-  /** What is said in place of a whole reply that was nothing but markers: a reply without text is none. */
+  /** Sent instead of a whole reply that was nothing but markers: a reply without text is none. */
   sayNothingFound(): string;
 }
 
@@ -79,7 +79,7 @@ function writeFooter(cited: readonly NumberedPassage[]): string {
   return [...lines.values()].join("\n");
 }
 
-/** As text wherever it stands in a line, addresses too: titles are taken from pages that anybody may have written. */
+/** As text wherever it stands in a line, addresses too: titles come from pages that anyone may have written. */
 function escapeMarkdown(title: string): string {
   return title
     .replace(turning, "")

@@ -19,7 +19,7 @@ export interface CountedEmbedder {
   /** As the provider's: read before each call. */
   readonly maxTexts: number;
   /**
-   * As the provider's. Null, and nobody is asked, while the operator has stopped the account's spending, or where a budget
+   * As the provider's. Null, without a request, while the operator has stopped the account's spending, or where a budget
    * would be exceeded: there is nothing wrong with that, and it may be different the next day.
    */
   embed(
@@ -69,7 +69,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         return false;
       }
 
-      /** The vectors are there and paid for, whatever becomes of the count. */
+      /** The vectors are there and paid for, even if counting fails. */
       async function count(inputTokens: number): Promise<void> {
         const reservationId = held;
         held = null;

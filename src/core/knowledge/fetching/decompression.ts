@@ -2,12 +2,12 @@
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { failFetching } from "./failure.ts";
 
-/** What is asked for, as a header's value. */
+/** The value of `Accept-Encoding`. */
 export const acceptedCodings = "gzip, br";
 
 export interface BoundedBytes {
   readonly bytes: Buffer;
-  /** Whether there is more than was taken. */
+  /** Whether there is more than was read. */
   readonly isCut: boolean;
 }
 

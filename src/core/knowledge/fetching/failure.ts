@@ -1,10 +1,10 @@
-/** What owners are told when a page cannot be fetched: sentences that tell nothing of the network that we are in. */
+/** What owners see when a page cannot be fetched: sentences that reveal nothing of the network that we are in. */
 
 const sentences = {
   scheme: "Only addresses that begin with http:// or https:// can be read.",
   credentials: "The address must not contain a user name or password.",
   port: "The address has a port that is not one of websites.",
-  // Says the same of names that nobody has and of names within a private network, so that nobody can tell these apart.
+  // The same for unregistered names and for names within a private network, so that they cannot be told apart.
   notPublic: "The address does not lead to a public host.",
   unresolved: "The host name could not be resolved.",
   unreachable: "The host could not be reached.",
@@ -36,9 +36,9 @@ const passing: ReadonlySet<keyof typeof sentences> = new Set([
   "robotsUnread",
 ]);
 
-/** The message is for the owner. The cause is for nobody: it may name addresses. */
+/** The message is for the owner. The cause is never shown: it may name addresses. */
 export class FetchingFailure extends Error {
-  /** Whether it may go by itself, so that trying again is worth it. */
+  /** Whether it may pass, so that a retry is worthwhile. */
   readonly isTransient: boolean;
 
   constructor(sentence: string, isTransient: boolean) {

@@ -11,10 +11,10 @@ import { listSitePages, type SitePages } from "./site-pages.ts";
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
-  /** What the last fetch told: if the page is still the same, it is not sent again. */
+  /** Validators of the last fetch: if the page is still the same, it is not sent again. */
   readonly etag?: string | null;
   readonly lastModified?: string | null;
-  /** For pages that nobody asked for one by one: robots.txt is obeyed at each redirect, and its delay kept. */
+  /** For pages that were not requested one by one: robots.txt is obeyed at each redirect, and its delay kept. */
   readonly obeysRobots?: boolean;
   /** Redirects to other origins are refused. */
   readonly onlyOrigin?: string;
@@ -25,7 +25,7 @@ export type Fetched =
   | {
       readonly status: "fetched";
       readonly bytes: Uint8Array;
-      /** In lower case, without parameters; null if the host tells none. */
+      /** In lower case, without parameters; null if the host sends none. */
       readonly contentType: string | null;
       /** As the host names it, in lower case. */
       readonly charset: string | null;

@@ -11,11 +11,11 @@ interface StarRule extends Rule {
 }
 
 /**
- * Each rule with a star within it is tried by itself, against thousands of addresses of a sitemap. Sites have some dozens;
+ * Each rule with a star within it is tried separately, against thousands of addresses of a sitemap. Sites have some dozens;
  * the others are looked up, however many there are.
  */
 const maxStarRules = 500;
-/** Of all of them together: long parts take longer to look for. */
+/** Of all of them together: long parts take longer to search. */
 const maxStarLength = 16 * 1024;
 
 /** The longest rule that matches decides; of two, the one that allows. */
@@ -38,7 +38,7 @@ export class PathRules {
     if (this.isTooLong) return;
     const rule = { isAllow, length: pattern.length };
     let end = pattern.length;
-    // Stars at the end say nothing.
+    // Stars at the end mean nothing.
     while (pattern[end - 1] === "*") end--;
     const text = pattern.slice(0, end);
     const whole = pattern.endsWith("$") ? pattern.slice(0, -1) : null;

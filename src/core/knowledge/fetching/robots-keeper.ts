@@ -1,4 +1,4 @@
-/** Fetches the robots.txt of each site once in a while, and remembers what it says. */
+/** Fetches the robots.txt of each site once in a while, and caches it. */
 import { FetchingFailure, failFetching } from "./failure.ts";
 import { maxRobotsBytes, noRobots, parseRobots, type Robots } from "./robots.ts";
 
@@ -11,7 +11,7 @@ export interface RobotsKeeper {
 }
 
 export interface RobotsSource {
-  /** Up to `maxBytes`; null if the site says that there is none. */
+  /** Up to `maxBytes`; null if the site has none. */
   fetch(url: string, maxBytes: number): Promise<Uint8Array | null>;
   nowMs(): number;
 }

@@ -7,7 +7,7 @@ export interface Robots {
   isAllowed(path: string): boolean;
   /** Seconds between two requests; 0 if it asks for none. */
   readonly crawlDelay: number;
-  /** What its `Sitemap` lines say, unchecked. */
+  /** The values of its `Sitemap` lines, unchecked. */
   readonly sitemaps: readonly string[];
 }
 

@@ -64,7 +64,7 @@ class Listing {
     this.#source = source;
   }
 
-  /** The address was that of a page: asks where a site usually has its sitemap. */
+  /** The address was that of a page: tries where a site usually has its sitemap. */
   async discover(): Promise<void> {
     const named = this.#robots.sitemaps.flatMap((text) => this.#readUrl(text)?.href ?? []);
     let isFound = false;
@@ -119,8 +119,8 @@ class Listing {
   }
 
   /**
-   * A sitemap that does not exist is left out; one that cannot be read now fails the whole list, since pages that are
-   * missing from it would be taken for deleted ones.
+   * A sitemap that does not exist is left out; one that cannot be fetched now fails the whole list, since pages that are
+   * missing from it would count as deleted.
    */
   async #readAt(url: string, depth: number): Promise<boolean> {
     if (this.#asked.has(url)) return false;
@@ -138,7 +138,7 @@ class Listing {
     }
   }
 
-  /** False once there is no room for more. */
+  /** False once the list is full. */
   #add(url: URL): boolean {
     if (this.#urls.has(url.href) || this.#disallowed.has(url.href)) return true;
     if (this.#isFull() || this.#disallowed.size >= maxDisallowed) {
@@ -163,7 +163,7 @@ class Listing {
   }
 }
 
-/** UTF-8 by the protocol; UTF-16 says so itself. */
+/** UTF-8 by the protocol; UTF-16 shows by its byte order mark. */
 function decodeText(bytes: Uint8Array): string {
   const mark = `${bytes[0]},${bytes[1]}`;
   return new TextDecoder(mark === "255,254" ? "utf-16le" : mark === "254,255" ? "utf-16be" : "utf-8").decode(bytes);

@@ -5,7 +5,7 @@
 import { decodeXmlText } from "../../../lib/xml-text.ts";
 
 export interface Sitemap {
-  /** An index names further sitemaps in place of pages. */
+  /** An index names further sitemaps instead of pages. */
   readonly kind: "pages" | "index";
   /** Addresses as they stand there; null now and then, so that the reader may pause. */
   readonly entries: Iterable<string | null>;
@@ -50,7 +50,7 @@ function* readLines(text: string): Generator<string | null> {
   }
 }
 
-/** Only of this prefix: pictures and films have places of their own. */
+/** Only of this prefix: pictures and films have prefixes of their own. */
 function* readLocations(text: string, tags: Generator<Tag | null, void>, name: string): Generator<string | null> {
   let end = 0;
   for (const tag of tags) {
@@ -65,7 +65,7 @@ function* readLocations(text: string, tags: Generator<Tag | null, void>, name: s
   }
 }
 
-/** Opening tags, skipping everything else; looks at no character more than a few times, whatever the text is. */
+/** Opening tags, skipping everything else; reads no character more than a few times, for any text. */
 function* scanTags(text: string, start: number): Generator<Tag | null, void> {
   let count = 0;
   for (let at = text.indexOf("<", start); at !== -1; at = text.indexOf("<", at)) {

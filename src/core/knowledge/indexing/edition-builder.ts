@@ -82,7 +82,7 @@ export class EditionBuilder {
     await this.#closeDocument({ ...facts, firstOrdinal });
   }
 
-  /** Writes what is left, and says what the edition is. */
+  /** Writes what is left, and returns the edition. */
   async finish(): Promise<BuiltEdition> {
     await this.#flushPart();
     await this.#flushPostings();
@@ -138,7 +138,7 @@ export class EditionBuilder {
     // A stopping server waits for this: many passages take many seconds.
     this.#signal.throwIfAborted();
     this.#appended = this.#store.append(this.#edition, slice);
-    // Whoever comes next is told.
+    // The next caller gets the error.
     this.#appended.catch(() => undefined);
   }
 

@@ -10,7 +10,7 @@ export interface EmbeddingPass {
   readonly model: string;
   /** Embeds what lacks vectors, unless another server does; ends early where the provider is away. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Before this, runs do nothing: the provider is left alone for a while. */
+  /** Before this, runs do nothing: the provider is given a pause. */
   readonly restsUntilMs: number;
   /** When to run again; null: when there is something new. */
   readonly retryAtMs: number | null;
@@ -26,7 +26,7 @@ export interface EmbeddingPassParts {
 }
 
 const editionsAtOnce = 20;
-/** So many editions in a row, and it is the provider, not what they say. */
+/** So many editions in a row, and it is the provider, not their text. */
 const mostFailuresInRow = 3;
 const restMs = 60_000;
 /** Of an edition that fails again and again; doubled each time. */
@@ -54,7 +54,7 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
     }
     const missing = findMissing({ ...given, dimensions, isCurrent: given.model === model, documents, knowledge });
     for await (const { firstOrdinal, texts } of missing) {
-      // A block never reaches into another document, which may be taken over into a later edition by itself.
+      // A block never reaches into another document, which may be taken over into a later edition without the others.
       for (let at = 0; at < texts.length; ) {
         signal.throwIfAborted();
         const batch = texts.slice(at, at + embedder.maxTexts);
@@ -69,7 +69,7 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
     return true;
   }
 
-  /** What fails is left alone, so that it holds up nobody else's. */
+  /** What fails is postponed, so that it does not hold up others. */
   async function embedOne(given: UnembeddedEdition, signal: AbortSignal): Promise<"done" | "failed"> {
     const { edition, accountId, companionId } = given;
     try {
@@ -106,7 +106,7 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
       }
       if (listed.length < editionsAtOnce) break;
     }
-    // What was due and is not here any more: nobody is to be woken for it.
+    // What was due and is not here any more: no one is to be woken for it.
     editions.forgetDue(nowMs);
   }
 
@@ -149,7 +149,7 @@ interface LeftAlone<Key> {
 /** Beyond so many, those left first are tried again early. */
 const most = 10_000;
 
-/** What is left alone for a while after it has failed, and for twice as long each time. */
+/** Postpones what has failed, each time for twice as long. */
 function createLeftAlone<Key>({ firstMs, lastMs }: { firstMs: number; lastMs: number }): LeftAlone<Key> {
   const left = new Map<Key, { times: number; untilMs: number }>();
   return {
@@ -233,7 +233,7 @@ async function mark({ edition, chunks, dimensions, isCurrent, knowledge }: Incom
   return isThere;
 }
 
-/** With its headings, which say what it is about; never empty, since models refuse that. */
+/** With its headings, which give its subject; never empty, since models refuse that. */
 function textOf({ heading, text }: StoredChunk): string {
   const whole = heading === null ? text : `${heading}\n${text}`;
   return whole.trim() === "" ? "-" : whole;

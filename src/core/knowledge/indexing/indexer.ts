@@ -6,17 +6,17 @@ import type { IndexerParts } from "./parts.ts";
 import { runReading } from "./reading-run.ts";
 
 export interface Indexer {
-  /** Something may be due. Returns at once. */
+  /** Something may be due. Returns immediately. */
   wake(): void;
   /** Resolves when nothing is due and nothing is being read. For commands and tests. */
   whenIdle(): Promise<void>;
-  /** Calls off what is being read, which is due again at once, and resolves when it has ended. */
+  /** Calls off what is being read, which is due again immediately, and resolves when it has ended. */
   close(): Promise<void>;
 }
 
 /** Of one account one is read at a time. */
 const readAtOnce = 3;
-/** With those that have waited for their websites for so long: a few slow ones must not take everybody's places. */
+/** With those that have waited for their websites for so long: a few slow ones must not take up all slots. */
 const mostAtOnce = 16;
 const slowAfterMs = 10_000;
 /** While anything is due some day, another server may have died over it. */
@@ -128,7 +128,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
         running.delete(accountId);
         wake();
       });
-    // Uploads are large, and wait for nobody but the one process that reads them.
+    // Uploads are large, and wait only for the one process that reads them.
     const isFetched = source.type === "url" || source.type === "sitemap";
     running.set(accountId, { done, isFetched, sinceMs: clock.nowMs() });
   }
@@ -136,7 +136,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
   async function schedule(): Promise<void> {
     const dueAt = await store.knowledge.findNextDue();
     const nextAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, embedding?.retryAtMs ?? Number.POSITIVE_INFINITY);
-    // What another server takes while this one sleeps, and then dies over, nobody would wake this one for.
+    // No one would wake this server for a source that another one acquires while this one sleeps, and then dies over.
     if (nextAt === Number.POSITIVE_INFINITY && !isShared) return;
     // What is due already waits for a reading to end, which wakes, or to be slow.
     const inMs = nextAt - clock.nowMs();
@@ -164,7 +164,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     async close() {
       closing.abort(new Error("the server is stopping"));
       if (timer !== null) clearTimeout(timer);
-      // First what may still begin a reading: each gives back the source that it has taken.
+      // First what may still begin a reading: each releases the source that it has acquired.
       await Promise.allSettled([looking, embeddingRun]);
       await Promise.allSettled(listRunning());
       await parts.reader.close();

@@ -17,7 +17,7 @@ import type { NumberTerm } from "../words/term-number.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
 import type { EmbeddingPass } from "./embedding-pass.ts";
 
-/** What the server said of a page, to ask by it whether it has changed. */
+/** The server's validators of a page, for conditional requests. */
 export interface Validators {
   etag: string | null;
   lastModified: string | null;
@@ -63,7 +63,7 @@ export interface IndexerParts {
   embedding: EmbeddingPass | null;
   clock: Pick<Clock, "nowMs">;
   log: Pick<Log, "info" | "warn" | "error">;
-  /** How long one reading may take; an hour unless tests say otherwise. */
+  /** How long one reading may take; an hour unless tests set another. */
   longestMs?: number;
 }
 

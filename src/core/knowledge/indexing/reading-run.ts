@@ -17,7 +17,7 @@ export interface RunParts extends IndexerParts {
 
 /** What may pass is tried again so soon after the first failure, the second and the third. */
 const retryDelaysMs = [30_000, 5 * 60_000, 30 * 60_000];
-/** After so many failures in a row a source is no longer read again by itself. */
+/** After so many failures in a row a source is no longer read again automatically. */
 const mostFailures = 10;
 const hourMs = 3_600_000;
 /** For everything that waits in a reading: a sitemap of 500 slow pages. */
@@ -91,7 +91,7 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
     log,
   } = parts;
   const { sentence, isTransient } = describe(error);
-  // Public sentences, and for what nobody expected the whole error: neither holds words of the source.
+  // Public sentences, and for unexpected failures the whole error: neither holds words of the source.
   if (isExpected(error)) log.info("source not read", { sourceId: claimed.source.id, why: sentence });
   else log.error("source not read", { sourceId: claimed.source.id, error });
   const nowMs = clock.nowMs();
@@ -139,7 +139,7 @@ function describe(error: unknown): { sentence: string; isTransient: boolean } {
   return { sentence, isTransient: true };
 }
 
-/** Renews the claim while the reading lasts, and tells how far it is. */
+/** Renews the claim while the reading lasts, and reports its progress. */
 function keepLease({ store: { knowledge }, leaseMs, clock, log }: RunParts, claimed: ClaimedSource, lost: () => void) {
   let progress: SourceProgress | null = null;
   let told: SourceProgress | null = null;
@@ -151,7 +151,7 @@ function keepLease({ store: { knowledge }, leaseMs, clock, log }: RunParts, clai
       renewedAtMs = clock.nowMs();
       if (!(await knowledge.renew(claimed, renewedAtMs + leaseMs, progress))) lost();
     } catch (error) {
-      // Until the lease is over, nobody else takes the source.
+      // Until the lease is over, no one else acquires the source.
       log.warn("claim of a source not renewed", { sourceId: claimed.source.id, error });
     }
   }

@@ -15,10 +15,10 @@ import {
 } from "./parts.ts";
 import { conditionsOf, isValidatedBy, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
-/** So many pages in a row that cannot be read for now: the website is down, and is left alone. */
+/** So many pages in a row that cannot be read for now: the website is down, and the rest is postponed. */
 const mostFailuresInRow = 10;
 
-/** A page that is to be part of the edition: as it was, or read anew. */
+/** A page that is to be part of the edition: as it was, or read again. */
 type Page =
   | { isKnown: true; known: EditionDocument }
   | ({ isKnown: false; url: string; document: ReadDocument } & Validators);
@@ -57,7 +57,7 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
       if (failed.all++ === 0) Object.assign(failed, { first: error, firstUrl: url });
       // What was read of it before is better than nothing, while its website is only away.
       if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
-      // Pages that are gone, or are scans, say nothing of the next ones.
+      // Pages that are gone, or are scans, are no sign for the next ones.
       inRow = isTransient(error) ? inRow + 1 : 0;
       if (inRow === mostFailuresInRow)
         throw new SourceProblem(`${inRow} pages in a row could not be read: ${error.message}`, true);
@@ -165,7 +165,7 @@ interface Pass {
 
 const maxPathUnits = 100;
 
-/** What is to be said of a sitemap that was read. */
+/** The remarks on a sitemap that was read. */
 function describe({ isCut, disallowed, pages, failed }: Pass): string | null {
   const sentences: string[] = [];
   if (isCut) sentences.push("The sitemap names more than 500 pages: the first 500 were read.");

@@ -44,7 +44,7 @@ export async function readPage(parts: ReadingParts, run: ReadingRun): Promise<Re
   return await buildFrom(parts, run, document, { title: titleOf(document, url), etag, lastModified });
 }
 
-/** An edition of one document, unless it says what the source says already. */
+/** An edition of one document, unless its content is what the source has already. */
 async function buildFrom(
   parts: ReadingParts,
   run: ReadingRun,

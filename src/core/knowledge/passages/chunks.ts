@@ -1,4 +1,4 @@
-/** Cuts what was read of a document into passages that are found and cited by themselves. */
+/** Cuts the text of a document into passages that are found and cited individually. */
 import { estimateTokens } from "../../../domain/conversation.ts";
 import type { Chunk, ReadDocument, ReadPage } from "../../../domain/knowledge.ts";
 import { type Piece, piecesOf, targetBytes } from "./pieces.ts";
@@ -11,7 +11,7 @@ const maxHeadingsBytes = 1_000;
 const maxGapUnits = 100;
 
 /**
- * One passage at a time, so that whoever asks can let other work go on between them. Every character of the document
+ * One passage at a time, so that the caller can let other work go on between them. Every character of the document
  * that is no space is in one. None is over two pages, and none has more than 4 kB. `page.markdown.slice(start, end)` is
  * its text; only where it begins within a table, the table's head stands before that.
  */
@@ -116,7 +116,7 @@ function toChunk(page: ReadPage, { start, end, heading, lastHeading, header }: O
 /** Of one heading, in a path: it is repeated with each passage. */
 const maxNameUnits = 120;
 
-/** The headings that a place in a document stands under. */
+/** The headings that a position in a document stands under. */
 class HeadingPath {
   #levels: { readonly level: number; readonly name: string }[] = [];
 

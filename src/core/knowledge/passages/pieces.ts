@@ -169,7 +169,7 @@ function* splitLong(text: string, start: number, end: number, maxBytes: number):
   }
 }
 
-/** Looks no farther than the part is long, so that all parts together are looked at about twice. */
+/** Searches no farther than the part is long, so that all parts together are searched about twice. */
 function endOfPart(text: string, start: number, end: number, maxBytes: number): number {
   let bytes = 0;
   let sentenceEnd = 0;

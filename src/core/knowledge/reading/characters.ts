@@ -3,7 +3,7 @@
 const sampleBytes = 64 * 1024;
 
 /**
- * For bytes whose encoding nobody declares: characters that its languages are full of. Chinese comes after the others,
+ * For bytes without a declared encoding: characters that its languages are full of. Chinese comes after the others,
  * since its encoding takes almost any pair of bytes.
  */
 const guesses: readonly { label: string; usual: RegExp; share: number }[] = [
@@ -11,7 +11,7 @@ const guesses: readonly { label: string; usual: RegExp; share: number }[] = [
   { label: "euc-jp", usual: /[\u3040-\u30ff]/g, share: 0.3 },
   { label: "euc-kr", usual: /[\uac00-\ud7a3\u3000-\u303f]/g, share: 0.95 },
   { label: "gbk", usual: /[\u4e00-\u9fff\u3000-\u303f\uff01-\uff5e]/g, share: 0.9 },
-  // Texts have more small letters than capitals: the two encodings of Russian have them in each other's places.
+  // Texts have more small letters than capitals: the two encodings of Russian have them swapped.
   { label: "windows-1251", usual: /[\u0430-\u044f]/g, share: 0.7 },
   { label: "koi8-r", usual: /[\u0430-\u044f]/g, share: 0.7 },
 ];
@@ -22,7 +22,7 @@ export function decodeText(bytes: Uint8Array, declared: readonly (string | null)
   if (wide !== null) return decode(bytes, wide) ?? "";
   const utf8 = decode(bytes, "utf-8") ?? "";
   const foreign = countForeign(utf8);
-  // Hardly any text in another encoding happens to be UTF-8, whatever is declared: servers declare wrongly.
+  // Hardly any text in another encoding happens to be UTF-8, so it wins over what servers declare, often wrongly.
   if (foreign > 0 && isSound(utf8)) return utf8;
   for (const label of declared) {
     const text = label === null || /^utf-?(8|16|32)/i.test(label) ? null : decode(bytes, label);

@@ -1,4 +1,4 @@
-/** The reading process from its inside: takes one document from standard input and reports what it says. */
+/** The reading process from its inside: takes one document from standard input and reports its text. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { confineProcess } from "./confinement.ts";
 import { ReadingFailure } from "./failure.ts";
@@ -39,7 +39,7 @@ const oomScore = "1000";
 
 /**
  * Puts this process behind all others: where processor time or memory is short, a document waits or is lost, no
- * reply. As far as the system lets it; on Linux anybody may do both to himself.
+ * reply. As far as the system lets it; on Linux any process may do both to itself.
  */
 function letOthersGoFirst(): void {
   if (process.platform !== "linux") return;

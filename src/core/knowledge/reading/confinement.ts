@@ -71,12 +71,12 @@ function applyFilter(calls: SystemCalls, call: Call): boolean {
 
 const [load, jumpIfEqual, jumpIfSet, finish] = [0x20, 0x15, 0x45, 0x06];
 const allow = 0x7fff0000;
-/** With the error that the call then returns: most of them have a way around it. */
+/** With the error that the call then returns: most callers can do without. */
 const refuse = 0x00050000;
 const notPermitted = refuse | 1;
 const notImplemented = refuse | 38;
 const killProcess = 0x80000000;
-/** Places in what the kernel shows to a filter. */
+/** Offsets in what the kernel passes to a filter. */
 const [numberAt, architectureAt, firstOperandAt, thirdOperandAt] = [0, 4, 16, 32];
 const threadFlag = 0x10000;
 
@@ -140,7 +140,7 @@ function encode(program: readonly Instruction[]): Uint8Array {
 }
 
 interface SystemCalls {
-  /** `AUDIT_ARCH_…`, by which a filter tells calls of another architecture. */
+  /** `AUDIT_ARCH_…`, by which a filter recognises calls of another architecture. */
   readonly architecture: number;
   readonly seccomp: number;
   readonly prctl: number;
@@ -156,7 +156,7 @@ interface SystemCalls {
 
 // From the kernel's tables: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. In the order:
 // memory (mmap, mprotect, munmap, brk, mremap, madvise, mincore, membarrier), descriptors (read, write, close, fstat,
-// newfstatat, lseek, pread64, readv, writev, sendto, recvfrom and shutdown for pipes that are pairs of sockets, fcntl, ioctl, dup, pipe2, poll, ppoll, select, pselect6, epoll, eventfd2,
+// newfstatat, lseek, pread64, readv, writev, sendto, recvfrom and shutdown for pipes that are socket pairs, fcntl, ioctl, dup, pipe2, poll, ppoll, select, pselect6, epoll, eventfd2,
 // timerfd), threads (futex, futex_wake, futex_wait, futex_requeue, set_robust_list, rseq, sched_yield, affinity,
 // set_tid_address, restart_syscall), signals (sigaction, sigprocmask, sigreturn, sigaltstack), time, and what a process
 // asks of itself (getpid, gettid, getuid …, getrusage, sysinfo, uname, getrandom, getcpu, exit, exit_group).
@@ -205,7 +205,7 @@ const arm64: SystemCalls = {
 
 /**
  * Numbers of the system calls of Linux that a process needs only to compute, and to use the descriptors it has. Null
- * where nobody has written down the numbers.
+ * where the numbers are not listed here.
  */
 function findSystemCalls(): SystemCalls | null {
   if (process.platform !== "linux") return null;

@@ -29,16 +29,16 @@ const byMediaType: Readonly<Record<string, DocumentKind>> = {
   "text/tab-separated-values": "csv",
 };
 
-/** They say nothing about the content. */
+/** They do not describe the content. */
 const vagueTypes = ["", "application/octet-stream", "binary/octet-stream"];
 
-/** How far the bytes are looked at; more would hold the event loop. */
+/** How far the bytes are examined; more would hold the event loop. */
 const headBytes = 4096;
 const tailBytes = 256 * 1024;
 
 /**
  * Null for everything that is not read. The content type is the header as it came, or null; the name may be a path.
- * Broken files are of the kind that their name says: reading them gives the sentence.
+ * Broken files are of the kind that their name implies: reading them gives the sentence.
  */
 export function findKind(contentType: string | null, fileName: string | null, bytes: Uint8Array): DocumentKind | null {
   const named = byExtension[findExtension(fileName)];

@@ -1,4 +1,4 @@
-/** What every text is freed of, whatever it was read from. */
+/** What every text is freed of, from any source. */
 
 /** Line ends become `\n`; control characters, byte-order marks and halves of surrogate pairs go. */
 export function cleanText(text: string): string {

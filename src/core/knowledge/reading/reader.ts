@@ -45,7 +45,7 @@ const defaults: ReadingOptions = {
   outputBytes: 32 * 1024 * 1024,
 };
 const lookEveryMs = 100;
-/** What is handed to the pipe at once. */
+/** What is handed to the pipe in one write. */
 const sliceBytes = 256 * 1024;
 
 export function openDocumentReader(log: Pick<Log, "warn">, own: Partial<ReadingOptions> = {}): DocumentReader {
@@ -85,7 +85,7 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
   const { kind, charset, bytes } = document;
   const pieces = bytes instanceof Uint8Array ? [bytes] : bytes;
   if (pieces.every((piece) => piece.length === 0)) throw new ReadingFailure("empty");
-  // Strangers declare it: nothing that could be taken for an option.
+  // Strangers declare it: nothing that could pass for an option.
   const told = /^\w[\w.:+-]{0,39}$/.test(charset ?? "") ? ["--charset", `${charset}`] : [];
   const child = Bun.spawn([...options.command, "read-document", kind, ...told], {
     env: {},
@@ -120,29 +120,29 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
     clearTimeout(deadline);
     clearInterval(look);
     stop.removeEventListener("abort", onStop);
-    // It has said all, or what it says is not wanted any more.
+    // It has reported all, or its report is not wanted any more.
     child.kill("SIGKILL");
     await child.exited;
   }
 }
 
-/** Never rejects: a process that has ended takes nothing, and what it reported tells why. */
+/** Never rejects: a process that has ended accepts nothing, and its report shows why. */
 async function feed(input: Bun.FileSink, pieces: readonly Uint8Array[], stop: AbortSignal): Promise<void> {
   try {
     for (const piece of pieces) {
       for (let at = 0; at < piece.length && !stop.aborted; at += sliceBytes) {
-        // A promise where the pipe is full: its rejection would be nobody's.
+        // A promise where the pipe is full: its rejection would go unhandled.
         await input.write(piece.subarray(at, at + sliceBytes));
         await input.flush();
       }
     }
     await input.end();
   } catch {
-    // As said above.
+    // As above.
   }
 }
 
-/** 0 where the system does not tell, or the process has ended. */
+/** 0 where the system does not report it, or the process has ended. */
 function findResidentBytes(pid: number): number {
   if (process.platform !== "linux") return 0;
   try {
@@ -161,8 +161,8 @@ interface Gathered extends ReadDocument {
 }
 
 /**
- * Gathers what a reading process reports, within bounds, and believes nothing about it. Rejects with `ReadingFailure`
- * if the process reports one, says too much, or ends before it has said all.
+ * Gathers what a reading process reports, within bounds, and trusts none of it. Rejects with `ReadingFailure`
+ * if the process reports one, reports too much, or ends before it has reported all.
  */
 async function gatherReports(output: ReadableStream<Uint8Array>, maxBytes: number): Promise<Gathered> {
   const pages = new Map<number | null, string[]>();

@@ -39,7 +39,7 @@ export interface WordRanking {
   readonly frequencies: ReadonlyMap<string, number>;
 }
 
-/** How soon a repeated word says no more, and how much a long passage is held against it. */
+/** How soon repetition of a word stops counting, and how much a long passage is penalised. */
 const k1 = 1.2;
 const b = 0.75;
 /** Between two yields: a fraction of a millisecond. */
@@ -48,7 +48,7 @@ const entriesPerSlice = 20_000;
 const noParts: Parts = new Map();
 
 /**
- * In slices: whoever runs it lets other work go on at each yield. Lists of editions that are not of the corpus are passed
+ * In slices: the caller lets other work go on at each yield. Lists of editions that are not of the corpus are passed
  * over, and so are parts of words of which the other part stands nowhere.
  */
 export function* rankByWords(
@@ -151,13 +151,13 @@ function locate(at: number, editions: readonly EditionSize[]): { edition: number
   throw new RangeError("No edition has this passage");
 }
 
-/** A word is telling that stands in at most a fifth of the passages, or in at most so many. */
+/** A word is distinctive that stands in at most a fifth of the passages, or in at most so many. */
 const tellingShare = 1 / 5;
 const tellingPassages = 3;
 
 /**
- * Whether a passage shares a telling word with the message whose significant terms these are. A compound is shared by its parts,
- * if there are passages for both.
+ * Whether a passage shares a distinctive word with the message whose significant terms these are. A compound is shared
+ * by its parts, if there are passages for both.
  */
 export function isFound(
   significant: ReadonlySet<string>,

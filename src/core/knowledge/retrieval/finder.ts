@@ -17,7 +17,7 @@ import type {
 } from "./found.ts";
 import { rankWords } from "./word-index.ts";
 
-/** At once, as the store has it. */
+/** Of one query, as the store limits it. */
 const maxRefs = 100;
 /** What each ranking gives to a fusion: more than is wanted, since a passage may be far down in one of them. */
 const fusedPassages = 50;
@@ -36,7 +36,7 @@ interface Search extends KnowledgeQuestion {
   readonly isRanked: boolean;
 }
 
-/** A source was read anew between two looks at the index. */
+/** A source was read again between two look-ups in the index. */
 class Vanished extends Error {}
 
 export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
@@ -143,11 +143,11 @@ function nameOf({ edition, ordinal }: PassageRef): string {
   return `${edition}/${ordinal}`;
 }
 
-/** The usual constant: how little the first place is above the second. */
+/** The usual constant: how little the first rank is above the second. */
 const smoothing = 60;
 
 /**
- * Joins rankings that were made in different ways: by reciprocal rank, since their scores do not compare. The scores
+ * Joins rankings of different methods: by reciprocal rank, since their scores do not compare. The scores
  * are of the fusion; equal ones by edition and ordinal.
  */
 export function fuseRankings(
@@ -197,7 +197,7 @@ async function nearWithin(
   try {
     return await Promise.race([near.find(question, waiting.signal), late.promise]);
   } catch (error) {
-    // The visitor has left: nobody waits for words either.
+    // The visitor has left: no one waits for words either.
     if (question.signal?.aborted) return null;
     measurements.knowledgeFallbacks++;
     log.warn("passages are found by words alone", { companionId: question.companion.id, error });

@@ -9,9 +9,9 @@ export interface KnowledgeQuestion {
   readonly companion: Companion;
   /** The visitor's message: what is to be found. */
   readonly last: string;
-  /** The visitor's message before it, which says what a short one is about; null for none. */
+  /** The visitor's message before it, which gives the subject of a short one; null for none. */
   readonly previous: string | null;
-  /** Ends what is asked of a provider; null: nothing does. */
+  /** Aborts calls of a provider; null: nothing does. */
   readonly signal: StopSignal | null;
 }
 
@@ -48,7 +48,7 @@ export interface NearQuestion extends KnowledgeQuestion {
 
 /** Passages by meaning. */
 export interface NearPassages {
-  /** Null if there are no vectors to compare with. The signal says that nobody waits any more. */
+  /** Null if there are no vectors to compare with. The signal aborts once no one waits any more. */
   find(question: NearQuestion, signal: AbortSignal): Promise<NearFound | null>;
 }
 

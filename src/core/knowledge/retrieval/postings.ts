@@ -71,7 +71,7 @@ export const lengthsByClass: Float64Array = Float64Array.from(
   (_, lengthClass) => 2 ** (lengthClass / classesPerDoubling) - 1,
 );
 
-/** More often says no more about a passage. */
+/** Further repetitions add nothing to a passage's score. */
 const maxCount = 127;
 /** A list's head has at most three bytes, and each entry at most five. */
 const maxHeadBytes = 3;

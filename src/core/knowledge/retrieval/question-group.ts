@@ -2,8 +2,8 @@
 import { sha256Hex } from "../../../lib/sha256.ts";
 
 /**
- * A UUID (version 8) of the words that a question is about, whatever their order; words are in the form of the index, so
- * that inflections and capitals make no difference. It tells nobody the words, who does not guess them.
+ * A UUID (version 8) of the words that a question is about, in any order; words are in the form of the index, so
+ * that inflections and capitals make no difference. It reveals the words only to those who guess them.
  */
 export function nameQuestion(companionId: string, topic: ReadonlySet<string>): string {
   const hex = sha256Hex([companionId, ...[...topic].sort()].join("\n"));

@@ -6,10 +6,10 @@ import type { QueryTerms } from "../words/query-terms.ts";
 import type { NumberTerm } from "../words/term-number.ts";
 import { type EditionPostings, type EditionSize, rankByWords, type WordRanking } from "./bm25.ts";
 
-/** At once, as the store has it. */
+/** Of one query, as the store limits it. */
 const maxEditions = 64;
 const maxTerms = 48;
-/** At once: each is a list that is looked for, and takes some microseconds. */
+/** In one query: each is a list to look up, and takes some microseconds. */
 const maxLookups = 500;
 /** Far more than an edition may have. */
 const maxBlocks = 1024;

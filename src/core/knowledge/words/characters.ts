@@ -11,7 +11,7 @@ export const katakana = 6;
 export const southEastAsian = 7;
 
 const kinds = new Uint8Array(65_536);
-/** Blocks of 256 are looked up when they are first met: all of them at once would cost a start 20 ms. */
+/** Blocks of 256 are looked up when they are first met: all of them together would cost a start 20 ms. */
 const isKnownBlock = new Uint8Array(256);
 
 export function kindAt(text: string, at: number): number {

@@ -1,4 +1,4 @@
-/** Makes one spelling of many: case, width, diacritics and the letters that people type in their place. */
+/** Makes one spelling of many: case, width, diacritics and the letters that people type instead. */
 
 const ascii = /^[\0-\x7f]*$/;
 /** Soft hyphens, joiners and the like stand inside words and are not seen. */

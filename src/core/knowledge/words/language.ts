@@ -2,7 +2,7 @@
 import { foldWidthAndCase, foldWord } from "./fold.ts";
 import { type Language, languages, stopWords } from "./stop-words.ts";
 
-/** Scripts that tell a language, the most telling first: Japanese has the characters of Chinese, Persian those of Arabic. */
+/** Scripts that identify a language, the most specific first: Japanese includes Chinese characters, Persian Arabic ones. */
 const scripts: readonly { readonly pattern: RegExp; readonly language: Language }[] = [
   { pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/u, language: "ja" },
   { pattern: /\p{Script=Hangul}/u, language: "ko" },
@@ -37,12 +37,12 @@ const letters: readonly { readonly pattern: RegExp; readonly of: readonly Langua
 const maxUnits = 2_000;
 const letterWeight = 1.5;
 
-/** The first of those that are equally likely. Null where nothing tells: a name, a number, a word that is in no list. */
+/** The first of those that are equally likely. Null where nothing identifies one: a name, a number, an unlisted word. */
 export function guessLanguage(text: string): Language | null {
   return guessLanguages(text)[0] ?? null;
 }
 
-/** Those that are equally likely, more widespread ones first; none where nothing tells. */
+/** Those that are equally likely, more widespread ones first; none where nothing identifies one. */
 export function guessLanguages(text: string): Language[] {
   const folded = foldWidthAndCase(text.slice(0, maxUnits));
   const script = scripts.find(({ pattern }) => pattern.test(folded));

@@ -12,7 +12,7 @@ const maxUnits = 4_000;
 export interface QueryTerms {
   /** At most 48, each once, those of the last message first, parts last. Stop words only where there is nothing else. */
   readonly terms: readonly string[];
-  /** Those of the last message that can show by themselves that a passage is about it: no stop words, no greetings. */
+  /** Those of the last message that alone can show that a passage is about it: no stop words, no greetings. */
   readonly significant: ReadonlySet<string>;
   /** Of the significant ones, those that name the question: it has the same ones however it is put. */
   readonly topic: ReadonlySet<string>;
@@ -101,7 +101,7 @@ function read(message: string): Reading {
 function stopWordTest(guessed: readonly Language[]): (word: string) => boolean {
   return (word) =>
     greetingWords().has(word) ||
-    // A letter alone says nothing: "s" of "what's", "l" of "l'article".
+    // A letter alone has no meaning: "s" of "what's", "l" of "l'article".
     /^[a-z]$/.test(word) ||
     stopWords()
       .get(word)
@@ -140,14 +140,14 @@ const minWord = 9;
 const maxWord = 40;
 /** Of a question; the look-ups for more would not fit into a query. */
 const maxWords = 6;
-/** Of long words only the places near the end are tried: the last part says what the thing is. */
+/** Of long words only the positions near the end are tried: the last part names the thing. */
 const maxPlaces = 10;
 
 function mayHaveCompounds(guessed: readonly Language[]): boolean {
   return guessed.length === 0 || guessed.some((language) => compounding.has(language));
 }
 
-/** "Rücksendekosten" is asked where the passage says "Kosten der Rücksendung". Of folded words. */
+/** "Rücksendekosten" is asked where the passage has "Kosten der Rücksendung". Of folded words. */
 function partsOf(words: Iterable<string>): Parts {
   const parts = new Map<string, Set<string>>();
   const add = (part: string, beside: string) => parts.set(part, (parts.get(part) ?? new Set()).add(beside));

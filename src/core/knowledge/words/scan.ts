@@ -1,9 +1,9 @@
-/** Walks over a text and tells its terms, the same ones for passages and for questions. */
+/** Walks over a text and yields its terms, the same ones for passages and for questions. */
 import { between, digit, han, hiragana, kindAt, mark, needsDictionary } from "./characters.ts";
 import { foldWidthAndCase, foldWord } from "./fold.ts";
 import { stem } from "./stem.ts";
 
-/** A longer one is cut: nobody types it, and the store has keys of bounded length. */
+/** A longer one is cut: no one types it, and the store has keys of bounded length. */
 const maxTermLength = 64;
 /** Of one word with joiners, such as an address; what follows is a word of its own. */
 const maxParts = 12;
@@ -12,7 +12,7 @@ const maxParts = 12;
 export type Visit = (term: string, word: string, weight: Weight) => void;
 
 /**
- * How much is said by a term. A `detail` is found, but does not show by itself what a message is about: one or two digits,
+ * How much a term means. A `detail` is found, but does not show on its own what a message is about: one or two digits,
  * or the letters, of an article number. A `pair` of characters may stand across the end of a word.
  */
 export type Weight = "word" | "detail" | "pair";
@@ -133,7 +133,7 @@ function isDetail(term: string): boolean {
 /** One for the process: making one costs more than a passage. Chinese, Japanese and Thai share the dictionaries. */
 let segmenter: Intl.Segmenter | null = null;
 
-/** All runs at once, since each call has a cost of its own. */
+/** All runs in one call, since each call has a cost of its own. */
 function readRuns(runs: readonly string[], visit: Visit): void {
   segmenter ??= new Intl.Segmenter("ja", { granularity: "word" });
   for (const { segment } of segmenter.segment(runs.join("\n"))) {

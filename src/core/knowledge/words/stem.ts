@@ -1,9 +1,9 @@
 /**
- * Cuts inflection off a folded word, by the endings of all languages of its script at once.
+ * Cuts inflection off a folded word, by the endings of all languages of its script together.
  *
- * A stemmer for each language would cut better where the language is known. But a question of three words does not tell
- * its language, and a passage of product names does not either, and a word that was cut in two ways is not found. Here
- * the same word always becomes the same term. What is cut too much is cut so on both sides.
+ * A stemmer for each language would cut better where the language is known. But a question of three words does not reveal
+ * its language, and a passage of product names does not either, and a word that was cut differently on the two sides is
+ * not found. Here the same word always becomes the same term. What is cut too much is cut so on both sides.
  */
 
 /** `ending:shortest rest`, of all languages together. */

@@ -1,7 +1,7 @@
 /** The stop words of each language, as the index writes them, and the words of greetings. */
 import { foldWidthAndCase, foldWord } from "./fold.ts";
 
-/** Words that say nothing about what a text is about, in the languages of western and northern Europe. */
+/** Words without meaning for the subject of a text, in the languages of western and northern Europe. */
 const westernStopWords = {
   en: `a about after again all also am an and any anybody anyone anything are aren as at be because been before being but by can cannot
     could couldn d did didn do does doesn doing don done each ever every for from get gets getting go goes going gone got had has hasn have haven
@@ -63,7 +63,7 @@ const westernStopWords = {
     vai voi voiko voin voinko voitte vielä haluan`,
 };
 
-/** Words that say nothing about what a text is about, in the languages of eastern Europe and of Asia. */
+/** Words without meaning for the subject of a text, in the languages of eastern Europe and of Asia. */
 const easternStopWords = {
   pl: `a aby ale am bardzo bez będzie będą by być był była było były bym chcę chce chciałbym chciałabym ci co coś czego czy czyli czym dla do dlaczego
     gdy gdzie go i ich ile im ja jak jaka jaki jakie jakiś je jego jej jest jestem jeśli jeżeli już kiedy kto która które którego
@@ -164,7 +164,7 @@ const smallTalk = `
 
 const lists = { ...westernStopWords, ...easternStopWords };
 
-/** A language that the words of a text can tell, by its code of ISO 639-1. */
+/** A language that the words of a text can identify, by its code of ISO 639-1. */
 export type Language = keyof typeof lists;
 
 /** Of those of one script, the more widespread ones first. */

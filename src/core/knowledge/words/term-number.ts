@@ -11,9 +11,9 @@ const keyBytes = 16;
 const termBytes = 512;
 
 /**
- * SHA-256 of a key and the term, cut. Whoever can choose words could make two of them one in a hash without a key, and in
- * the quick ones with a seed too: XXH64 and wyhash have pairs that are equal whatever the seed is. Keys have one length, and
- * nobody sees a number, so that it need not be an HMAC.
+ * SHA-256 of a key and the term, cut. An attacker who chooses words could make two of them one in a hash without a key,
+ * and in the quick ones with a seed too: XXH64 and wyhash have pairs that are equal for every seed. Keys have one
+ * length, and no one sees a number, so that it need not be an HMAC.
  */
 export function numberTermsBy(key: Uint8Array): NumberTerm {
   const input = new Uint8Array(key.length + termBytes);

@@ -21,11 +21,11 @@ export interface PassageText {
   readonly text: string;
 }
 
-/** Tells the language of a passage well enough. */
+/** Enough to identify the language of a passage. */
 const sampleUnits = 500;
 
 /**
- * Of a passage with what stands above it: what it is about is often said there alone. Without the stop words of its
+ * Of a passage with what stands above it: its subject is often named there alone. Without the stop words of its
  * language, which are a third of it and find nothing.
  */
 export function termsOfPassage({ title, heading, text }: PassageText): Terms {

@@ -79,7 +79,7 @@ export class MemoryDailyQuota {
     return count;
   }
 
-  /** Async, so that a store that throws synchronously is handled in the same way. */
+  /** Async, so that a store that throws synchronously is handled the same way. */
   async #read(companionId: string, day: string): Promise<number> {
     return this.#countDay(companionId, day);
   }
@@ -135,7 +135,7 @@ interface VisitorQuota {
 
 /** The days of visitors with a limit of their own, which holds besides their companion's. */
 export function createVisitorQuota(countMessages: CountVisitorDay): VisitorQuota {
-  // Held only as long as a message of theirs is under way: an erasure takes the durable count, and must not be outlived.
+  // Held only as long as a message of theirs is under way: an erasure deletes the durable count, and must not be outlived.
   const days = new MemoryDailyQuota((name, day) => {
     const [companionId = "", visitorId = ""] = name.split(" ");
     return countMessages(companionId, visitorId, day);

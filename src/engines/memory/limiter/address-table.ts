@@ -25,7 +25,7 @@ export class AddressTable {
   /** The same memory as 16-bit numbers; those of a record start at `numbersAt(record)`. */
   numbers: Uint16Array;
 
-  /** `seed`, 32 bits, is random, so that nobody can choose keys that collide in one bucket. */
+  /** `seed`, 32 bits, is random, so that no one can choose keys that collide in one bucket. */
   constructor(maxRecords: number, numbersPerRecord: number, seed: number) {
     this.maxRecords = maxRecords;
     this.#wordsPerRecord = headWords + Math.ceil(numbersPerRecord / 2);
@@ -79,7 +79,7 @@ export class AddressTable {
     this.size--;
   }
 
-  /** Removes everything at once. Shrinking the buffers would keep their pages, so new buffers replace them. */
+  /** Removes everything. Shrinking the buffers would keep their pages, so new buffers replace them. */
   clear(): void {
     this.#records = this.#reserveRecords();
     this.#index = this.#reserveIndex();

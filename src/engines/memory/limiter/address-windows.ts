@@ -12,9 +12,9 @@ export interface AddressKey {
 export type AddressKind = "client" | "/56" | "/48";
 
 /**
- * Reads a client's address, IPv4 or an IPv6 network of the form `…/64`, or a wider IPv6 network into `key`, and tells
+ * Reads a client's address, IPv4 or an IPv6 network of the form `…/64`, or a wider IPv6 network into `key`, and returns
  * which; null for any other subject. The key is the address itself and not a hash of it, so no two of a kind ever share
- * a window. IPv4 takes the place of `0:ffff:…/64`, a reserved prefix, which is therefore refused.
+ * a window. IPv4 uses the keys of `0:ffff:…/64`, a reserved prefix, which is therefore refused.
  */
 export function readAddressKey(subject: string, key: AddressKey): AddressKind | null {
   const length = subject.length;
@@ -67,7 +67,7 @@ export class AddressWindows {
     return this.#table.size;
   }
 
-  /** While fewer than `most` places are taken; 0 adds nobody. `nowMs`: whole milliseconds that never go back. */
+  /** While fewer than `most` slots are in use; 0 adds no one. `nowMs`: whole milliseconds that never go back. */
   admit(key: AddressKey, nowMs: number, most: number): Verdict {
     this.#forgetExpired(nowMs);
     const table = this.#table;
@@ -89,7 +89,7 @@ export class AddressWindows {
     return { isAdmitted, rule: this.#rule, remaining: limit - count, resetMs: windowMs - this.#oldestAgeMs };
   }
 
-  /** How many are in the record's window; tells the age of the oldest of them, 0 for none, in `#oldestAgeMs`. */
+  /** How many are in the record's window; sets `#oldestAgeMs` to the age of the oldest of them, 0 for none. */
   #dropExpired(record: number, nowMs: number): number {
     const table = this.#table;
     const { windowMs } = this.#rule;

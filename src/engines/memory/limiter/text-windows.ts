@@ -27,7 +27,7 @@ export class TextWindows {
     return this.#windows.size;
   }
 
-  /** While fewer than `most` places are taken; 0 adds no subject. `nowMs`: whole milliseconds that never go back. */
+  /** While fewer than `most` slots are in use; 0 adds no subject. `nowMs`: whole milliseconds that never go back. */
   admit(subject: string, nowMs: number, most: number): Verdict {
     const rule = this.#rule;
     const window = this.#find(subject, nowMs) ?? (most > 0 ? this.#addSubject(subject) : null);

@@ -1,4 +1,4 @@
-/** What servers of one database announce to each other: many lines in one notification, which all of them hear. */
+/** What servers of one database announce to each other: many lines in one notification, which all of them receive. */
 import type { Announcements } from "../../../contracts/announcements.ts";
 import type { Pool } from "../pool.ts";
 
@@ -6,7 +6,7 @@ export const announcementChannel = "companiond_announcements";
 
 export interface AnnouncerOptions {
   pool: Pick<Pool, "once">;
-  /** Of this server, which needs to hear nothing of its own. */
+  /** Of this server, which ignores its own. */
   instanceNumber: string;
 }
 
@@ -35,7 +35,7 @@ export class Announcer implements Announcements {
 
   send(text: string): void {
     if (this.#isClosed || this.#queued.size >= maxQueued || Buffer.byteLength(text) > 500) return;
-    // Behind what was said since: the last word counts.
+    // Behind what was announced since: the last announcement counts.
     this.#queued.delete(text);
     this.#queued.add(text);
     this.#running ??= this.#run();
@@ -63,11 +63,11 @@ export class Announcer implements Announcements {
 
   async #run(): Promise<void> {
     while (this.#queued.size > 0) {
-      // The first wait gathers what one turn of the loop says.
+      // The first wait gathers what one turn of the loop announces.
       await Bun.sleep(betweenMs);
       if (this.#queued.size === 0) break;
       const payload = this.#takePayload();
-      // What does not arrive is lost: whoever must not miss it asks the store now and then.
+      // What does not arrive is lost: a receiver that must not miss it polls the store.
       await this.#options.pool.once.all(notify, [announcementChannel, payload]).catch(() => {});
     }
     this.#running = null;

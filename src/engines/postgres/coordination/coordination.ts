@@ -1,6 +1,6 @@
 /**
  * The coordination engine for servers that share a database. A turn or voice session under way has a ticket, a row that
- * is its place in the queue and its share of the day; the commit that keeps it deletes the ticket. Each server proves by
+ * is its position in the queue and its share of the day; the commit that keeps it deletes the ticket. Each server proves by
  * a lock of a session that it is alive, and the others delete the tickets of one that is not.
  */
 import type { SQL } from "bun";
@@ -37,7 +37,7 @@ export interface CoordinationOptions {
 export interface PostgresCoordination extends SharedCoordination {
   /** Throws `unavailable` if this server has lost contact for so long that others may take it for dead. */
   checkAlive(): void;
-  /** Gives back what this server holds. Close it before the store. */
+  /** Releases what this server holds. Close it before the store. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const sessionStatementMs = 2_000;
 /** The session has a statement each second. Without contact its locks end with this, and others can go on. */
 const idleSessionMs = 5_000;
 const beatMs = 1_000;
-/** After a look that missed somebody. */
+/** After a check that missed another server. */
 const soonMs = 700;
 const sweepEachBeats = 5;
 
@@ -69,7 +69,7 @@ export async function openCoordination(
   const clockWatch = new ClockWatch(log);
   const reaper = new Reaper({ pool: engine.heavyPool, log });
   try {
-    // Again, now that a copy can see this server: one that began after the first look sees it, or is seen here.
+    // Again, now that a copy can see this server: one that began after the first check sees it, or is seen here.
     await requireNoCopy(engine.quick);
     if (instance.session !== null) {
       await requireDirect(instance.session, engine.quickPool);

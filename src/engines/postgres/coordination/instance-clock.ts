@@ -1,4 +1,4 @@
-/** How far the database's clock is from this machine's, so that all servers tell the same time. */
+/** How far the database's clock is from this machine's, so that all servers use the same time. */
 
 import type { Log } from "../../../lib/log.ts";
 import type { Session } from "./session.ts";
@@ -24,7 +24,7 @@ export class InstanceClock {
   offsetMs = 0;
   #samples: ClockSample[] = [];
 
-  /** A few samples at once, for the start. */
+  /** A few samples in a row, for the start. */
   async start(session: Session): Promise<void> {
     for (let i = 0; i < firstSamples; i++) this.#keep(await takeSample((text) => session.ask(text)));
     this.offsetMs = this.#target();
@@ -75,7 +75,7 @@ export async function takeSample(ask: (text: string) => Promise<{ nowMs: number 
 /** Nothing depends on less. `doctor` and the alert in `deploy/` have the same bound. */
 const apartMs = 1000;
 
-/** Tells the operator when this machine's clock and the database's are apart, and when they agree again. */
+/** Warns the operator when this machine's clock and the database's are apart, and when they agree again. */
 export class ClockWatch {
   readonly #log: Log;
   #isApart = false;

@@ -1,5 +1,5 @@
 /**
- * The locks by which servers know of each other, held by a session of each: one by its number, which tells that it is
+ * The locks by which servers know of each other, held by a session of each: one by its number, which shows that it is
  * alive, and one that all share or one has alone, by whether they count rates together.
  */
 import { AppError } from "../../../domain/errors.ts";
@@ -13,14 +13,14 @@ export interface InstanceFacts {
   version: string;
   /** Whether it counts rates together with others. One that does not must be alone. */
   sharesWindows: boolean;
-  /** Where others reach it; null if nobody can. */
+  /** Where others reach it; null if they cannot. */
   url: string | null;
   startedAtMs: number;
 }
 
 const askAgainMs = 200;
 
-/** Waits `patienceMs` for its place beside the others, then rejects with `conflict`. `onWait` is called if it has to. */
+/** Waits `patienceMs` for its lock beside the others, then rejects with `conflict`. `onWait` is called if it has to. */
 export async function joinOthers(
   session: Session,
   { sharesWindows, patienceMs, onWait }: { sharesWindows: boolean; patienceMs: number; onWait?: () => void },
@@ -46,7 +46,7 @@ function explainConflict(sharesWindows: boolean): string {
 
 /** Puts the server on the list, and takes the lock of its number, which it returns. */
 export async function register(session: Session, facts: InstanceFacts): Promise<number> {
-  // One statement: whoever sees the row finds the lock taken.
+  // One statement: a server that sees the row finds the lock held.
   const [row] = await session.ask<{ number: number }>(
     `WITH added AS (INSERT INTO instances (id, url, version, shares_windows, started_at)
        VALUES ($1, $2, $3, $4, $5) RETURNING number)

@@ -1,4 +1,4 @@
-/** This server among those of the database: it keeps the session whose locks say that it is alive. */
+/** This server among those of the database: it keeps the session whose locks show that it is alive. */
 import type { SQL } from "bun";
 import { AppError } from "../../../domain/errors.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -17,7 +17,7 @@ export interface InstanceOptions {
 /** What is done with the session each second. `isFresh`: it was just opened. Resolves with when to come again. */
 export type Beat = (session: Session, isFresh: boolean) => Promise<number>;
 
-/** A killed server's place is free within this time. */
+/** A killed server's slot is free within this time. */
 const startPatienceMs = 10_000;
 const firstReopenMs = 100;
 const lastReopenMs = 1_000;
@@ -65,7 +65,7 @@ export class Instance {
     return this.#session;
   }
 
-  /** Where others reach this server from now on. Without a session they are told with the next one. */
+  /** Where others reach this server from now on. Without a session it is published with the next one. */
   async announce(url: string): Promise<void> {
     this.#facts = { ...this.#facts, url };
     const session = this.#session;
@@ -136,7 +136,7 @@ export class Instance {
     const wasOpen = this.#session !== null;
     this.#session?.end();
     this.#session = null;
-    // The first time at once: others give a lost lock little time.
+    // The first time immediately: others give a lost lock little time.
     if (wasOpen) {
       this.#options.log.warn("the session with the database was lost", { error });
       this.#reopenAfterMs = firstReopenMs;

@@ -1,4 +1,4 @@
-/** Hears what other servers notify this one of, on a connection of its own that is opened again whenever it ends. */
+/** Receives the notifications of other servers, on a connection of its own that is opened again whenever it ends. */
 import type { SQL } from "bun";
 import type { Session } from "./session.ts";
 
@@ -6,7 +6,7 @@ export interface NotificationsOptions {
   connect: (onClose: () => void) => SQL;
   /** By name; on the first, what is sent by `echo` comes back. */
   channels: Readonly<Record<string, (payload: string) => void>>;
-  /** It hears from now on; what was said before is lost. */
+  /** It receives from now on; earlier notifications are lost. */
   onListening: () => void;
 }
 
@@ -31,7 +31,7 @@ export class Notifications {
     this.#running = this.#run();
   }
 
-  /** Call it each second: what is sent here comes back, unless nobody hears. */
+  /** Call it each second: what is sent here comes back, unless nothing is listening. */
   async echo(session: Session): Promise<void> {
     // A connection may be dead without an end: then nothing arrives on it any more.
     if (this.#heardMs > 0 && performance.now() - this.#heardMs > silenceMs) this.#end();
@@ -52,7 +52,7 @@ export class Notifications {
       try {
         await this.#listen();
       } catch {
-        // Nothing to say: whoever waits looks each second as well, and the loss of the database is logged elsewhere.
+        // Not logged: those who wait also check each second, and the loss of the database is logged elsewhere.
         await Promise.race([Bun.sleep(reopenAfterMs), this.#closing.promise]);
       }
     }
@@ -62,7 +62,7 @@ export class Notifications {
   async #listen(): Promise<void> {
     const { connect, channels, onListening } = this.#options;
     const ended = Promise.withResolvers<void>();
-    // The driver would listen again by itself, but writes to the standard error while it cannot.
+    // The driver would listen again automatically, but writes to the standard error while it cannot.
     const sql = connect(ended.resolve);
     this.#end = ended.resolve;
     try {

@@ -1,16 +1,16 @@
 /**
  * Whether a transaction pooler such as PgBouncer is between us and PostgreSQL. Behind one, each statement may run in
- * another session: a session's locks would be somebody else's, and LISTEN would hear nothing.
+ * another session: a session's locks would belong to another client, and LISTEN would receive nothing.
  *
  * Such a pooler lends a client a server's session for a transaction at a time. So while another client is inside of a
  * transaction, our session either is the very one that it was lent (then both see the same process), or has been replaced
- * by another (then it is not the process that we had). With a session of our own it is neither, however often we look.
+ * by another (then it is not the process that we had). With a session of our own it is neither, however often we check.
  */
 import { refusal } from "../connect-failure.ts";
 import type { OwnConnection, Pool } from "../pool.ts";
 import type { Session } from "./session.ts";
 
-/** A pooler that takes its sessions in turns may give us back our own once. */
+/** A pooler that takes its sessions in turns may return our own to us once. */
 const looks = 3;
 const processStatement = "SELECT pg_backend_pid() AS pid";
 

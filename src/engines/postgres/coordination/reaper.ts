@@ -13,7 +13,7 @@ interface Found {
   isAlive: boolean;
 }
 
-/** Between two looks that find no lock: a live server has taken its own again by then. */
+/** Between two checks that find no lock: a live server has acquired its own again by then. */
 const confirmMs = 600;
 /** After this server lost its own session: PostgreSQL may have crashed, and all locks with it. */
 const graceMs = 3_000;
@@ -31,10 +31,10 @@ const lookStatement = `WITH RECURSIVE holders AS (
 export class Reaper {
   /** Tickets of dead servers that this one deleted. */
   reapedCount = 0;
-  /** Live servers at the last look, this one included. */
+  /** Live servers at the last check, this one included. */
   liveCount = 0;
   readonly #options: ReaperOptions;
-  /** Without a lock at an earlier look, and when that was. */
+  /** Without a lock at an earlier check, and when that was. */
   #suspects = new Map<number, number>();
   #quietUntilMs = 0;
   #isReaping = false;
@@ -43,13 +43,13 @@ export class Reaper {
     this.#options = options;
   }
 
-  /** This server's session is new: the others' may be on their way back, too. */
+  /** This server's session is new: the others' may be reconnecting, too. */
   beginGrace(): void {
     this.#suspects.clear();
     this.#quietUntilMs = performance.now() + graceMs;
   }
 
-  /** Whether somebody seems to be dead: look again soon. */
+  /** Whether a server seems to be dead: check again soon. */
   async look(session: Session): Promise<boolean> {
     const found = await session.ask<Found>(lookStatement);
     this.liveCount = found.filter(({ isAlive }) => isAlive).length;

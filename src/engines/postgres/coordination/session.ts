@@ -7,7 +7,7 @@ import type { Parameter } from "../queries.ts";
 export interface Session {
   /** Rejects, and ends the session, if there is no answer in time. */
   ask<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>;
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is gone, from either side. */
   readonly ended: Promise<void>;
   readonly hasEnded: boolean;
   end(): void;

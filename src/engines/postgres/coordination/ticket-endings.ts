@@ -1,4 +1,4 @@
-/** Gives tickets back in the background: in batches, again and again until it is known to have happened. */
+/** Releases tickets in the background: in batches, again and again until it is known to have happened. */
 import type { Log } from "../../../lib/log.ts";
 import type { Pool } from "../pool.ts";
 
@@ -44,7 +44,7 @@ export class TicketEndings {
     this.#running ??= this.#run();
   }
 
-  /** For the companion's next ticket, which must find these gone. Tell `confirm` once it has. */
+  /** For the companion's next ticket, which must find these gone. Call `confirm` once it has. */
   takeAlong(companionId: string): readonly Ticket[] {
     const pending = this.#pending.get(companionId);
     return pending === undefined ? [] : [...pending.values().take(mostAlong)];
@@ -64,7 +64,7 @@ export class TicketEndings {
     this.#isClosed = true;
   }
 
-  /** Async from the start: what is given back in the same turn of the event loop goes together. */
+  /** Async from the start: what is released in the same turn of the event loop is released together. */
   async #run(): Promise<void> {
     let waitMs = firstWaitMs;
     await new Promise((resolve) => setImmediate(resolve));

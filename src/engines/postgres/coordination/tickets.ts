@@ -1,4 +1,4 @@
-/** Tickets in the database: asked for, taken when their turn comes, given back. */
+/** Tickets in the database: requested, acquired when their turn comes, released. */
 
 import { maxWaitingTurns } from "../../../contracts/coordination.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -14,7 +14,7 @@ export interface Place {
   kind: "message" | "voice_session" | "uncounted";
   /** Null: it does not queue. */
   queueKey: string | null;
-  /** Of this kind, for the companion's UTC day; null where nothing is taken. */
+  /** Of this kind, for the companion's UTC day; null where nothing is counted. */
   perDay: number | null;
   /** A visitor with a limit of their own, which holds besides. */
   visitor: { readonly id: string; readonly messagesPerDay: number } | null;
@@ -22,7 +22,7 @@ export interface Place {
   messageId: string | null;
 }
 
-/** `wait`: it is in the queue, and nothing of the day is taken for it. */
+/** `wait`: it is in the queue, and nothing of the day is counted for it. */
 export type Verdict = "run" | "wait" | "queue_full" | "day_used_up" | "visitor_day_used_up" | "runs_elsewhere";
 
 export interface TicketsOptions {
@@ -53,7 +53,7 @@ export class Tickets {
     this.#endings = new TicketEndings({ ...options, onGone: (ticket) => this.#onGone(ticket) });
   }
 
-  /** `listener` is told of each ticket of this server that is gone from the database. */
+  /** `listener` is notified of each ticket of this server that is gone from the database. */
   onGone(listener: (ticket: Ticket) => void): void {
     this.#onGone = listener;
   }
@@ -74,7 +74,7 @@ export class Tickets {
     tickets.hold(id);
     try {
       const ended = along.map((one) => one.id);
-      // Asked twice if the connection was lost: the second answer tells what became of the first.
+      // Asked twice if the connection was lost: the second answer shows the outcome of the first.
       const row = await pool.reads.get<{ verdict: Verdict }>(enterStatement, [
         ...[id, instanceNumber, companionId, kind, queueKey, day, perDay],
         ended,
@@ -112,14 +112,14 @@ export class Tickets {
     return pool.reads.get<{ url: string | null }>(elsewhereStatement, [queueKey, messageId, instanceNumber]);
   }
 
-  /** Returns at once. Call it once for each ticket. */
+  /** Returns immediately. Call it once for each ticket. */
   end(ticket: Ticket): void {
     if (this.#options.tickets.takeEnded(ticket.id)) this.#onGone(ticket);
     else this.#endings.add(ticket);
   }
 
   /**
-   * Ends what is in the database under this server's number and belongs to nobody: a commit that arrived after its
+   * Ends what is in the database under this server's number and has no holder: a commit that arrived after its
    * caller had given up, and after the ticket was deleted in vain.
    */
   async sweep(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Turns of this server that wait for one ahead of them, here or at another server. Each asks whether its time has come
- * when it is told to; a look each second finds those who were not told.
+ * when it is notified; a check each second finds those that were not.
  */
 import type { StopListener, StopSignal } from "../../../lib/stop-signal.ts";
 import { unavailable } from "../failures.ts";
@@ -15,7 +15,7 @@ export interface Admission {
 
 export interface WaitingTurnsOptions {
   tickets: Tickets;
-  /** For looks. */
+  /** For the periodic checks. */
   queries: Queries;
 }
 
@@ -30,10 +30,10 @@ interface Waiter extends StopListener {
 }
 
 const lookEveryMs = 1000;
-/** After this long without an answer to any look, nobody waits any longer. */
+/** After this long without an answer to any check, no turn waits any longer. */
 const patienceMs = 10_000;
 
-/** Those with nobody ahead of them, and those whose ticket is gone. */
+/** Those with none ahead of them, and those whose ticket is gone. */
 const lookStatement = `SELECT w.id FROM unnest($1::text[]) AS w (id) LEFT JOIN open_turns t ON t.id = w.id
   WHERE t.id IS NULL OR NOT EXISTS
     (SELECT 1 FROM open_turns a WHERE a.queue_key = t.queue_key AND a.number < t.number)`;
@@ -74,7 +74,7 @@ export class WaitingTurns {
         reject(reason);
       },
       handleEvent() {
-        // An answer that is under way may take something of the day, and is waited for.
+        // An answer that is under way may use up some of the day, and is waited for.
         if (!waiter.isAsking) waiter.reject(signal.reason);
       },
     };
@@ -136,7 +136,7 @@ export class WaitingTurns {
   async #askOnce(waiter: Waiter): Promise<void> {
     const { ticket, place, signal } = waiter;
     const { tickets } = this.#options;
-    // Where nobody can tell, the next look asks again.
+    // Where the outcome is unknown, the next check asks again.
     let told = await tickets.take(ticket, place).catch(() => null);
     if (told?.verdict === "gone" && this.#isWaiting(waiter)) {
       // PostgreSQL crashed before the ticket was on disk.

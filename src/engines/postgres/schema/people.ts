@@ -5,6 +5,7 @@ export const {
   handoffs,
   handoffChanges,
   handoffEvents,
+  handoffSpans,
   messageAuthors,
   conversationNotes,
   readMarks,

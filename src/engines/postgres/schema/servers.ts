@@ -13,11 +13,11 @@ const transactionColumn = customType<{ data: string; driverData: string }>({
 /** By the database's clock, in milliseconds: servers compare each other's rows. */
 const databaseTime = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
-/** Running servers. Alive is who holds the advisory lock of its number, whatever this table says. */
+/** Running servers. Alive is the one that holds the advisory lock of its number, regardless of this table. */
 export const instances = table("instances", () => ({
   number: lastingNumber(),
   id: text("id").notNull().unique(),
-  /** Where others reach it; null if nobody can. */
+  /** Where others reach it; null if they cannot. */
   url: text("url"),
   version: text("version").notNull(),
   /** Whether it counts its windows in a Redis that others share. */
@@ -25,7 +25,7 @@ export const instances = table("instances", () => ({
   startedAt: whole("started_at").notNull(),
 }));
 
-/** Tickets of turns, and reservations of voice sessions: who may run or waits, and what is taken of the day's quota. */
+/** Tickets of turns, and reservations of voice sessions: who may run or waits, and what they use of the day's quota. */
 export const openTurns = table(
   "open_turns",
   () => ({
@@ -38,7 +38,7 @@ export const openTurns = table(
     kind: text<"message" | "voice_session" | "uncounted">("kind").notNull(),
     /** Turns with the same key run one at a time; null: it does not queue. */
     queueKey: text("queue_key"),
-    /** False while it waits: then nothing of the day is taken for it. */
+    /** False while it waits: then nothing of the day is counted for it. */
     isRunning: boolean("is_running").notNull(),
     /** The UTC day that it counts towards. */
     day: text("day").notNull(),
@@ -65,7 +65,7 @@ export const erasures = table(
     companionId: text("companion_id").notNull(),
     /** Empty for a conversation without a visitor. */
     visitorId: text("visitor_id").notNull(),
-    /** Null: all that this visitor said. */
+    /** Null: all messages of this visitor. */
     sessionId: text("session_id"),
     transaction: transactionColumn("transaction").notNull(),
     erasedAt: whole("erased_at").notNull().default(databaseTime),

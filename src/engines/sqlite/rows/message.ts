@@ -32,7 +32,7 @@ export function toMessage(row: MessageRow): Message {
   return { ...message, parts: textParts(text) };
 }
 
-/** For a message that is `delayMs` later than it says. */
+/** For a message that is `delayMs` later than its timestamp. */
 export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
   return (

@@ -15,6 +15,7 @@ type Encoded =
   | "isAsked"
   | "isOffered"
   | "isResolved"
+  | "hasContact"
   | "conversationId";
 
 export interface HandoffRow extends Omit<Handoff, Encoded> {
@@ -25,6 +26,7 @@ export interface HandoffRow extends Omit<Handoff, Encoded> {
   isAsked: Flag;
   isOffered: Flag;
   isResolved: Flag | null;
+  hasContact: Flag;
 }
 
 export const handoffFields = [
@@ -41,7 +43,8 @@ export const handoffFields = [
     "returnedAtMs",
     "plainSeq",
   ] as const),
-  ...(["seenSeq", "missedAtMs", "isResolved", "day", "dayMessages", "change"] as const),
+  ...(["seenSeq", "missedAtMs", "isResolved", "resolvedSeq", "resolvedAtMs", "hasContact"] as const),
+  ...(["noticeSinceMs", "noticeAtMs", "noticedAtMs", "answerMailAtMs", "day", "dayMessages", "change"] as const),
 ] satisfies (keyof HandoffRow)[];
 
 const toPerson = (text: string | null): Person | null => (text === null ? null : JSON.parse(text));
@@ -60,12 +63,14 @@ export function toHandoff(conversationId: string, row: HandoffRow): Handoff {
     isAsked: Boolean(row.isAsked),
     isOffered: Boolean(row.isOffered),
     isResolved: row.isResolved === null ? null : Boolean(row.isResolved),
+    hasContact: Boolean(row.hasContact),
   };
 }
 
 /** The record as a row of its table. */
 export function toHandoffRow(conversationNumber: number, { conversationId: _, ...handoff }: Handoff) {
-  const { person, reserved, tags } = handoff;
+  const { person, reserved, tags, noticeAtMs, answerMailAtMs } = handoff;
+  const mailTimes = [noticeAtMs, answerMailAtMs].filter((atMs) => atMs !== null);
   return {
     ...handoff,
     conversationNumber,
@@ -73,6 +78,7 @@ export function toHandoffRow(conversationNumber: number, { conversationId: _, ..
     personId: person?.id ?? null,
     reserved: toText(reserved),
     tags: JSON.stringify(tags),
+    mailAtMs: mailTimes.length === 0 ? null : Math.min(...mailTimes),
   };
 }
 
@@ -92,6 +98,8 @@ export function newHandoff(conversationId: string, accountId: string, companionI
       tags: [],
     },
     ...{ reachSeq: 0, returnedAtMs: null, plainSeq: 0, seenSeq: 0, missedAtMs: null, isResolved: null },
+    ...{ resolvedSeq: null, resolvedAtMs: null, hasContact: false, noticeSinceMs: null, noticeAtMs: null },
+    ...{ noticedAtMs: null, answerMailAtMs: null },
     ...{ day: "", dayMessages: 0, change: 0 },
   };
 }

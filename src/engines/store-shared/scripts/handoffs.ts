@@ -1,6 +1,7 @@
 /** Who answers a conversation: records of what people do with it, read and revised. */
 import type { ArrivalMark } from "../../../contracts/coordination.ts";
 import type { HandoffChange, HandoffStore, Revised, RevisionRequest } from "../../../contracts/store/handoffs.ts";
+import type { MailAdded } from "../../../contracts/store/mails.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { ConversationKey, Message } from "../../../domain/conversation.ts";
@@ -17,6 +18,8 @@ import {
   toKey,
 } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
+import { keepBeside } from "./feedback.ts";
+import type { MailBell } from "./mails.ts";
 import { all, columns, get, insert, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
 /** What a revision leaves to each engine. */
@@ -25,6 +28,8 @@ export interface RevisionParts {
   wasErased(key: ConversationKey, arrivalMark: ArrivalMark): Script<boolean>;
   addMessage(key: ConversationKey, conversationId: string, message: Message, facts: MessageFacts): Script<unknown>;
   tell(events: readonly NewEvent[], conversationId: string): Script<unknown>;
+  /** Of mail that a revision keeps. */
+  mailBell: MailBell;
 }
 
 export interface MessageFacts {
@@ -167,11 +172,14 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const { told = [], audit = null } = change;
     if (told.length > 0) yield* parts.tell(told, conversationId);
     yield* changes.record(context, audit && { accountId, targetId: conversationId, ...audit });
+    const mails = yield* keepBeside(row, before, change, context.nowMs);
     // Last, since its number keeps out all others of the account.
-    return { seq, handoff: yield* writeRecord(row, before, change) };
+    return { seq, mails, handoff: yield* writeRecord(row, before, change) };
   }
 
-  function* revise(request: RevisionRequest, context: WriteContext): Script<Revised | null> {
+  type Revision = Revised & { mails: MailAdded[] };
+
+  function* revise(request: RevisionRequest, context: WriteContext): Script<Revision | null> {
     const found = yield* lock(request, context.nowMs);
     if (found === null) return null;
     const { row, isNew } = found;
@@ -185,10 +193,10 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     if (change === null) {
       if (isNew) yield* run("DELETE FROM conversations WHERE number = $1", number);
       yield* changes.record(context, null);
-      return { key, conversationId, handoff: before, before, seq: knownSeq, hasChanged: false };
+      return { key, conversationId, handoff: before, before, seq: knownSeq, hasChanged: false, mails: [] };
     }
-    const { seq, handoff } = yield* write(row, before, change, context);
-    return { key, conversationId, handoff, before, seq: seq ?? knownSeq, hasChanged: true };
+    const { seq, ...written } = yield* write(row, before, change, context);
+    return { key, conversationId, before, ...written, seq: seq ?? knownSeq, hasChanged: true };
   }
 
   type Joined = HandoffRow & KeyRow & { conversationId: string };
@@ -207,12 +215,15 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
       return { key: toKey({ ...row, companionId: row.ofCompanion }), handoff };
     },
 
-    revise(request, context) {
+    async revise(request, context) {
       const { place } = request;
       const script = () => revise(request, context);
       // Limits of what is stored for repeats hold only where changes of the account follow each other.
-      if (context.idempotent !== undefined) return scripts.change(context.idempotent.slot.accountId, script);
-      return scripts.writeInOrder("key" in place ? place.key.companionId : place.accountId, script);
+      const revised = await (context.idempotent !== undefined
+        ? scripts.change(context.idempotent.slot.accountId, script)
+        : scripts.writeInOrder("key" in place ? place.key.companionId : place.accountId, script));
+      if (revised !== null && revised.handoff !== null) parts.mailBell.ring(revised.handoff.accountId, revised.mails);
+      return revised;
     },
 
     async listDue(nowMs, limit) {

@@ -227,9 +227,12 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
           ...place,
         );
         if (row === null) return { outcome: "missing" };
-        if (taken === 0) return { outcome: "over" };
         const { replyId, messageId } = row;
-        return { outcome: "taken", call: { ...toCall(row), reply: { key, replyId, messageId } } };
+        const call = { ...toCall(row), reply: { key, replyId, messageId } };
+        if (taken > 0) return { outcome: "taken", call };
+        return call.state === "running" && call.createdAt >= sinceMs
+          ? { outcome: "running", call }
+          : { outcome: "over" };
       }),
 
     async deleteOrphans(beforeMs, limit) {

@@ -50,6 +50,15 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
       seenSeq: whole("seen_seq").notNull().default(0),
       missedAtMs: whole("missed_at_ms"),
       isResolved: boolean("is_resolved"),
+      resolvedSeq: whole("resolved_seq"),
+      resolvedAtMs: whole("resolved_at_ms"),
+      hasContact: boolean("has_contact").notNull().default(false),
+      noticeSinceMs: whole("notice_since_ms"),
+      noticeAtMs: whole("notice_at_ms"),
+      noticedAtMs: whole("noticed_at_ms"),
+      answerMailAtMs: whole("answer_mail_at_ms"),
+      /** The earlier of both. */
+      mailAtMs: whole("mail_at_ms"),
       day: text("day").notNull().default(""),
       dayMessages: small("day_messages").notNull().default(0),
       change: whole("change").notNull(),
@@ -57,6 +66,10 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     (row) => [
       index("handoffs_change").on(row.accountId, row.change),
       index("handoffs_until").on(row.untilMs).where(sql`until_ms IS NOT NULL`),
+      index("handoffs_mail").on(row.mailAtMs).where(sql`mail_at_ms IS NOT NULL`),
+      index("handoffs_resolved")
+        .on(row.accountId, row.resolvedAtMs, row.companionId)
+        .where(sql`resolved_at_ms IS NOT NULL`),
       index("handoffs_owed").on(row.owedSinceMs).where(sql`state = 'person' AND owed_since_ms IS NOT NULL`),
       index("handoffs_held").on(row.companionId).where(sql`state <> 'companion'`),
       index("handoffs_person").on(row.personId).where(sql`person_id IS NOT NULL`),
@@ -91,7 +104,8 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     }),
     (row) => [
       index("handoff_events_conversation").on(row.conversationNumber, ...inPostgres(row.number)),
-      index("handoff_events_account").on(row.accountId, row.atMs),
+      // All that they are counted by, as in those of contacts, ratings and spans.
+      index("handoff_events_account").on(row.accountId, row.atMs, row.type, row.companionId),
     ],
   );
 
@@ -163,7 +177,10 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
       mailedAt: whole("mailed_at"),
       mailedSeq: whole("mailed_seq").notNull().default(0),
     }),
-    (row) => [index("contacts_account").on(row.accountId, row.consentedAt)],
+    (row) => [
+      index("contacts_account").on(row.accountId, row.consentedAt, row.conversationNumber, row.companionId),
+      index("contacts_companion").on(row.companionId, row.consentedAt, row.conversationNumber),
+    ],
   );
 
   const ratings = table(
@@ -181,8 +198,27 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     }),
     (row) => [
       primaryKey({ columns: [row.conversationNumber, row.clientId] }),
-      index("ratings_account").on(row.accountId, row.createdAt),
+      index("ratings_account").on(row.accountId, row.createdAt, row.rating, row.companionId),
       index("ratings_rating").on(row.accountId, row.rating, row.conversationNumber),
+    ],
+  );
+
+  /** How long visitors waited for a person's answer, and how long people had conversations. */
+  const handoffSpans = table(
+    "handoff_spans",
+    () => ({
+      number: number(),
+      conversationNumber: conversationNumber().notNull(),
+      accountId: text("account_id").notNull(),
+      companionId: text("companion_id").notNull(),
+      kind: text<"answer" | "person">("kind").notNull(),
+      /** When it ended. */
+      atMs: whole("at_ms").notNull(),
+      durationMs: whole("duration_ms").notNull(),
+    }),
+    (row) => [
+      index("handoff_spans_conversation").on(row.conversationNumber),
+      index("handoff_spans_account").on(row.accountId, row.kind, row.atMs, row.companionId, row.durationMs),
     ],
   );
 
@@ -196,5 +232,6 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
     presence,
     contacts,
     ratings,
+    handoffSpans,
   };
 }

@@ -8,7 +8,7 @@ const separators = [",", ";", "\t", "|"];
 
 export function readCsv(bytes: Uint8Array, charset: string | null): ReadDocument {
   const decoded = decodeText(bytes, [charset]).replace(/^\ufeff/, "");
-  // What spreadsheets write and read to tell the separator.
+  // What spreadsheets write and read to declare the separator.
   const [told = "", named] = /^sep=(.)\r?\n/i.exec(decoded) ?? [];
   const text = decoded.slice(told.length);
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** Word documents: their headings, lists and tables, by way of HTML. */
+/** Word documents: their headings, lists and tables, via HTML. */
 import { inflateRawSync } from "node:zlib";
 import mammoth from "mammoth";
 import type { ReadDocument } from "../../../../domain/knowledge.ts";
@@ -11,7 +11,7 @@ const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle']
 
 export async function readDocx(bytes: Uint8Array): Promise<ReadDocument> {
   const start = Buffer.from(bytes.subarray(0, 4)).toString("hex");
-  // An OLE file: an encrypted package, if it was taken for a Word document at all.
+  // An OLE file: an encrypted package, if it passed for a Word document at all.
   if (start === "d0cf11e0") throw new ReadingFailure("password");
   if (start !== "504b0304") throw new ReadingFailure("format");
   const archive = openArchive(bytes);
@@ -24,7 +24,7 @@ export async function readDocx(bytes: Uint8Array): Promise<ReadDocument> {
     },
   };
   try {
-    // The library takes an opened archive in place of bytes, which its types do not tell; its own knows no bounds.
+    // The library accepts an opened archive instead of bytes, which its types do not show; its own knows no bounds.
     const { value } = await mammoth.convertToHtml({ file } as never, { styleMap, convertImage: withoutPicture });
     const title = archive.has("docProps/core.xml") ? findTitle(archive.read("docProps/core.xml").toString()) : null;
     return { title: cleanTitle(title), pages: [{ number: null, markdown: markdownOfHtml(value) }] };
@@ -63,7 +63,7 @@ interface Archive {
   read(name: string): Buffer;
 }
 
-/** Files in a zip archive, unpacked within bounds: what an archive says of its own sizes is not believed. */
+/** Files in a zip archive, unpacked within bounds: the sizes that an archive declares are not trusted. */
 function openArchive(bytes: Uint8Array): Archive {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = readDirectory(file);

@@ -42,7 +42,7 @@ export function markdownOfHtml(html: string): string {
   return cleanText(writeMarkdown(parsePage(html).body as unknown as MarkupNode));
 }
 
-/** With one head and one body, whichever of their tags are left out or stand twice: the parser builds what is written. */
+/** With one head and one body, even where their tags are left out or stand twice: the parser builds what is written. */
 function parsePage(html: string): Page {
   const written = /<html[\s>]/i.test(html) ? parseHTML(html).document : null;
   // What begins with text or some other element becomes the body of a page.
@@ -117,7 +117,7 @@ function findArticle(page: Page): string {
 
 function isModest(page: Page): boolean {
   let [count, depth] = [0, 0];
-  // Not by recursion: what is nested too deep is what this looks for.
+  // Not by recursion: what is nested too deep is what this detects.
   let node = page.documentElement as unknown as TreeNode | null;
   while (node !== null) {
     if (++count > maxElements || depth > maxDepth) return false;

@@ -1,7 +1,7 @@
 /** A tree of HTML as Markdown: headings, lists, tables and code stay; links and emphasis become their words. */
 import { writeTable } from "../tables.ts";
 
-/** Of the tree only what is asked here; whoever parses decides what it is. */
+/** Only the part of the tree that is used here; the parser decides what it is. */
 export interface MarkupNode {
   readonly nodeType: number;
   readonly localName?: string | null;
@@ -128,7 +128,7 @@ function prefixLines(text: string, first: string, rest: string): string {
     .join("\n");
 }
 
-/** A table within a cell, or of a single column, serves to place things on a page. */
+/** A table within a cell, or of a single column, serves for layout. */
 function writeTableElement(table: MarkupNode, blocks: Blocks, depth: number): void {
   const rows: MarkupNode[][] = [];
   let isLayout = false;
@@ -165,7 +165,7 @@ function hasTable(cell: MarkupNode): boolean {
   );
 }
 
-/** A cell over several rows is said in each of them, so that every row can stand alone. */
+/** A cell over several rows is repeated in each of them, so that every row can stand alone. */
 function spreadCells(rows: readonly MarkupNode[][], depth: number): string[][] {
   const hanging = new Map<number, { text: string; rows: number }>();
   return rows.map((cells) => {

@@ -1,4 +1,4 @@
-/** Pieces of text with their places on a page, as lines, headings, paragraphs and rows of tables. */
+/** Pieces of text with their positions on a page, as lines, headings, paragraphs and rows of tables. */
 
 /** As PDF.js gives it: `transform` ends with x and y, counted from the lower left corner. */
 export interface TextItem {
@@ -18,7 +18,7 @@ export interface Line {
   size: number;
 }
 
-/** Items in the order of the file: sorting them by place would mix the columns of a page. */
+/** Items in the order of the file: sorting them by position would mix the columns of a page. */
 export function makeLines(items: readonly TextItem[]): Line[] {
   const lines: Line[] = [];
   let line: Line | null = null;
@@ -39,7 +39,7 @@ export function makeLines(items: readonly TextItem[]): Line[] {
         line.size = Math.max(line.size, size);
       }
     } else if (line !== null && str !== "" && width < line.size * 1.5) {
-      // A space of its own; a wide one parts cells, which the next item's place shows.
+      // A space of its own; a wide one parts cells, which the next item's position shows.
       line.cells.push(`${line.cells.pop() ?? ""} `);
       line.right = Math.max(line.right, left + width);
     }
@@ -121,7 +121,7 @@ function join(text: string, above: Line | null, line: Line, words: string, { bod
   }
   const isRow = words.startsWith("| ");
   const wasRow = above.cells.length > 1;
-  // A jump upwards is the next column. Cells of a table have room around them.
+  // A jump upwards is the next column. Cells of a table have space around them.
   const isApart = gap > Math.max(above.size, line.size) * (isRow && wasRow ? 4 : 1.8) || gap < -line.size;
   if (isHeading || wasHeading || isApart || isRow !== wasRow) return `${text}\n\n${words}`;
   const isFull = above.right - above.left > width * 0.6;

@@ -46,7 +46,7 @@ async function openPdf(bytes: Uint8Array, missing: Set<string>): Promise<Pdf> {
       verbosity: 0,
       disableFontFace: true,
       useSystemFonts: false,
-      // In place of one that asks the network.
+      // Instead of one that uses the network.
       BinaryDataFactory: NoData,
       useWorkerFetch: false,
     });
@@ -68,7 +68,7 @@ async function readLines(pdf: Pdf, number: number): Promise<Line[]> {
   }
 }
 
-/** Programs put the name of the file where nobody gave a title. */
+/** Programs put the name of the file where there is no title. */
 async function findTitle(pdf: Pdf): Promise<string | null> {
   try {
     const { info } = await pdf.getMetadata();

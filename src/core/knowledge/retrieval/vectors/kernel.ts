@@ -3,7 +3,7 @@
  * and it is 220 bytes long. Ten times as fast as the same in JavaScript, which stands in where there is no SIMD.
  */
 
-/** How many bytes of vectors it takes at once. */
+/** How many bytes of vectors it takes in one call. */
 export const kernelBytes = 512 * 1024;
 
 /**
@@ -22,7 +22,7 @@ export function openKernel(): DotProducts {
 
 const pageBytes = 64 * 1024;
 const queryBytes = pageBytes;
-/** A vector takes at least 17 bytes with its scale, so results need less than a quarter of the room of vectors. */
+/** A vector takes at least 17 bytes with its scale, so results need less than a quarter of the space of vectors. */
 const resultBytes = kernelBytes / 4;
 
 function openSimd(): DotProducts | null {

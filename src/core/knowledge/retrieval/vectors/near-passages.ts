@@ -45,7 +45,7 @@ export function createNearPassages({ store, embedder }: NearParts): NearPassages
 
 /** Below it, no model means anything by it. */
 const leastCosine = 0.3;
-/** Of so few passages that their mean says nothing. */
+/** So few passages have no meaningful mean. */
 const cosineOfFew = 0.5;
 const fewPassages = 8;
 /** How far above the mean of all passages one is that speaks of the question. */
@@ -72,7 +72,7 @@ interface EditionVectors {
 }
 
 interface VectorCache {
-  /** Those that there are, in order: while an edition is embedded anew, some are missing. */
+  /** Those that there are, in order: while an edition is embedded again, some are missing. */
   read(of: EditionVectors): Promise<readonly VectorBlock[]>;
   /** Of what it keeps. */
   readonly bytes: number;
@@ -84,7 +84,7 @@ interface Entry {
   bytes: number;
   /** Of the first passage whose vector is missing. */
   missingOrdinal: number;
-  /** Null while nobody loads. */
+  /** Null while no load is running. */
   loading: Promise<void> | null;
 }
 

@@ -1,0 +1,84 @@
+/** When the widget listens to a conversation: while somebody may write in it, in one tab of the browser. */
+import { CompanionError } from "../../reply-stream/errors.ts";
+import { sleep } from "../../reply-stream/waiting.ts";
+import type { LiveEvent } from "../sdk/live.ts";
+import { keyPrefix } from "../sdk/storage.ts";
+import { lead } from "./leader.ts";
+import type { PeopleParts } from "./people-parts.ts";
+
+interface Hearer {
+  newestSeq(): number;
+  apply(event: LiveEvent): void;
+  onConnection(isConnected: boolean): void;
+  draw(): void;
+}
+
+/** Before what has ended begins again, where people may write at any time. */
+const againMs = 25_000;
+
+export function createListener({ chat, host, read, write, isWanted }: PeopleParts, hearer: Hearer) {
+  const { client, source } = chat;
+  const cleanUp = new AbortController();
+  /** Listens, or waits for another tab to end. */
+  let current: { session: string; stop: AbortController } | null = null;
+  /** Where there is nothing more to hear: the conversation, and its length where people may write at any time. */
+  let heard = "";
+  /** Others listen in its stead, until the visitor is here again. */
+  let isReplaced = false;
+
+  const mayWriteAnytime = () => !!source.config?.handoff?.listen;
+  const mark = () => client.sessionId + (mayWriteAnytime() ? chat.messages.length : "");
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    // Meanwhile another tab may have heard the end.
+    if (!isWanted()) return;
+    const { onConnection } = hearer;
+    const companion = await client.getSdk();
+    for await (const event of companion.live({ signal, after: hearer.newestSeq(), onConnection })) hearer.apply(event);
+    if (read().state !== "companion") write({ state: "companion", until: null, at: Date.now() });
+  }
+
+  async function listen(mine: NonNullable<typeof current>): Promise<void> {
+    const now = mark();
+    try {
+      await lead(`${keyPrefix(host.token)}live`, mine.stop.signal, follow);
+    } catch (error) {
+      if (mine.stop.signal.aborted) return;
+      isReplaced = Object(error).code === "replaced";
+      // The next message is answered by whoever it is.
+      if (error instanceof CompanionError && !isReplaced) write({ state: "companion", until: null });
+    }
+    if (current !== mine) return;
+    heard = now;
+    current = null;
+    hearer.draw();
+    if (!mayWriteAnytime()) return;
+    await sleep(againMs, cleanUp.signal).catch(() => {});
+    if (heard === now) heard = "";
+    if (!cleanUp.signal.aborted) hearer.draw();
+  }
+
+  function stop(): void {
+    current?.stop.abort();
+    current = null;
+  }
+
+  return {
+    /** Begins and ends as it is due. */
+    draw(): void {
+      if (current && (!isWanted() || current.session !== client.sessionId)) stop();
+      if (current || isReplaced || !isWanted() || (heard === mark() && !chat.isHeld)) return;
+      current = { session: client.sessionId, stop: new AbortController() };
+      void listen(current);
+    },
+    /** A stream that gave way to others is opened again; `hasBegun`: also one that had nothing more. */
+    wake(hasBegun: boolean): void {
+      isReplaced = false;
+      if (hasBegun) heard = "";
+    },
+    close(): void {
+      cleanUp.abort();
+      stop();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What is told of a conversation beside what this browser has of it: each message once, in the conversation's order. */
+import type { LiveMessage } from "../sdk/live.ts";
+import type { Message } from "./conversation.ts";
+
+/** `drawn`: the objects that are shown, which of a turn under way know more than what is kept. */
+export function addTold(kept: Message[], drawn: Message[], { author, ...told }: LiveMessage): Message[] {
+  const role = author.type === "visitor" ? "user" : "assistant";
+  const isPerson = author.type === "person";
+  const mine = kept.find(({ seq }) => seq === told.seq) ?? (isPerson ? undefined : findOwn(kept, role, told));
+  if (mine) for (const one of [mine, ...drawn.filter(({ id }) => id === mine.id)]) one.seq = told.seq;
+  const id = role === "assistant" && !isPerson && told.message_id ? told.message_id : `told-${told.seq}`;
+  const made: Message = { id, role, text: told.text, at: Date.parse(told.created_at), state: "done", seq: told.seq };
+  return inOrder(mine ? kept : [...kept, isPerson ? { ...made, by: author.name ?? "" } : made]);
+}
+
+/** What was written or read in this browser bears the exchange's name, or at least the same words. */
+function findOwn(kept: Message[], role: Message["role"], told: Omit<LiveMessage, "author">): Message | undefined {
+  const name = told.message_id;
+  const at = name ? kept.findIndex((message) => message.role === "assistant" && message.id === name) : -1;
+  const asked = kept[at - 1]?.role === "user" ? kept[at - 1] : kept.find(({ replyId }) => name && replyId === name);
+  const named = role === "user" ? asked : kept[at];
+  const isSame = ({ seq, by, role: of, text, state }: Message) =>
+    !seq && by === undefined && of === role && text === told.text && state !== "streaming" && state !== "waiting";
+  return named ?? kept.find(isSame);
+}
+
+/** Those whose position is known in that order; the others stay where they are. */
+function inOrder(messages: Message[]): Message[] {
+  const told = messages.filter(({ seq }) => seq).sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
+  return messages.map((message) => (message.seq ? (told.shift() ?? message) : message));
+}

@@ -1,0 +1,42 @@
+/** The words around people of the team, in English: loaded with what listens to them, and overridable like all others. */
+
+export const peopleEnglish = {
+  personWaiting: "Somebody from the team will join you here.",
+  personUntil: "If nobody can by {time}, the assistant goes on.",
+  personHere: "You are chatting with {name} from the team.",
+  personLeft: "The person has left. The assistant answers again.",
+  personBack: "The assistant answers again.",
+  personMissed: "Nobody could come. The assistant answers again.",
+  personAway: "Nobody is available at the moment.",
+  personReopens: "The team is back: {time}.",
+  backToCompanion: "Back to the assistant",
+  soundOn: "Turn sound on",
+  soundOff: "Turn sound off",
+  unread: "New messages: {count}",
+};
+
+/** Of what visitors say of replies, and leave for the team. */
+export const feedbackEnglish = {
+  rateUp: "Good reply",
+  rateDown: "Bad reply",
+  rateWhy: "What was wrong?",
+  rateThanks: "Thank you for your feedback.",
+  rateFailed: "That could not be sent. Please try again.",
+  wrong: "It is wrong",
+  // Not that of a reply that was cut off.
+  isIncomplete: "Something is missing",
+  unclear: "Hard to understand",
+  off_topic: "Not what I asked",
+  other: "Something else",
+  comment: "Comment (optional)",
+  sendFeedback: "Send feedback",
+  resolvedAsk: "Is this resolved?",
+  resolvedYes: "Yes",
+  resolvedNo: "No",
+  contactEmail: "E-mail address",
+  contactName: "Name (optional)",
+  contactMessage: "Message (optional)",
+  contactSend: "Send to the team",
+  contactSent: "Thank you. The team will write to you.",
+  contactClose: "Cancel",
+};
