@@ -1,6 +1,7 @@
 /** What the team keeps of a conversation beside its words: whose it is, tags, notes, and what people did with it. */
 import { X } from "lucide-preact";
 import { useState } from "preact/hooks";
+import { Contact, Resolved } from "../conversations/feedback.tsx";
 import { VisitorRows } from "../conversations/visitor.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
@@ -24,7 +25,7 @@ interface DetailsProps {
 const maxTags = 20;
 
 export function Details({ conversation, path, onChanged }: DetailsProps) {
-  const { id, visitor, handoff, assignee = null, tags = [] } = conversation;
+  const { id, visitor, contact, resolved, handoff, assignee = null, tags = [] } = conversation;
   const change = useAction(async (body: object) => {
     const changed = await call<Partial<ConversationWithMessages>>("PATCH", path, { body });
     changeRow(id, changed);
@@ -33,6 +34,8 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
   return (
     <div class="space-y-5 text-[0.94rem]">
       {visitor && <VisitorRows visitor={visitor} />}
+      {contact && <Contact contact={contact} />}
+      <Resolved resolved={resolved} />
       {handoff && (
         <>
           <Assignee assignee={assignee} onChange={(assignee) => void change.run({ assignee })} />

@@ -1,6 +1,7 @@
 /** The messages of a conversation in the inbox, with who wrote them, and those on their way. */
 import { Mic } from "lucide-preact";
 import { Bubble } from "../chat/bubble.tsx";
+import { Rated } from "../conversations/feedback.tsx";
 import { formatInstant } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
@@ -47,6 +48,7 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
             </span>
           )}
           {!message.complete && <Badge tone="warn">Interrupted</Badge>}
+          {message.rating && <Rated rating={message.rating} />}
           {at === seenAt && <span>Seen</span>}
         </Bubble>
       ))}

@@ -1,4 +1,5 @@
 /** In a transcript: what people have to do with it, for those who only read. */
+import { Contact } from "../conversations/feedback.tsx";
 import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
@@ -14,9 +15,9 @@ interface FactsProps {
 
 export function PeopleFacts({ conversation, path }: FactsProps) {
   const ownId = personIdOf(useSession());
-  const { handoff, tags = [], notes = [] } = conversation;
+  const { handoff, contact, tags = [], notes = [] } = conversation;
   const state = describeState(conversation, ownId);
-  if (!handoff || (state === null && handoff.since === null && notes.length === 0)) return null;
+  if (!handoff || (state === null && !contact && handoff.since === null && notes.length === 0)) return null;
   return (
     <div class="mb-5">
       <Section title="People" actions={state && <Badge tone={state.tone}>{state.text}</Badge>}>
@@ -30,6 +31,7 @@ export function PeopleFacts({ conversation, path }: FactsProps) {
               ))}
             </ul>
           )}
+          {contact && <Contact contact={contact} />}
           <NoteList notes={notes} />
           <History path={path} version={versionOf(conversation)} />
         </div>

@@ -3,6 +3,7 @@ import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { useTranscript } from "../chat/transcript.ts";
+import { Rated, Resolved } from "../conversations/feedback.tsx";
 import { SeenPassages } from "../conversations/seen-passages.tsx";
 import { EraseVisitor, VisitorFacts, visitorName } from "../conversations/visitor.tsx";
 import { ApiError, call, toSearch, toSentence } from "../lib/api.ts";
@@ -84,7 +85,7 @@ export default function ConversationPage({ params }: { params: Params }) {
           </>
         }
       >
-        Began {formatInstant(conversation.created_at)}
+        <Resolved resolved={conversation.resolved} /> Began {formatInstant(conversation.created_at)}
         {visitorId !== null && (
           <>
             , visitor{" "}
@@ -196,6 +197,7 @@ function MessageFoot({ message }: { message: Message }) {
       {!message.complete && <Badge tone="warn">broken off</Badge>}
       {message.complete && message.finish_reason === "length" && <span>cut off at its length limit</span>}
       {message.complete && message.finish_reason === "content_filter" && <span>cut by the provider's filter</span>}
+      {message.rating && <Rated rating={message.rating} />}
       {message.tool_calls && <CalledTools calls={message.tool_calls} />}
       {message.sources && <SeenPassages passages={message.sources} />}
     </>
