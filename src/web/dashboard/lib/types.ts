@@ -9,8 +9,7 @@ export type { ResetLink, VoiceAgentGrant } from "../../../api/accounts/responses
 export type { AuditEntry } from "../../../api/audit/responses.ts";
 export type { Budget, BudgetPreview } from "../../../api/budgets/responses.ts";
 export type { EmbedToken } from "../../../api/companions/responses.ts";
-export type { ConversationWithMessages } from "../../../api/conversations/responses.ts";
-export type { ConversationEvent } from "../../../api/conversations/team-responses.ts";
+export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type {
   KnowledgeFound,
   Source,
