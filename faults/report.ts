@@ -17,10 +17,11 @@ something took, but for \`heavy-calls\`, which counts processor time. Random cho
 document: one that it does not describe is counted as undocumented. A 5xx is counted unless the trouble is of a kind that
 must be answered with one.
 
-The mixed load lasts an hour, or a minute with \`--short\`, and the rows of a cluster (\`bun run faults --cluster\`: three
-instances behind nginx, on one PostgreSQL and one Redis) have fewer rounds; all other rows are the same in both forms. A
-row that was run again has its own date, seed and build. A plus sign after the build means that it had uncommitted
-changes. The tests of every commit (\`bun run ci\`) run a small part of each row.
+The mixed load lasts an hour, or a minute with \`--short\`, people and visitors in browsers (\`--only people-browsers\`) ten
+minutes, or two, and the rows of a cluster (\`bun run faults --cluster\`: three instances behind nginx, on one PostgreSQL and
+one Redis) have fewer rounds; all other rows are the same in both forms. A row that was run again has its own date, seed
+and build. A plus sign after the build means that it had uncommitted changes. The tests of every commit (\`bun run ci\`)
+run a small part of each row.
 `;
 
 const head = "| row | what was done | result | verdict | run |\n|---|---|---|---|---|";

@@ -8,6 +8,8 @@ import { heavyCallsRow } from "./heavy-calls.ts";
 import { injectionRow } from "./injection.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
+import { peopleMailRow } from "./people-mail.ts";
+import { peopleRacesRow } from "./people-races.ts";
 import { providerRow } from "./provider.ts";
 import { racesRow } from "./races.ts";
 import type { FaultRow } from "./row.ts";
@@ -21,6 +23,8 @@ export const rows: readonly FaultRow[] = [
   garbageRow,
   diskFullRow,
   racesRow,
+  peopleRacesRow,
+  peopleMailRow,
   badInputRow,
   crossAccountRow,
   injectionRow,

@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runExecutable } from "../test/support/executable.ts";
 import { clusterRows } from "./cluster.ts";
+import { peopleBrowsersRow } from "./people-browsers.ts";
 import { type Facts, mergeReport, renderTable } from "./report.ts";
 import { createContext, listFailures, type Outcome } from "./row.ts";
 import { rows as ownRows } from "./rows.ts";
 
 const reportFile = join(import.meta.dir, "../docs/faults.md");
-const rows = [...ownRows, ...clusterRows];
+/** Real browsers are run by hand alone. */
+const rows = [...ownRows, peopleBrowsersRow, ...clusterRows];
 const usage = `bun run faults [--cluster] [--short] [--only NAME]… [--seed N] [--minutes N]
 
   --cluster    the rows of three instances on PostgreSQL and Redis, instead of those of one on its own

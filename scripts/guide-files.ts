@@ -17,7 +17,7 @@ const docs = (group: string, ...names: string[]): GuideFile[] =>
 
 /** In the order of their list. A test compares it with the folder. */
 export const guideFiles: readonly GuideFile[] = [
-  ...docs("For site owners", "dashboard", "knowledge", "people", "widget", "voice", "spending", "challenge"),
+  ...docs("For site owners", "dashboard", "knowledge", "people", "leads", "widget", "voice", "spending", "challenge"),
   ...docs(
     "For platforms",
     "api",

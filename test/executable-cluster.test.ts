@@ -20,6 +20,8 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 const onlyInFull = new Map([
   ["one instance cut off by the network itself", "another row cuts one off from its servers"],
   ["a day's quota used up under kills", "another row kills; test/store/postgres-coordination.test.ts, of the day"],
+  ["kill -9 of the instance that has just kept a person's message", "another row loses what it would have announced"],
+  ["PostgreSQL away under a thousand listeners", "test/api/live-outage.test.ts, of a server and its listeners"],
   ["lost streams, resumed at another instance", "test/api/replies-elsewhere.test.ts, of two servers"],
 ]);
 

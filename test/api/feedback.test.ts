@@ -8,6 +8,7 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { openMemberDashboard } from "../support/dashboard.ts";
 import { handoffSettings } from "../support/people-world.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 type TestCompanion = Awaited<ReturnType<TestServer["createCompanion"]>>;
 
@@ -15,20 +16,28 @@ const leads: LeadSettings = { when: "always", consentText: "You may write to me.
 const everything = { leads, ratings: true, askResolved: true };
 
 let server: TestServer;
+let receiver: WebhookReceiver;
 let account: Account;
 let companion: TestCompanion;
 let api: ApiClient;
 let visitors: ApiClient;
 beforeAll(async () => {
+  receiver = startWebhookReceiver();
   server = await startTestServer({
-    environment: { COMPANIOND_LIVE_RATE_PER_IP: "200", COMPANIOND_RATE_PER_IP: "500" },
+    environment: {
+      ...{ COMPANIOND_LIVE_RATE_PER_IP: "200", COMPANIOND_RATE_PER_IP: "500" },
+      COMPANIOND_PRIVATE_TARGETS: "127.0.0.1",
+    },
   });
   account = await server.createAccount();
   companion = await server.createCompanion({ name: "Ada", ...everything }, account);
   api = apiClient(server.url, (await server.createKey(account)).key);
   visitors = apiClient(server.url, null);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await receiver.close();
+});
 
 let session_id: string;
 let messageId: string;
@@ -57,6 +66,38 @@ async function read(): Promise<{ id: string; messages: object[]; contact?: unkno
   const { json } = await api.call("GET", `/api/conversations/${id}`);
   return { ...json, messages: json["messages"] as object[] };
 }
+
+test("webhooks receive what was left, without addresses and comments", async () => {
+  await say();
+  const created = await api.call("POST", "/api/webhooks", { url: receiver.url, events: ["*"], include_content: true });
+  receiver.forget();
+  await contact({ message: "Call me" });
+  await rate({ rating: "down", reasons: ["wrong"], comment: "Nonsense" });
+  await rate({ rating: null });
+  await receiver.have(3);
+  await api.call("DELETE", `/api/webhooks/${created.json.id}`);
+  const whose = { companion_id: companion.id, conversation_id: (await read()).id, session_id, visitor_id: null };
+  expect(receiver.events.map(({ type, data }) => [type, data])).toEqual([
+    ["contact.given", { ...whose, consented_at: expect.any(String) }],
+    ["rating.given", { ...whose, message_id: messageId, rating: "down", reasons: ["wrong"] }],
+    ["rating.given", { ...whose, message_id: messageId, rating: null, reasons: [] }],
+  ]);
+});
+
+test("an erased visitor's contact, ratings and word are gone, and nothing of them is in the log", async () => {
+  const visitor_id = crypto.randomUUID();
+  await chat(server.url, companion.embedToken, { message: "Hello", session_id, message_id: messageId, visitor_id });
+  await contact({ visitor_id, email: "erased@example.com" });
+  await rate({ visitor_id, rating: "down", comment: "Erase this" });
+  const { id } = await read();
+  const erased = await api.call("DELETE", `/api/companions/${companion.id}/visitors/${visitor_id}`);
+  expect(erased.status).toBe(204);
+  const { feedback } = server.services.store;
+  expect(await feedback.findContact(id)).toBeNull();
+  expect(await feedback.listRatings(id)).toEqual(new Map());
+  expect((await api.call("GET", "/api/leads?limit=1000")).text).not.toContain("erased@example.com");
+  expect(server.log.text()).not.toMatch(/erased@example|Erase this/);
+});
 
 describe("the configuration", () => {
   test("says what is taken, and nothing where nothing is", async () => {
@@ -218,6 +259,8 @@ describe("a rating", () => {
     const { messages } = await read();
     expect(messages[0] as object).not.toHaveProperty("rating");
     expect(messages[1]).toMatchObject({ rating: { ...given, created_at: expect.any(String) } });
+    const listed = (await api.call("GET", "/api/conversations?rating=down&limit=100")).json.data;
+    expect(listed.map((row) => row.session_id)).toContain(session_id);
     expect((await rate({ rating: null })).status).toBe(204);
     expect((await read()).messages[1] as object).not.toHaveProperty("rating");
   });

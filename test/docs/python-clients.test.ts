@@ -77,7 +77,7 @@ test("every error has the one schema of its kind, of which it makes one type", (
 
 test("every call with filters on metadata has one without brackets, which it does not send", () => {
   const filtered = operations.filter(({ parameters = [] }) => parameters.some(({ style }) => style === "deepObject"));
-  expect(filtered.map(({ operationId }) => operationId)).toEqual(["listCompanions", "getUsage"]);
+  expect(filtered.map(({ operationId }) => operationId)).toEqual(["listCompanions", "getUsage", "getInsights"]);
   for (const { parameters = [] } of filtered) {
     expect(parameters.find(({ name }) => name === "filter")?.schema).toMatchObject({
       type: "array",

@@ -138,7 +138,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["a reply that is rated", feedbackQueries.reply, "messages_client"],
   ["ratings of a conversation", feedbackQueries.ratings, "ratings_"],
   ["records of which mail is due", feedbackQueries.mailDue, "Index Scan using handoffs_mail"],
-  ["when the next mail about a record is due", feedbackQueries.nextMail, "Index Only Scan using handoffs_mail"],
+  ["when the next mail about a record is due", feedbackQueries.nextMail, "Index Scan using handoffs_mail"],
   ["how many conversations began", insightQueries.counts["conversations"] ?? "", "conversations_account"],
   ["how many of a companion began", insightQueries.counts["ofCompanion"] ?? "", "conversations_companion"],
   ["how many ratings there are", insightQueries.counts["ratings"] ?? "", "Index Only Scan using ratings_account"],

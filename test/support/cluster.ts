@@ -23,6 +23,13 @@ import { hasEnded } from "./processes.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
+export interface ClusterPeople {
+  visitorsUrl(): string;
+  teamUrl(): string;
+  readonly key: string;
+  readonly companion: LedgerCompanion;
+}
+
 export interface Cluster extends AsyncDisposable {
   /** What nginx has printed, for failing tests. */
   nginxOutput(): string;
@@ -39,6 +46,8 @@ export interface Cluster extends AsyncDisposable {
   runJson(...words: string[]): Promise<Record<string, string>>;
   /** Of a companion of its own. */
   openLedger(plan?: Plan): Promise<ClusterLedger>;
+  /** A companion whose conversations people may take; visitors and the team come through nginx. */
+  openPeople(handoff: object): Promise<ClusterPeople>;
   /** Both servers running, undisturbed lines, and all instances running and ready. */
   mend(): Promise<void>;
 }
@@ -59,7 +68,7 @@ const limits = {
 };
 
 const scopes =
-  "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
+  "companions:read,companions:write,conversations:read,conversations:write,conversations:reply,usage:read,keys:read,keys:write,audit:read";
 
 export interface ClusterOptions {
   /** For all instances. */
@@ -120,6 +129,15 @@ export async function startCluster({ env = {}, network }: ClusterOptions = {}): 
     api: (url = proxy.url, plan = "free") => apiClient(url, keys.get(plan) ?? null),
     runJson,
     openLedger: async (plan = "free") => new ClusterLedger(model, await createCompanion(plan)),
+    async openPeople(handoff) {
+      const companion = await createCompanion("free");
+      const key = keys.get("free") ?? "";
+      const { status, text } = await apiClient(a.url, key).call("PATCH", `/api/companions/${companion.id}`, {
+        handoff,
+      });
+      if (status !== 200) throw new Error(`the companion's handoff was answered ${status}: ${text}`);
+      return { visitorsUrl: () => proxy.url, teamUrl: () => proxy.url, key, companion };
+    },
     async mend() {
       for (const one of [postgres, redis]) if (hasEnded(one.pid)) await one.start();
       for (const { database, redis } of all) await Promise.all([database.set("pass"), redis.set("pass")]);

@@ -24,7 +24,8 @@ export interface OpenedEvents {
   close(): void;
 }
 
-function toFrame(text: string): Frame {
+/** Of one that is whole, without the empty line behind it. */
+export function toFrame(text: string): Frame {
   if (text.startsWith(": ")) return { comment: text.slice(2), event: null, id: null, data: null };
   const fields = Object.fromEntries(text.split("\n").map((line) => line.split(/: (.*)/s) as [string, string]));
   const { event = null, id = null, data = "null" } = fields as Record<string, string | undefined>;

@@ -6,8 +6,16 @@ import { connect, type Socket } from "node:net";
  * and read, and nothing is forwarded; a connection that lost something this way is cut when the state ends. `hold`: what is
  * sent waits, and arrives when the state ends, even if its sender has ended. `delayMs`: each piece comes that much later.
  * `holdAfter`: what the far side of a connection sends waits from the piece of the near side on that contains this.
+ * `lossyChannel`: every third notification of PostgreSQL's on this channel is lost.
  */
-export type LineState = "pass" | "refuse" | "swallow" | "hold" | { delayMs: number } | { holdAfter: string };
+export type LineState =
+  | "pass"
+  | "refuse"
+  | "swallow"
+  | "hold"
+  | { delayMs: number }
+  | { holdAfter: string }
+  | { lossyChannel: string };
 
 /** More than this waits in the sender's socket instead of here. */
 const queueBytes = 256 * 1024;
@@ -15,6 +23,9 @@ const queueBytes = 256 * 1024;
 export class Line {
   state: LineState = "pass";
   swallowedBytes = 0;
+  /** Notifications that were lost. */
+  lostNotices = 0;
+  #notices = 0;
   readonly #connections = new Set<Connection>();
 
   get size(): number {
@@ -30,6 +41,17 @@ export class Line {
   set(state: LineState): void {
     this.state = state;
     for (const connection of [...this.#connections]) connection.onState();
+  }
+
+  /** What is left of a piece that the far side sent. */
+  filter(piece: Buffer): Buffer {
+    const { state } = this;
+    if (typeof state !== "object" || !("lossyChannel" in state)) return piece;
+    return dropNotices(piece, state.lossyChannel, () => {
+      const isLost = ++this.#notices % 3 === 0;
+      if (isLost) this.lostNotices++;
+      return isLost;
+    });
   }
 
   cut(): void {
@@ -94,7 +116,10 @@ class Connection {
       if (typeof state === "object" && "holdAfter" in state && bytes.includes(state.holdAfter)) heldAfter = state;
     });
     const isAnswerHeld = () => isHeld() || line.state === heldAfter;
-    this.#directions = [forth, new Direction(line, far, this.#near, { isHeld: isAnswerHeld, onLoss })];
+    const back = new Direction(line, far, this.#near, { isHeld: isAnswerHeld, onLoss }, undefined, (piece) =>
+      line.filter(piece),
+    );
+    this.#directions = [forth, back];
     for (const socket of [this.#near, far]) {
       socket.on("close", () => {
         if (this.#near.destroyed && far.destroyed) this.#onGone();
@@ -143,6 +168,7 @@ class Direction {
     to: Socket,
     { isHeld, onLoss }: { isHeld: () => boolean; onLoss: (bytes: number) => void },
     onBytes: (bytes: Buffer) => void = () => {},
+    filter = (bytes: Buffer) => bytes,
   ) {
     this.#line = line;
     this.#from = from;
@@ -151,7 +177,7 @@ class Direction {
     from.on("data", (bytes: Buffer) => {
       onBytes(bytes);
       if (line.state === "swallow") onLoss(bytes.length);
-      else this.#take(bytes);
+      else this.#take(filter(bytes));
     });
     from.on("end", () => (line.state === "swallow" ? onLoss(0) : this.#take(null)));
     to.on("drain", () => {
@@ -198,4 +224,18 @@ class Direction {
       this.pump();
     }, forMs);
   }
+}
+
+/** PostgreSQL's protocol: `A`, the length of what follows, a process, then the channel's name, ended by a zero byte. */
+function dropNotices(piece: Buffer, channel: string, isLost: () => boolean): Buffer {
+  const kept: Buffer[] = [];
+  let at = 0;
+  while (piece.length >= at + 5 && piece[at] === 65) {
+    const end = at + 1 + piece.readInt32BE(at + 1);
+    if (end <= at || end > piece.length) break;
+    const isOfChannel = piece.toString("latin1", at + 9, at + 10 + channel.length) === `${channel}\0`;
+    if (!isOfChannel || !isLost()) kept.push(piece.subarray(at, end));
+    at = end;
+  }
+  return at === 0 ? piece : Buffer.concat([...kept, piece.subarray(at)]);
 }

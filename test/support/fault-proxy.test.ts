@@ -168,3 +168,20 @@ test("holds answers from the piece on that asks for them, while others pass", as
   await proxy.set("pass");
   expect(await one.until(has("a secret"))).toBe("a secret");
 });
+
+test("loses every third of a channel's notifications, and nothing else that comes with them", async () => {
+  await using proxy = await startFaultProxy(port);
+  const notice = (channel: string, payload: string) => {
+    const body = Buffer.from(`\0\0\0\0${channel}\0${payload}\0`);
+    const head = Buffer.alloc(5, "A");
+    head.writeInt32BE(4 + body.length, 1);
+    return Buffer.concat([head, body]);
+  };
+  const sent = [1, 2, 3, 4].flatMap((number) => [notice("one", `${number}`), notice("other", `${number}`)]);
+  const visitor = await open(proxy.port);
+  await proxy.set({ lossyChannel: "one" });
+  visitor.write(Buffer.concat([...sent, Buffer.from("end")]).toString("latin1"));
+  const expected = Buffer.concat([...sent.filter((_, at) => at !== 4), Buffer.from("end")]);
+  expect(await visitor.until((text) => text.endsWith("end"))).toBe(expected.toString("latin1"));
+  expect(proxy.lostNotices).toBe(1);
+});

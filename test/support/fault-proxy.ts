@@ -17,6 +17,8 @@ export interface FaultProxy extends AsyncDisposable {
   readonly openConnections: number;
   /** Bytes that were swallowed, in both directions. */
   readonly swallowedBytes: number;
+  /** Notifications of PostgreSQL's that were lost. */
+  readonly lostNotices: number;
   /** Resolves once new connections meet the new state; pieces under way keep their delay. */
   set(state: LineState): Promise<void>;
   /** Resets all open connections, at both ends; the state stays. */
@@ -63,6 +65,9 @@ export async function startFaultProxy(targetPort: number, host = "127.0.0.1"): P
     },
     get swallowedBytes() {
       return line.swallowedBytes;
+    },
+    get lostNotices() {
+      return line.lostNotices;
     },
     async set(state) {
       if (state === "refuse") stopListening();

@@ -1,5 +1,5 @@
 /** Turns of conversations that people step into: kept for them, stopped by them, handed to them (contract-3, section 10). */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { HandoffStore } from "../../src/contracts/store/handoffs.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { testContext } from "../support/app.ts";
@@ -163,6 +163,23 @@ describe("a turn under way", () => {
     expect(mockLlm.requests).toHaveLength(2);
     expect((await world.transcript(session)).slice(2)).toEqual(["visitor: [[hang]] first", "visitor: second"]);
     expect((await follow(url, token, named)).status).toBe(204);
+  });
+
+  test("that finds the queue full or the day used up becomes a message to who has just taken the conversation", async () => {
+    await using world = await openPeopleChat();
+    const session = uuid();
+    await world.say("hello", { session_id: session });
+    const { turns } = world.server.services.coordination;
+    for (const reason of ["queue_full", "day_used_up"] as const) {
+      await world.release(session);
+      using _ = spyOn(turns, "enter").mockImplementationOnce(async () => {
+        await world.take(session);
+        return { isAdmitted: false, reason, retryAfterSeconds: 1 };
+      });
+      const read = await world.say(reason, { session_id: session });
+      expect(read).toMatchObject({ status: 200, isDone: true, text: "", events: [{ name: "state", data: byGrace }] });
+    }
+    expect((await world.transcript(session)).slice(2)).toEqual(["visitor: queue_full", "visitor: day_used_up"]);
   });
 
   test("ends by itself where the person waits for that, and its stream shows who has the conversation then", async () => {

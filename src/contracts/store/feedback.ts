@@ -61,7 +61,7 @@ export interface FeedbackStore {
   /** False if there is none. Mail to it that waits goes as well. Audit: `lead.delete`. */
   deleteContact(accountId: string, conversationId: string, context: WriteContext): Promise<boolean>;
 
-  /** The last one counts. False if the companion has no reply of that name in the conversation. One commit. */
+  /** The last one counts; to take back what is not there reports nothing. False if the companion has no reply of that name in the conversation. One commit. */
   rate(request: RatingRequest): Promise<boolean>;
   /** By the id of the reply's message. */
   listRatings(conversationId: string): Promise<Map<string, StoredRating>>;

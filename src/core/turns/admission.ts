@@ -18,7 +18,7 @@ type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
 
 /**
  * Resolves when the turn may run; see `TurnGate`. Rejects with `rate_limited` if too many are waiting, with
- * `quota_exceeded`, `unavailable`, `RunsElsewhere`, or the signal's reason; then nothing is held.
+ * `quota_exceeded`, `unavailable`, `RunsElsewhere`, `KeptForPeople`, or the signal's reason; then nothing is held.
  */
 export async function enterTurn(
   services: TurnAdmitting,
@@ -46,6 +46,8 @@ export async function enterTurn(
     return verdict;
   }
   if (verdict.reason === "runs_elsewhere") throw new RunsElsewhere();
+  // Its state was read before it came here: people have neither a queue's bound nor a day's quota.
+  await keeper.people?.keepIfTaken();
   if (verdict.reason === "day_used_up") {
     const whose = messagesPerDay < byPlan ? "the messages that its owner allows" : "its messages";
     throw usedUp(`This companion has answered all ${whose}`, verdict);

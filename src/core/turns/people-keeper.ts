@@ -70,6 +70,10 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
     return earlier;
   }
 
+  async keepIfTaken(): Promise<void> {
+    if (isOutside(await this.#find())) await this.keepMessage();
+  }
+
   async keepMessage(): Promise<void> {
     if (this.#kept !== null) throw this.#kept;
     const { text, named } = this.#message;

@@ -150,6 +150,8 @@ export interface TurnPeople {
   readonly hasCalls: boolean;
   /** Call it with the ticket in hand where they took the conversation before a word: rejects once the message is theirs. */
   keepMessage(): Promise<void>;
+  /** The companion may not answer it: rejects once the message is theirs, if they have the conversation by now. */
+  keepIfTaken(): Promise<void>;
   /** The model asks for one: what the visitor is told. They are asked once the turn is stored. */
   answerAsk(reason: string | null): Promise<string>;
   /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. What its readers are told before the end. */

@@ -19,6 +19,8 @@ const page = (owner: string, [following, direction]: readonly [string, string]) 
     AND (k.consented_at, k.conversation_number) ${following} ($4, $5)
   ORDER BY k.consented_at ${direction}, k.conversation_number ${direction} LIMIT $6`;
 const pages = (owner: string) => ({ desc: page(owner, ["<", "DESC"]), asc: page(owner, [">", "ASC"]) });
+/** Those of a deleted companion only wait for their own deletion. */
+const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 const placed = `v.companion_id AS "companionId", v.session_id AS "sessionId", v.visitor_id AS "visitorId"`;
 
 export const feedbackQueries = {
@@ -35,8 +37,9 @@ export const feedbackQueries = {
     WHERE v.id = $1 ORDER BY m.number`,
   mailDue: `SELECT v.id AS "conversationId", ${placed}, ${columns<HandoffRow>("h", handoffFields)}
     FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
-    WHERE h.mail_at_ms <= $1 ORDER BY h.mail_at_ms LIMIT $2`,
-  nextMail: `SELECT mail_at_ms AS "atMs" FROM handoffs WHERE mail_at_ms IS NOT NULL ORDER BY mail_at_ms LIMIT 1`,
+    WHERE h.mail_at_ms <= $1 AND ${hasCompanion} ORDER BY h.mail_at_ms LIMIT $2`,
+  nextMail: `SELECT h.mail_at_ms AS "atMs" FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
+    WHERE h.mail_at_ms IS NOT NULL AND ${hasCompanion} ORDER BY h.mail_at_ms LIMIT 1`,
 };
 
 const lockConversation = `SELECT v.number, v.id AS "conversationId", v.account_id AS "accountId",
@@ -136,12 +139,10 @@ export function createFeedbackStore(
         const row = yield* get<Row>(lockConversation, companionId, sessionId, visitorId ?? "");
         if (row === null || (yield* get(feedbackQueries.reply, row.number, clientId)) === null) return false;
         const { number: conversationNumber, accountId } = row;
-        if (rating === null) {
-          yield* run(deleteRating, conversationNumber, clientId);
-          return true;
-        }
-        const stored = { ...rating, reasons: JSON.stringify(rating.reasons) };
-        yield* insert("ratings", { conversationNumber, clientId, accountId, companionId, ...stored }, replaceRating);
+        if (rating !== null) {
+          const stored = { ...rating, reasons: JSON.stringify(rating.reasons) };
+          yield* insert("ratings", { conversationNumber, clientId, accountId, companionId, ...stored }, replaceRating);
+        } else if ((yield* run(deleteRating, conversationNumber, clientId)) === 0) return true;
         const told = event(row);
         if (told !== null) yield* tell([told], row.conversationId);
         return true;
