@@ -170,6 +170,8 @@ export const maxDayMessages = 500;
 export const reachMs = 24 * 60 * 60_000;
 /** An ask that nobody can take is told once in so long. */
 export const missedAgainMs = 60 * 60_000;
+/** Of a conversation: all of them are read with it. */
+export const maxNotes = 200;
 /** The team has at most one mail about a conversation in so long. */
 export const noticeEveryMs = 5 * 60_000;
 /** Where somebody is present they have so long before it. */
@@ -180,8 +182,6 @@ export const answerMailEveryMs = 60 * 60_000;
 export const maxAnswerMails = 3;
 export const maxTags = 20;
 export const maxTagLength = 40;
-/** A member is present while their dashboard has had a stream within this. */
-export const presentMs = 60_000;
 
 /** Lower case, each once, in their order. Throws `invalid_request`. */
 export function foldTags(tags: readonly string[]): string[] {
@@ -222,6 +222,11 @@ export function isOutside(handoff: Handoff | null): handoff is Handoff & { state
   return handoff !== null && handoff.state !== "companion";
 }
 
+/** The deadline that runs as it is shown: while somebody waits for the reply under way to end, none does. */
+export function deadlineOf(handoff: Handoff | null): number | null {
+  return isOutside(handoff) && handoff.reserved === null ? handoff.untilMs : null;
+}
+
 /** A conversation's state as its visitor reads it. */
 export interface VisitorState {
   readonly state: ConversationState;
@@ -235,6 +240,7 @@ export interface VisitorState {
 /** A person without a name bears the companion's. */
 export function toVisitorState(handoff: Handoff | null, companionName: string): VisitorState {
   if (handoff === null) return { state: "companion", personName: null, sinceMs: null, untilMs: null, reason: null };
-  const { state, person, sinceMs, untilMs, reason } = handoff;
-  return { state, personName: person && (person.name ?? companionName), sinceMs, untilMs, reason };
+  const { state, person, sinceMs, reason } = handoff;
+  const personName = person && (person.name ?? companionName);
+  return { state, personName, sinceMs, untilMs: deadlineOf(handoff), reason };
 }

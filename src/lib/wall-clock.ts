@@ -13,11 +13,13 @@ export interface WallTime {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
+  // However somebody writes it: letters can be of either case.
+  const name = timezone.toLowerCase();
+  let format = formats.get(name);
   if (format === undefined) {
     const digits = { month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
     format = new Intl.DateTimeFormat("en", { timeZone: timezone, hourCycle: "h23", year: "numeric", ...digits });
-    formats.set(timezone, format);
+    formats.set(name, format);
   }
   return format;
 }

@@ -18,7 +18,8 @@ import {
   textParts,
   uncounted,
 } from "../../src/domain/conversation.ts";
-import { type Person, presentMs, stateConflict } from "../../src/domain/handoff.ts";
+import { maxNotes, type Person, stateConflict } from "../../src/domain/handoff.ts";
+import { presentMs } from "../../src/domain/presence.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { messagePageBytes } from "../../src/engines/store-shared/rows/bounds.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -313,6 +314,10 @@ export function handoffStoreContract(open: OpenStore): void {
         place: { key: keys[2] ?? key },
       });
       expect(await handoffs.findNextDue()).toBe(200);
+      expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
+      // What is reserved for them they are about to have.
+      await revise(() => ({ fields: { reserved: ofKey } }), { place: { key: keys[2] ?? key } });
+      expect(await handoffs.listHeld({ keyId: "key-1" }, 10)).toHaveLength(2);
       expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
     });
 
@@ -681,6 +686,17 @@ export function handoffStoreContract(open: OpenStore): void {
   });
 
   describe("what is kept beside conversations of people", () => {
+    test("are so many notes and no more", async () => {
+      const { handoffs } = world.store;
+      const conversationId = await talk();
+      const add = () => {
+        const note = { id: systemIds.uuid(), author: person("Ada"), sealedText: "sealed", createdAt: 1 };
+        return handoffs.addNote(account.id, conversationId, note, world.context());
+      };
+      for (let at = 0; at < maxNotes; at++) await add();
+      await expect(add()).rejects.toMatchObject({ code: "limit_reached" });
+    });
+
     test("are notes of the team, oldest first, each deleted by itself, and both audited", async () => {
       const { handoffs, audit } = world.store;
       const conversationId = await talk();

@@ -5,6 +5,7 @@ import type { Account } from "../../src/domain/account.ts";
 import { type Companion, newCompanionSettings } from "../../src/domain/companion.ts";
 import type { ConversationKey } from "../../src/domain/conversation.ts";
 import { type Handoff, type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
+import { maxPresent } from "../../src/domain/presence.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -105,6 +106,19 @@ export function watchedHandoffContract(open: OpenStore): void {
       expect(await absent()).toEqual([sessionId]);
     });
 
+    test("is no member whose switch is off, however long their dashboard is open; one who was there before it was turned off", async () => {
+      const member = { id: systemIds.uuid(), name: "Bob", memberId: systemIds.uuid(), keyId: null };
+      await present(member, { isAvailable: false });
+      const { sessionId } = await make(taken(member));
+      world.clock.advance(31_000);
+      await handoffs().recordSeen([member.id], nowMs());
+      expect(await absent()).toEqual([]);
+      await present(member, {});
+      await handoffs().recordSeen([member.id], nowMs());
+      await present(member, { isAvailable: false });
+      expect(await absent()).toEqual([sessionId]);
+    });
+
     test("is nobody of another account with the same name", async () => {
       const ada = personOf(await makeKey());
       const { sessionId } = await make(taken(ada, { wasPresent: true }));
@@ -168,6 +182,24 @@ export function watchedHandoffContract(open: OpenStore): void {
     expect(await list()).toEqual(new Map(members));
     await world.store.members.remove(account.id, bob.id, world.context());
     expect(await list()).toEqual(new Map([[account.id, null]]));
+  });
+
+  test("of a key's people only so many are present within an hour, whoever was before makes room", async () => {
+    const keyId = await makeKey();
+    const named = (name: number): Person => ({ ...personOf(keyId), id: `${keyId}:${name}` });
+    const be = (name: number, fields: Partial<Presence> = {}) =>
+      present(named(name), { untilMs: nowMs() + 60_000, ...fields });
+    for (let name = 0; name < maxPresent; name++) await be(name);
+    await expect(be(-1)).rejects.toMatchObject({ code: "limit_reached" });
+    await be(0);
+    await present(personOfMember(account.id), { seenAtMs: nowMs() });
+    expect(await handoffs().listPresent(account.id, nowMs())).toHaveLength(maxPresent + 1);
+    await be(1, { isAvailable: false, untilMs: null });
+    await be(-1);
+    world.clock.advance(60 * 60_000 + 1);
+    await be(1, { untilMs: nowMs() + 60_000 });
+    expect(await handoffs().findPresence(account.id, named(2).id)).toBeNull();
+    expect(await handoffs().listPresent(account.id, nowMs())).toHaveLength(1);
   });
 
   test("conversations are counted by state", async () => {

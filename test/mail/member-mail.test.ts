@@ -1,5 +1,6 @@
 /** Links of members, by mail. */
 import { expect, test } from "bun:test";
+import { writeInvitation } from "../../src/core/mail/texts.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { startTestServer, testContext } from "../support/app.ts";
 import { openDashboard } from "../support/dashboard.ts";
@@ -30,4 +31,11 @@ test("an invitation is mailed, and later a link for a new password, each as the 
   expect(smtp.mails[1]?.body).toContain(`\n${link.json.url}\n`);
   expect(server.log.text()).not.toMatch(/team\.example|app\/invitation/);
   await server.close();
+});
+
+test("a name with line breaks is one line of the mail, and of its subject", () => {
+  const link = { url: "https://chat.shop.example/app", expiresAtMs: 0 };
+  const { subject, text } = writeInvitation({ ...link, from: "Grace\r\nBcc: all@customer.example\n\nPay here" });
+  expect(subject).toBe("Grace Bcc: all@customer.example Pay here invites you to their team");
+  expect(text.split("\n")[0]).toContain("Pay here invites you");
 });

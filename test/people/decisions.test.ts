@@ -20,7 +20,15 @@ import {
 } from "../../src/core/people/taking.ts";
 import { decideKeep, decideSay } from "../../src/core/people/writing.ts";
 import { AppError } from "../../src/domain/errors.ts";
-import { foldTags, type Handoff, type HandoffSettings, type Person, personIdOfKey } from "../../src/domain/handoff.ts";
+import {
+  deadlineOf,
+  foldTags,
+  type Handoff,
+  type HandoffSettings,
+  type Person,
+  personIdOfKey,
+  toVisitorState,
+} from "../../src/domain/handoff.ts";
 import { turnCompanion } from "../support/turn-companion.ts";
 
 const nowMs = Date.parse("2026-03-04T10:00:00Z");
@@ -205,6 +213,8 @@ describe("asking", () => {
     expect(toldTypes(decideAsk(on(hourAgo), visitor, unavailable))).toEqual(["handoff.missed"]);
     const justUnder = { ...missed, missedAtMs: nowMs - 3_599_999, status: "closed" as const };
     expect(decideAsk(on(justUnder), visitor, unavailable)).toEqual({ fields: { status: "open" } });
+    const answered = { ...justUnder, status: "answered" as const };
+    expect(decideAsk(on(answered), visitor, unavailable)).toEqual({ fields: { status: "open" } });
   });
 });
 
@@ -286,6 +296,25 @@ describe("taking", () => {
     expect(change?.events).toEqual([
       { type: "taken", atMs: nowMs, by: { type: "person", person: ada }, sealedReason: null },
     ]);
+  });
+
+  test("a reservation takes nothing once its companion hands no conversations over", () => {
+    const change = decideFinish(on(reserved), by({ type: "clock" }, null), false);
+    expect(change).toEqual({ fields: { reserved: null, untilMs: null } });
+  });
+
+  test("a reservation of somebody who is gone leaves the visitor waiting, for others", () => {
+    const both = { ...waiting, reserved: ada, untilMs: nowMs + 9_000 };
+    const change = decideReleaseAll(on(both), by({ type: "server" }), () => true);
+    expect(change).toEqual({ fields: { reserved: null, untilMs: nowMs + 120_000 } });
+    expect(outcome(() => decideReleaseAll(on(both), by({ type: "server" }, null), () => true), both)).toBe("companion");
+  });
+
+  test("the deadline of a reservation is shown to nobody", () => {
+    expect([adas, waiting].map(deadlineOf)).toEqual([adas.untilMs, waiting.untilMs]);
+    const own = [plain, reserved, { ...waiting, reserved: ada }, null];
+    expect(own.map(deadlineOf)).toEqual([null, null, null, null]);
+    expect(toVisitorState(reserved, "Ada")).toMatchObject({ state: "companion", untilMs: null });
   });
 
   test("the reply that was under way stands before what people write, unless somebody wrote already", () => {

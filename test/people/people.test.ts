@@ -3,7 +3,7 @@ import type { Taken } from "../../src/core/people/people.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import type { Handoff, HandoffSettings, Person } from "../../src/domain/handoff.ts";
 import { apiClient } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { sendChat } from "../support/chat.ts";
 import {
   conversationOf,
@@ -34,6 +34,7 @@ async function use(handoff: Partial<HandoffSettings> = {}): Promise<void> {
   [ada, bob] = [personOf(world.keyId, "Ada"), personOf(world.keyId, "Bob")];
 }
 
+const change = expect.any(Number);
 const now = { stop: true, from: null };
 const find = ({ key }: Pick<PeopleConversation, "key">) => server.services.store.handoffs.find(key);
 const readAll = async ({ id }: PeopleConversation) => {
@@ -65,9 +66,17 @@ describe("asking", () => {
     const conversation = await world.begin();
     const untilMs = world.clock.nowMs() + 120_000;
     const asked = { state: "waiting", untilMs, isAvailable: true, reopensAtMs: null } as const;
-    expect(await world.people.ask(conversation.visitor, "visitor", "Refund")).toEqual({ ...asked, hasChanged: true });
+    expect(await world.people.ask(conversation.visitor, "visitor", "Refund")).toEqual({
+      ...asked,
+      hasChanged: true,
+      change,
+    });
     world.clock.advance(5_000);
-    expect(await world.others.ask(conversation.visitor, "model", null)).toEqual({ ...asked, hasChanged: false });
+    expect(await world.others.ask(conversation.visitor, "model", null)).toEqual({
+      ...asked,
+      hasChanged: false,
+      change,
+    });
     expect(await listLines(conversation)).toEqual(["asked by visitor"]);
     expect(await listAudit()).toMatchObject([
       {
@@ -102,8 +111,16 @@ describe("asking", () => {
     await use({ when: "present" });
     const conversation = await world.begin();
     const missed = { state: "companion", untilMs: null, isAvailable: false, reopensAtMs: null } as const;
-    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({ ...missed, hasChanged: true });
-    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({ ...missed, hasChanged: false });
+    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({
+      ...missed,
+      hasChanged: true,
+      change,
+    });
+    expect(await world.people.ask(conversation.visitor, "visitor", null)).toEqual({
+      ...missed,
+      hasChanged: false,
+      change,
+    });
     expect(await find(conversation)).toMatchObject({ state: "companion", status: "open", isAsked: true });
     expect(await listLines(conversation)).toEqual(["asked by visitor", "missed by visitor"]);
   });
@@ -354,6 +371,20 @@ describe("a visitor's message outside of companion", () => {
     expect(await keep(conversation, "d", { isPlain: true })).toMatchObject({ texts: ["Three"] });
   });
 
+  test("brings it again where the client repeats its message, having lost the answer", async () => {
+    const conversation = await world.begin();
+    await say(conversation, "One");
+    await keep(conversation, "a", { isPlain: true });
+    await say(conversation, "Two");
+    const messageId = crypto.randomUUID();
+    expect(await keep(conversation, "b", { isPlain: true, messageId })).toMatchObject({ texts: ["Two"] });
+    await say(conversation, "Three");
+    for (let time = 0; time < 2; time++) {
+      expect(await keep(conversation, "b", { isPlain: true, messageId })).toMatchObject({ texts: ["Two", "Three"] });
+    }
+    expect(await keep(conversation, "c", { isPlain: true })).toMatchObject({ texts: [] });
+  });
+
   test("is either the person's or the companion's, however it races with a take and a release", async () => {
     const conversation = await world.begin();
     const kept: (number | null)[] = [];
@@ -461,6 +492,17 @@ describe("what ends with others", () => {
     expect(await listAudit()).toContainEqual(
       expect.objectContaining({ action: "conversation.release", actor: expect.objectContaining({ kind: "system" }) }),
     );
+  });
+
+  test("a take or ask that began before its companion's handoff became null takes nothing", async () => {
+    const [taken, asked] = [await world.begin(), await world.begin()];
+    const { id, accountId } = world.companion;
+    await server.services.store.companions.update(accountId, id, { handoff: null }, testContext());
+    const noHandoff = conflict({ members: { state: "companion", person: null } });
+    await expect(world.people.take(taken.as(ada), now)).rejects.toEqual(noHandoff);
+    await expect(say(taken, "Hello")).rejects.toEqual(noHandoff);
+    expect(await world.people.ask(asked.visitor, "visitor", null)).toMatchObject({ state: "companion" });
+    for (const one of [taken, asked]) expect(await find(one)).toMatchObject({ state: "companion", reason: "released" });
   });
 
   test("conversations come back with the key whose person has them, revoked by a route or past it", async () => {

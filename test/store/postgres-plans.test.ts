@@ -24,6 +24,7 @@ import { liveQueries } from "../../src/engines/store-shared/scripts/live-message
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
 import { peopleListQueries } from "../../src/engines/store-shared/scripts/people-lists.ts";
+import { presenceQueries } from "../../src/engines/store-shared/scripts/presence.ts";
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
@@ -190,8 +191,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["notes", peopleQueries.notes, "conversation_notes_conversation"],
   ["what is unread", peopleQueries.marks, "read_marks_"],
   ["how much is unread", peopleQueries.unread, "Index Scan Backward using messages_conversation"],
-  ["who is present", peopleQueries.present, "presence_account"],
-  ["whether somebody is present", peopleQueries.presence, "presence_pkey"],
+  ["who is present", presenceQueries.present, "presence_account"],
+  ["whether somebody is present", presenceQueries.presence, "presence_pkey"],
   ["the newest in a state", peopleListQueries.state.desc, "Index Scan Backward using handoffs_state"],
   ["the oldest with a status", peopleListQueries.status.asc, "Index Scan using handoffs_status"],
   ["the newest records", peopleListQueries.all.desc, "Index Scan Backward using handoffs_account"],

@@ -297,6 +297,24 @@ describe("a model's tool for a person", () => {
     expect(world.calls).toHaveLength(1);
   });
 
+  test("is asked before the visitor is told so, even if nothing more is stored; the reply stands before what follows", async () => {
+    await using world = await openPeopleChat();
+    const session = uuid();
+    const { turns } = world.server.services.store;
+    const settle = turns.settle.bind(turns);
+    let isBroken = true;
+    turns.settle = (...turn) => (isBroken ? Promise.reject(new Error("The server stops.")) : settle(...turn));
+    const read = await world.say(ask, { session_id: session });
+    expect(read).toMatchObject({ isDone: false, text: "One moment." });
+    expect(await world.find(session)).toMatchObject({ state: "waiting" });
+
+    isBroken = false;
+    const kept = uuid();
+    await world.say(ask, { session_id: kept });
+    expect(await world.find(kept)).toMatchObject({ state: "waiting", reachSeq: 2 });
+    expect(await world.transcript(kept)).toEqual([`visitor: ${ask}`, "companion: One moment."]);
+  });
+
   test("says so where no one is available, and the companion goes on", async () => {
     await using world = await openPeopleChat({ people: { when: "present" } });
     const session = uuid();

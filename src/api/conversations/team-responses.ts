@@ -5,6 +5,7 @@ import type { ConversationNote } from "../../contracts/store/handoffs.ts";
 import type { ContactFacts } from "../../domain/feedback.ts";
 import {
   conversationStates,
+  deadlineOf,
   type Handoff,
   type HandoffActor,
   type HandoffEvent,
@@ -34,7 +35,7 @@ export function toWireState(handoff: Handoff | null): Static<typeof TakenObject>
     state: handoff?.state ?? "companion",
     person: toWirePerson(handoff?.person ?? null),
     since: toInstant(handoff?.sinceMs ?? null),
-    until: toInstant(handoff?.untilMs ?? null),
+    until: toInstant(deadlineOf(handoff)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** `/api/conversations/{id}` and below: what the team keeps of a conversation: status, assignee, tags, notes and history. */
 import { sealedReasonName } from "../../core/people/visitors-side.ts";
 import { invalidFields } from "../../domain/errors.ts";
+import { maxNotes } from "../../domain/handoff.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { actingPerson } from "../../http/acting-person.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
@@ -57,8 +58,9 @@ export const workRoutes: readonly Route[] = [
     body: jsonBody(noteBody),
     isIdempotent: true,
     document: () => ({
+      description: `A conversation has at most ${maxNotes} notes.`,
       responses: { 201: jsonResponse("The note.", NoteObject) },
-      errors: ["conflict"],
+      errors: ["conflict", "limit_reached"],
     }),
     async handle({ services, set, principal, params, createOnce }) {
       const opened = await openConversation(services, principal, params.id);

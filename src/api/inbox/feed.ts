@@ -2,7 +2,8 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { InboxEvent, InboxListener } from "../../core/people/live.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { type Handoff, presentMs } from "../../domain/handoff.ts";
+import type { Handoff } from "../../domain/handoff.ts";
+import { presentMs } from "../../domain/presence.ts";
 import { frameEvent, type LiveStream } from "../../http/live-stream.ts";
 import { ConversationRows } from "../../http/schemas/conversation.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
@@ -35,8 +36,10 @@ export class InboxFeed implements InboxListener {
   readonly #stream: LiveStream;
   /** The `change` up to which everything was sent. */
   #cursor: number;
-  /** Everything has been sent that there was at the beginning. */
-  #isCaughtUp: boolean;
+  /** What was sent of what there was at the beginning; null once that is all. */
+  #first: Set<string> | null;
+  /** Whether the cursor is one of this database's. */
+  #isKnown: boolean;
   readonly #noted = new Set<string>();
   #isBehind = false;
   #running: Promise<void> | null = null;
@@ -48,7 +51,8 @@ export class InboxFeed implements InboxListener {
     this.#reader = reader;
     this.#stream = stream;
     this.#cursor = after ?? 0;
-    this.#isCaughtUp = after !== null;
+    this.#isKnown = this.#cursor === 0;
+    this.#first = after === null ? new Set() : null;
   }
 
   take(event: InboxEvent): void {
@@ -115,18 +119,32 @@ export class InboxFeed implements InboxListener {
     }
   }
 
+  /** An id that this database never gave, or gave before it was restored from a backup, says nothing of what the reader has. */
+  async #checkCursor(): Promise<void> {
+    const { accountId, companionIds } = this.#reader;
+    const known = await this.#services.store.handoffs.listSince(accountId, this.#cursor - 1, 1, companionIds);
+    if (known.length === 0) [this.#cursor, this.#first] = [0, new Set()];
+    this.#isKnown = true;
+  }
+
   async #sendChanges(): Promise<void> {
     const { store } = this.#services;
     const { accountId, companionIds } = this.#reader;
+    if (!this.#isKnown) await this.#checkCursor();
     for (;;) {
       const found = await store.handoffs.listSince(accountId, this.#cursor, pageSize, companionIds);
-      const shown = this.#isCaughtUp ? found : found.filter(({ handoff }) => !isPlain(handoff));
+      const first = this.#first;
+      // One that was sent, and became plain talk meanwhile, is a change.
+      const shown = found.filter(({ conversationId, handoff }) => {
+        return first === null || !isPlain(handoff) || first.has(conversationId);
+      });
+      for (const { conversationId } of shown) first?.add(conversationId);
       await this.#sendRows(shown.map(({ conversationId, handoff }) => ({ conversationId, change: handoff.change })));
       this.#cursor = found.at(-1)?.handoff.change ?? this.#cursor;
       for (const { conversationId } of found) this.#noted.delete(conversationId);
       if (found.length < pageSize || this.#stream.outcome !== null) break;
     }
-    this.#isCaughtUp = true;
+    this.#first = null;
     const noted = [...this.#noted];
     this.#noted.clear();
     for (const conversationId of noted) {

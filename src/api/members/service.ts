@@ -105,7 +105,11 @@ export async function updateMember(
     requireReach(principal, member);
     refuseOwn(principal, member, body);
   };
-  return await update(services, current, patch, context, check);
+  const updated = await update(services, current, patch, context, check);
+  const { id: personId, companionIds } = updated;
+  // What they see no more they cannot give back themselves.
+  if (patch.companionIds && companionIds !== null) await services.people.releaseAll({ personId, but: companionIds });
+  return updated;
 }
 
 export async function updateSelf(
@@ -150,6 +154,8 @@ export async function removeMember(
   if (!(await services.store.members.remove(account.id, memberId, context, check))) throw missing("member");
   await services.people.releaseAll({ personId: memberId });
   services.live.notePresence(account.id);
+  // Conversations that were assigned to them are nobody's now.
+  services.live.noteChanged({ accountId: account.id, conversationId: null });
 }
 
 /** Of another account, or out of the caller's own reach: the same fault. */

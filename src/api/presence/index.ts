@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../domain/account.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import { maxPresenceMs, maxPresent } from "../../domain/presence.ts";
 import { actingPerson, describeAs } from "../../http/acting-person.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -11,7 +12,7 @@ import { compileBody, Nullable } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 const minSeconds = 60;
-const maxSeconds = 3600;
+const maxSeconds = maxPresenceMs / 1000;
 
 const presenceBody = compileBody("PresenceChange", () => ({
   available: t.Optional(
@@ -41,9 +42,10 @@ export const presenceRoutes: readonly Route[] = [
     access: "conversations:reply",
     body: jsonBody(presenceBody),
     document: () => ({
-      description: "Sessions send `available`, API keys `for_seconds` and `as`.",
+      description: `Sessions send \`available\`, API keys \`for_seconds\` and \`as\`, for at most ${maxPresent} people of an account within an hour.`,
       bodyExample: { for_seconds: 300, as: { name: "Grace" } },
       responses: { 200: jsonResponse("As it is now.", PresenceObject) },
+      errors: ["limit_reached"],
     }),
     async handle({ services, principal, readBody }) {
       const { store, live, clock } = services;

@@ -151,7 +151,7 @@ export interface HandoffStore {
   listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** Of all accounts, for metrics. */
   countState(state: "waiting" | "person"): Promise<number>;
-  /** Outside `companion`: of a companion whose `handoff` became null, or of somebody who is gone. */
+  /** Outside `companion`: of a companion whose `handoff` became null; of somebody who is gone also what is reserved for them. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
     limit: number,
@@ -185,7 +185,7 @@ export interface HandoffStore {
     conversationId: string,
     page: PageRequest,
   ): Promise<Page<HandoffEvent & { id: string }> | null>;
-  /** Audit: `conversation.note`. Null if there is no such conversation. */
+  /** Audit: `conversation.note`. False if there is no such conversation. Rejects with `limit_reached` beyond `maxNotes`. */
   addNote(accountId: string, conversationId: string, note: ConversationNote, context: WriteContext): Promise<boolean>;
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
@@ -197,7 +197,10 @@ export interface HandoffStore {
   /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
   countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
-  /** Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. */
+  /**
+   * Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. Rejects
+   * with `limit_reached` for one more than `maxPresent` whom keys named.
+   */
   setPresence(accountId: string, presence: Presence): Promise<void>;
   /** Notes that the dashboards of these members have a stream. One commit. */
   recordSeen(personIds: readonly string[], atMs: number): Promise<void>;

@@ -13,7 +13,9 @@ interface LinkFacts {
   expiresAtMs: number;
 }
 
-export function writeInvitation({ url, from, expiresAtMs }: LinkFacts): MailText {
+export function writeInvitation({ url, from: name, expiresAtMs }: LinkFacts): MailText {
+  // A name is one line here, whatever it is: it must not write paragraphs of its own to strangers.
+  const from = name.replaceAll(/\s+/g, " ").trim();
   const text =
     url === null
       ? [`${from} invites you to answer visitors in their dashboard.`, "Ask them for the link of your invitation."]

@@ -55,8 +55,8 @@ function request(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Han
 function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): HandoffChange | null {
   const lastMs = on.handoff?.missedAtMs ?? null;
   if (lastMs !== null && by.nowMs - lastMs < missedAgainMs) {
-    // Told already; but what was closed since is open again.
-    return on.handoff?.status === "closed" ? { fields: { status: "open" } } : null;
+    // Told already; but what was closed or answered since is open again.
+    return on.handoff?.status === "open" ? null : { fields: { status: "open" } };
   }
   return {
     fields: {
@@ -92,6 +92,10 @@ export function decideReleaseAll(
 ): HandoffChange | null {
   const { handoff } = on;
   if (handoff === null || !isMeant(handoff)) return null;
+  if (handoff.state === "waiting" && handoff.reserved !== null && by.companion.handoff !== null) {
+    // The visitor still waits, for another.
+    return { fields: { reserved: null, untilMs: by.nowMs + settingsOf(by).waitSeconds * 1000 } };
+  }
   if (handoff.state !== "companion") return comeBack(on, by, "released");
   return handoff.reserved && { fields: { reserved: null, untilMs: null } };
 }

@@ -76,8 +76,9 @@ export class LiveChannels {
     for (const channel of this.#byKey.values()) if (channel.isBehind) void this.#refresh(channel);
   }
 
-  listIds(): Iterable<string> {
-    return this.#byId.keys();
+  /** Those that belong to the `part`th of so many parts, counted on and on. */
+  listPart(part: number, parts: number): string[] {
+    return [...this.#byId.keys()].filter((id) => Number.parseInt(id.slice(-4), 16) % parts === part % parts);
   }
 
   /** Finds what a lost announcement would have said. */

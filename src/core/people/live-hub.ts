@@ -67,8 +67,8 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     const [kind, one = "", other = "", wrote = ""] = text.split(" ", 4);
     if (kind === "changed") {
       endTyping(other, wrote);
-      channels.noteChanged(other);
-      inbox.send(one, { type: "changed", conversationId: other });
+      if (other !== "") channels.noteChanged(other);
+      inbox.send(one, { type: "changed", conversationId: other || null });
     } else if (kind === "erased") noteErasedHere(one || null);
     else if (kind === "presence") inbox.send(one, { type: "presence" });
     else if (kind === "reached") reached.note(one);
@@ -168,6 +168,8 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     reached.lapse();
     channels.readAgain();
     if (listeners.size === 0 && inbox.size === 0) stop();
+    // A part of them each second: all at once would crowd out what others wait for.
+    for (const id of channels.listPart(seconds, seenEachSeconds)) announce(`reached ${id}`);
     if (seconds % seenEachSeconds === 0) noteWhoIsHere();
     const isSweep = announcements.isShared && seconds % sweepEachSeconds === 0;
     if (isSweep || mayHaveMissed) await sweep();
@@ -179,7 +181,6 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   }
 
   function noteWhoIsHere(): void {
-    for (const conversationId of channels.listIds()) announce(`reached ${conversationId}`);
     const members = inbox.listMembers();
     if (members.length === 0) return;
     store
@@ -202,11 +203,11 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
 
   return {
     noteChanged({ accountId, conversationId, key, wrote = null }) {
-      endTyping(conversationId, wrote);
-      if (key === undefined) channels.noteChanged(conversationId);
-      else channels.noteChangedKey(key);
+      endTyping(conversationId ?? "", wrote);
+      if (key !== undefined) channels.noteChangedKey(key);
+      else if (conversationId !== null) channels.noteChanged(conversationId);
       inbox.send(accountId, { type: "changed", conversationId });
-      announce(`changed ${accountId} ${conversationId} ${wrote ?? ""}`);
+      announce(`changed ${accountId} ${conversationId ?? ""} ${wrote ?? ""}`);
     },
     noteErased(companionId) {
       noteErasedHere(companionId);

@@ -26,7 +26,8 @@ export type InboxEvent =
 
 export interface ConversationChange {
   readonly accountId: string;
-  readonly conversationId: string;
+  /** Null: several of the account's, in what only its team sees. */
+  readonly conversationId: string | null;
   /** Where it is known. Of one that was given to another visitor: what it was before. */
   readonly key?: ConversationKey;
   /** Whose message was added, which they no longer type. */

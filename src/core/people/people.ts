@@ -30,6 +30,8 @@ export interface Asked {
   readonly reopensAtMs: number | null;
   /** Whether it changed anything: such an ask counts in the address's hour. */
   readonly hasChanged: boolean;
+  /** The record's, for `noteTurn`; 0 without a record. */
+  readonly change: number;
 }
 
 /** Whether a companion's visitors find somebody. */
@@ -94,13 +96,18 @@ export interface People {
     change: { status?: ConversationStatus | null; assigneeId?: string | null; tags?: readonly string[] },
   ): Promise<Handoff | null>;
 
-  /** Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it. */
-  noteTurn(place: Pick<VisitorPlace, "companion" | "key">): Promise<Handoff | null>;
+  /**
+   * Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it.
+   * `asked`: what came of the ask in the turn's reply: that reply stands before what people and visitors write from then on.
+   */
+  noteTurn(place: Pick<VisitorPlace, "companion" | "key">, asked?: Asked | null): Promise<Handoff | null>;
   /**
    * `handoff` became null, or whoever has conversations is gone: they are the companion's again. Never rejects: what could
-   * not be released is found within a minute (`HandoffStore.listStray`).
+   * not be released is found within a minute (`HandoffStore.listStray`). `but`: companions whose conversations they keep.
    */
-  releaseAll(of: { companionId: string } | { personId: string } | { keyId: string }): Promise<void>;
+  releaseAll(
+    of: { companionId: string } | { personId: string; but?: readonly string[] } | { keyId: string },
+  ): Promise<void>;
   /**
    * Returns what ends it. The listener is called as soon as somebody takes the conversation, at any instance that can be
    * reached: not when a person is only asked for, since that stops no reply.

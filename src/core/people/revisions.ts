@@ -4,9 +4,10 @@ import type { ConversationPlace, DecidedOn, HandoffChange, Revised } from "../..
 import type { AuditActor, WriteContext } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
-import type { HandoffActor } from "../../domain/handoff.ts";
+import { type HandoffActor, isOutside } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
-import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import { queueKeyOf } from "../turns/conversation-storage.ts";
+import { decideReleaseAll } from "./asking.ts";
 import type { Deciding } from "./change.ts";
 
 export type PeopleServices = Pick<
@@ -68,7 +69,19 @@ export class Revisions {
     const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
     const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
     if (revised?.hasChanged) this.#note(revised, companion, revised.seq === null ? null : clientIdOf);
-    return revised;
+    const isLeaving = revised?.hasChanged && isOutside(revised.handoff) && !isOutside(revised.before);
+    return isLeaving ? await this.#comeBackWithoutHandoff(revised, companion) : revised;
+  }
+
+  /**
+   * `handoff` may have become null since the caller read the companion: then what was released with it did not include this
+   * conversation yet, whose companion would answer although it is outside.
+   */
+  async #comeBackWithoutHandoff(revised: Revised, { accountId, id }: Companion): Promise<Revised> {
+    const now = await this.#services.store.companions.find(accountId, id);
+    if (now === null || now.handoff !== null) return revised;
+    const back: Revision = { place: { key: revised.key }, companion: now, actor: { type: "server" } };
+    return (await this.run(back, (on, by) => decideReleaseAll(on, by, () => true))) ?? revised;
   }
 
   onTaken(key: ConversationKey, listener: () => void): () => void {

@@ -54,6 +54,8 @@ export function decideReserve(on: DecidedOn, by: Deciding, take: Take): HandoffC
 export function decideFinish(on: DecidedOn, by: Deciding, isPresent: boolean): HandoffChange | null {
   const person = on.handoff?.reserved ?? null;
   if (person === null) return null;
+  // Nothing is handed over any more.
+  if (by.companion.handoff === null) return { fields: { reserved: null, untilMs: null } };
   return hand(on, { ...by, actor: { type: "person", person } }, { person, from: null, isPresent });
 }
 
@@ -93,8 +95,8 @@ const isHeldBy = (handoff: Handoff | null, { id }: Person) => handoff?.state ===
 const isReservedFor = (handoff: Handoff | null, { id }: Person) => handoff?.reserved?.id === id;
 
 /**
- * Stores that the reply under way at the take was kept before anything else was written: people and visitors read on behind it.
- * `change`: of the take; whatever happened since may have added messages of its own.
+ * Stores that the reply under way at the take, or that asked for a person, was kept before anything else was written: people
+ * and visitors read on behind it. `change`: of the take or ask; whatever happened since may have added messages of its own.
  */
 export function decideReach({ handoff, newestSeq }: DecidedOn, by: Deciding, of: { change: number; isCut: boolean }) {
   if (handoff === null || handoff.change !== of.change || handoff.reachSeq >= newestSeq) return null;

@@ -2,7 +2,7 @@
 import type { DecidedOn, Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { foldTags, type Handoff } from "../../domain/handoff.ts";
+import { foldTags, type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { decideReleaseAll } from "./asking.ts";
 import type { People, SaidByPerson, Taken, TeamPlace } from "./people.ts";
@@ -58,6 +58,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     const take = await toTake(place, from);
     const { handoff, key, newestSeq } = await change(revision, (on, by) => decideTake(on, by, take));
     if (handoff === null) throw new AppError("internal", "A conversation was taken and has no record.");
+    if (handoff.state !== "person") throw stateConflict("This companion hands no conversations to people.", handoff);
     if (clock.nowMs() - (handoff.sinceMs ?? 0) >= barrierMs) return handoff;
     await waitForTurn(services, key);
     return (await settleReach(place, handoff, newestSeq)) ?? handoff;
@@ -156,6 +157,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   async function releaseHeld(of: Parameters<People["releaseAll"]>[0]): Promise<void> {
     const isMeant = (handoff: Handoff) => {
       if ("companionId" in of) return true;
+      if ("personId" in of && of.but?.includes(handoff.companionId)) return false;
       const whose = [handoff.person, handoff.reserved];
       return whose.some((person) => ("keyId" in of ? person?.keyId === of.keyId : person?.id === of.personId));
     };

@@ -1,12 +1,11 @@
 /** What visitors and the model do with a conversation that people may step into. */
-import type { Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
-import { isOutside, type Person } from "../../domain/handoff.ts";
+import { deadlineOf, isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
-import { decideFinish } from "./taking.ts";
+import { decideFinish, decideReach } from "./taking.ts";
 import { decideKeep } from "./writing.ts";
 
 type VisitorsSide = Pick<People, "availabilityOf" | "ask" | "goBack" | "keepMessage" | "noteOffer" | "noteTurn">;
@@ -38,10 +37,10 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId }),
     );
     // Erased since the request came: nothing of it is kept.
-    const { state, untilMs } = revised?.handoff ?? { state: "companion", untilMs: null };
+    const handoff = revised?.handoff ?? null;
     return {
-      ...{ state, untilMs: state === "companion" ? null : untilMs },
-      ...{ ...availability, hasChanged: revised?.hasChanged ?? false },
+      ...{ state: handoff?.state ?? "companion", untilMs: deadlineOf(handoff) },
+      ...{ ...availability, hasChanged: revised?.hasChanged ?? false, change: handoff?.change ?? 0 },
     };
   }
 
@@ -52,20 +51,33 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
     let isPeoples = false;
+    let isRepeated = false;
     const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
       isPeoples = isOutside(on.handoff);
+      isRepeated = on.knownSeq !== null;
       return decideKeep(on, deciding, sent);
     });
     if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;
-    return { handoff: revised.handoff, seq: revised.seq, texts: isPlain ? await readPlain(revised) : [] };
+    const { conversationId, before, handoff, seq } = revised;
+    if (!isPlain) return { handoff, seq, texts: [] };
+    const broughtSeq = before?.plainSeq ?? 0;
+    // Whoever repeats a message has lost what its first stream brought.
+    const afterSeq = isRepeated ? Math.min(broughtSeq, await findSentBefore(conversationId, seq)) : broughtSeq;
+    return { handoff, seq, texts: await readPlain(conversationId, afterSeq, handoff.plainSeq) };
+  }
+
+  /** The `seq` of the visitor's message before that one. */
+  async function findSentBefore(conversationId: string, seq: number): Promise<number> {
+    const from = Math.max(0, seq - 1 - pageLimit);
+    const { messages } = await store.handoffs.listLive(conversationId, from, pageLimit);
+    return messages.findLast(({ message, seq: at }) => message.role === "user" && at < seq)?.seq ?? from;
   }
 
   /** What people wrote between what the stream before has brought and what this one brings. */
-  async function readPlain({ conversationId, before, handoff }: Revised): Promise<string[]> {
-    const untilSeq = handoff?.plainSeq ?? 0;
+  async function readPlain(conversationId: string, afterSeq: number, untilSeq: number): Promise<string[]> {
     const texts: string[] = [];
     let left = maxPlainText;
-    for (let seq = before?.plainSeq ?? 0; seq < untilSeq && left > 0; ) {
+    for (let seq = afterSeq; seq < untilSeq && left > 0; ) {
       const { messages } = await store.handoffs.listLive(conversationId, seq, pageLimit);
       if (messages.length === 0) break;
       for (const { message, author, seq: at } of messages) {
@@ -95,14 +107,20 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       await store.handoffs.revise({ place: { key }, ...unnamed, decide: decideOffer }, context);
     },
 
-    async noteTurn({ companion, key }) {
+    async noteTurn({ companion, key }, asked) {
+      if (asked?.hasChanged && asked.state === "waiting") {
+        const settling: Revision = { place: { key }, companion, actor: { type: "model" } };
+        await revisions.run(settling, (on, by) => decideReach(on, by, { change: asked.change, isCut: false }));
+      }
       const found = await store.handoffs.findLive(key);
       const handoff = found?.handoff ?? null;
       // In plain talk there are listeners only where a person may take it at any time.
       if (found === null || (handoff === null && companion.handoff?.mode !== "any")) return handoff;
       if (handoff !== null && handoff.reserved !== null) {
         const isPresent = await isPersonPresent(services, companion.accountId, handoff.reserved);
-        const finish: Revision = { place: { key }, companion, actor: { type: "server" } };
+        // As it is now: the turn began long ago.
+        const now = (await store.companions.find(companion.accountId, companion.id)) ?? companion;
+        const finish: Revision = { place: { key }, companion: now, actor: { type: "server" } };
         const revised = await revisions.run(finish, (on, by) => decideFinish(on, by, isPresent));
         if (revised?.hasChanged) return revised.handoff;
       }

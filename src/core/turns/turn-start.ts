@@ -33,7 +33,7 @@ export interface TurnStart {
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
   right: TurnRight;
-  keeper: TurnKeeper;
+  storage: TurnStorage;
   /** Null unless the client gave the message a name. */
   readonly named: NamedStart | null;
   /** As in `TurnEntry`. */
@@ -121,7 +121,7 @@ export class KeptForPeople extends RunsElsewhere {
 }
 
 /** Loads what was said before a turn, and stores the turn in one commit at its end. */
-export interface TurnKeeper {
+export interface TurnStorage {
   /** Turns with the same key run one at a time, in the order of arrival; null: the turn does not queue. */
   readonly queueKey: string | null;
   /**
@@ -135,7 +135,7 @@ export interface TurnKeeper {
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
   /** Keeps the calls of tools, so that none is sent twice. Left out where nothing is kept. */
-  readonly calls?: CallKeeper;
+  readonly calls?: CallStorage;
   /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
   noteKnowledge?(found: FoundKnowledge): Promise<void>;
   /** People who may step in. Left out where nobody can. */
@@ -152,14 +152,14 @@ export interface TurnPeople {
   keepMessage(): Promise<void>;
   /** The companion may not answer it: rejects once the message is theirs, if they have the conversation by now. */
   keepIfTaken(): Promise<void>;
-  /** The model asks for one: what the visitor is told. They are asked once the turn is stored. */
+  /** The model asks for one. What the visitor is told; never rejects. */
   answerAsk(reason: string | null): Promise<string>;
   /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. What its readers are told before the end. */
   noteStored(isOffered: boolean): Promise<readonly NamedEvent[]>;
 }
 
 /** Keeps the calls of one turn. */
-export interface CallKeeper {
+export interface CallStorage {
   /** Before the first is sent; durable. */
   begin(calls: readonly ToolCall[]): Promise<void>;
   finish(id: string, end: CallEnd): Promise<void>;

@@ -75,7 +75,7 @@ export function toHandoffRow(conversationNumber: number, { conversationId: _, ..
     ...handoff,
     conversationNumber,
     person: toText(person),
-    personId: person?.id ?? null,
+    personId: person?.id ?? reserved?.id ?? null,
     reserved: toText(reserved),
     tags: JSON.stringify(tags),
     mailAtMs: mailTimes.length === 0 ? null : Math.min(...mailTimes),

@@ -49,7 +49,7 @@ const locked = (condition: string) => `SELECT ${placed}, v.number, v.account_id 
   FROM conversations v JOIN accounts a ON a.id = v.account_id
   WHERE ${condition} AND ${hasCompanion} FOR UPDATE OF v FOR KEY SHARE OF a`;
 export const joined = `FROM handoffs h JOIN conversations v ON v.number = h.conversation_number`;
-const held = (condition: string) => `SELECT ${placed} ${joined} WHERE h.state <> 'companion' AND ${condition} LIMIT $2`;
+const held = (condition: string) => `SELECT ${placed} ${joined} WHERE ${condition} LIMIT $2`;
 
 export const handoffQueries = {
   find: `SELECT v.id AS "conversationId", ${shown} ${joined} WHERE ${isOfKey}`,
@@ -63,7 +63,7 @@ export const handoffQueries = {
   due: `SELECT ${placed}, ${shown} ${joined} WHERE h.until_ms <= $1 AND ${hasCompanion} ORDER BY h.until_ms LIMIT $2`,
   nextDue: `SELECT h.until_ms AS "untilMs" ${joined} WHERE h.until_ms IS NOT NULL AND ${hasCompanion}
     ORDER BY h.until_ms LIMIT 1`,
-  heldOfCompanion: held("h.companion_id = $1"),
+  heldOfCompanion: held("h.state <> 'companion' AND h.companion_id = $1"),
   heldOfPerson: held("h.person_id = $1"),
   // Ids of a key's people begin with its own and a colon.
   heldOfKey: held("h.person_id >= $1 || ':' AND h.person_id < $1 || ';'"),

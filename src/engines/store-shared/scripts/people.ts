@@ -1,48 +1,25 @@
-/** What is kept beside conversations that people step into: their history, notes, what was not read, and who is present. */
-import type { ConversationNote, HandoffStore, Presence } from "../../../contracts/store/handoffs.ts";
+/** What is kept beside conversations that people step into: their history, notes, and what was not read. */
+import type { ConversationNote, HandoffStore } from "../../../contracts/store/handoffs.ts";
 import { toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { type HandoffEvent, type Person, presentMs } from "../../../domain/handoff.ts";
+import { AppError } from "../../../domain/errors.ts";
+import { type HandoffEvent, maxNotes } from "../../../domain/handoff.ts";
 import { pause } from "../../../lib/pause.ts";
 import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
 import { createRevisions, type RevisionParts } from "./handoffs.ts";
 import { createFollowing } from "./live-messages.ts";
-import {
-  all,
-  columns,
-  get,
-  getEach,
-  insert,
-  insertAll,
-  run,
-  runAll,
-  type Script,
-  type ScriptRunner,
-} from "./script.ts";
-import { createWatched, hasLostKey } from "./watched-handoffs.ts";
+import { createPresence } from "./presence.ts";
+import { all, columns, get, getEach, insert, run, type Script, type ScriptRunner } from "./script.ts";
+import { createWatched } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
 const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
     e.sealed_reason AS "sealedReason"
   FROM handoff_events e WHERE e.conversation_number = $1 ${place} ORDER BY e.number ${direction} LIMIT $2`;
 const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND conversation_number = $1)";
-interface PresenceRow extends Omit<Presence, "person" | "companionIds" | "isAvailable"> {
-  person: string;
-  isAvailable: boolean | number;
-  memberName: string | null;
-  companionIds: string | null;
-  ownName: string | null;
-}
-
-// What a member may see and is called is asked each time.
-const shownPresence = `${columns<PresenceRow>("p", ["person", "isAvailable", "seenAtMs", "untilMs"])},
-    (SELECT m.name FROM members m WHERE m.id = p.person_id) AS "memberName",
-    (SELECT m.companion_ids FROM members m WHERE m.id = p.person_id) AS "companionIds",
-    (SELECT a.name FROM accounts a WHERE a.id = p.person_id) AS "ownName"`;
-
 /** Far more than anybody counts. */
-const mostUnread = 1_000;
+const maxUnread = 1_000;
 
 export const peopleQueries = {
   state: `SELECT v.id, v.message_count AS "newestSeq", h.change FROM conversations v
@@ -64,32 +41,14 @@ export const peopleQueries = {
   unread: `SELECT count(*) AS count FROM
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
-  present: `SELECT ${shownPresence} FROM presence p
-    WHERE p.account_id = $1 AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3) AND NOT ${hasLostKey("p.person_id", "$3")}
-    ORDER BY p.person_id`,
-  presence: `SELECT ${shownPresence} FROM presence p WHERE p.person_id = $1 AND p.account_id = $2`,
   used: "SELECT id FROM companions WHERE account_id = $1 AND (had_people OR handoff IS NOT NULL) LIMIT 1",
 };
 
-const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
-  person = excluded.person, is_available = excluded.is_available, until_ms = excluded.until_ms,
-  seen_at_ms = coalesce(excluded.seen_at_ms, presence.seen_at_ms)`;
-const noteSeen = "UPDATE presence SET seen_at_ms = $2 WHERE person_id = $1";
+const countNotes = "SELECT count(*) AS count FROM conversation_notes WHERE conversation_number = $1";
 const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversation_number = $2";
 
 /** Between turns of the event loop. */
 const perRead = 500;
-
-/** None of a member who is gone. */
-function toPresence({ memberName, companionIds, ownName, ...row }: PresenceRow, accountId: string): Presence[] {
-  const person: Person = JSON.parse(row.person);
-  const presence = { ...row, isAvailable: Boolean(row.isAvailable), companionIds: null };
-  if (person.memberId === null) return [{ ...presence, person }];
-  if (person.memberId === accountId) return [{ ...presence, person: { ...person, name: ownName } }];
-  if (memberName === null) return [];
-  const seen = companionIds === null ? null : JSON.parse(companionIds);
-  return [{ ...presence, person: { ...person, name: memberName }, companionIds: seen }];
-}
 
 /** Visitors' messages beyond what the person has read; only of conversations with a status. */
 export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
@@ -100,7 +59,7 @@ export function* countUnread(conversationIds: readonly string[], personId: strin
   const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
   const counts = yield* getEach<{ count: number }>(
     peopleQueries.unread,
-    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
+    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), maxUnread), seq ?? 0]),
   );
   const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
   for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);
@@ -123,6 +82,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
     ...createRevisions(scripts, parts),
     ...createFollowing(scripts),
     ...createWatched(scripts),
+    ...createPresence(scripts),
 
     async listChanged(known) {
       type State = { id: string; newestSeq: number; change: number | null };
@@ -181,6 +141,8 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
       scripts.change(accountId, function* () {
         const conversationNumber = yield* findNumber(accountId, conversationId);
         if (conversationNumber === null) return false;
+        const count = (yield* get<{ count: number }>(countNotes, conversationNumber))?.count ?? 0;
+        if (count >= maxNotes) throw new AppError("limit_reached", `A conversation has at most ${maxNotes} notes.`);
         yield* insert("conversation_notes", { ...note, conversationNumber, author: JSON.stringify(author) });
         yield* recordNote(accountId, conversationId, false, context);
         return true;
@@ -201,35 +163,6 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
     },
 
     countUnread: (conversationIds, personId) => scripts.read(() => countUnread(conversationIds, personId)),
-
-    async setPresence(accountId, { person, isAvailable, seenAtMs, untilMs }) {
-      const row = { accountId, personId: person.id, person: JSON.stringify(person), isAvailable, seenAtMs, untilMs };
-      await scripts.change(accountId, function* () {
-        yield* changes.requireAccount(accountId);
-        yield* insertAll("presence", [row], replacePresence);
-      });
-    },
-
-    async recordSeen(personIds, atMs) {
-      await scripts.append(() =>
-        runAll(
-          noteSeen,
-          personIds.map((id) => [id, atMs]),
-        ),
-      );
-    },
-
-    async listPresent(accountId, nowMs) {
-      const rows = await scripts.read(() =>
-        all<PresenceRow>(peopleQueries.present, accountId, nowMs - presentMs, nowMs),
-      );
-      return rows.flatMap((row) => toPresence(row, accountId));
-    },
-
-    async findPresence(accountId, personId) {
-      const row = await scripts.read(() => get<PresenceRow>(peopleQueries.presence, personId, accountId));
-      return (row && toPresence(row, accountId)[0]) ?? null;
-    },
 
     areUsed: async (accountId) => (await scripts.read(() => get(peopleQueries.used, accountId))) !== null,
   };

@@ -1,11 +1,17 @@
 /** Conversations whose state has to change without anyone's request: nobody of the team is there for them any more. */
 import type { HandoffStore } from "../../../contracts/store/handoffs.ts";
-import { presentMs } from "../../../domain/handoff.ts";
+import { presentMs } from "../../../domain/presence.ts";
 import { type HandoffRow, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { hasCompanion, joined, placed, shown } from "./handoffs.ts";
 import { all, get, type ScriptRunner } from "./script.ts";
 
 const presenceOf = "SELECT 1 FROM presence p WHERE p.person_id = h.person_id AND p.account_id = h.account_id";
+/**
+ * The person of a record was present since they have it. One whose switch is off was not, even though their dashboard is
+ * open: that they are silent gives nothing back.
+ */
+export const wasThere = (record: string) =>
+  `((p.is_available AND p.seen_at_ms >= ${record}.since_ms) OR p.until_ms > ${record}.since_ms)`;
 /** The shortest wait that a companion can have. */
 const leastWaitMs = 30_000;
 
@@ -26,7 +32,7 @@ const isNoMember = `(h.person_id <> h.account_id AND NOT ${isOfKey("h.person_id"
 export const watchedQueries = {
   absent: `SELECT ${placed}, ${shown} ${joined}
     WHERE h.state = 'person' AND h.owed_since_ms IS NOT NULL AND h.owed_since_ms <= $1 AND ${hasCompanion}
-      AND (h.was_present OR EXISTS (${presenceOf} AND (p.seen_at_ms >= h.since_ms OR p.until_ms > h.since_ms)))
+      AND (h.was_present OR EXISTS (${presenceOf} AND ${wasThere("h")}))
       AND NOT EXISTS (${presenceOf} AND ((p.is_available AND p.seen_at_ms > $2) OR p.until_ms > $3))
     ORDER BY h.owed_since_ms LIMIT $4`,
   stray: `SELECT ${placed}, ${shown} ${joined} WHERE h.state <> 'companion' AND ${hasCompanion} AND (

@@ -32,7 +32,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
       state: text<ConversationState>("state").notNull(),
       reason: text<StateReason>("reason"),
       person: json<Person>("person"),
-      /** The person's, for those who are gone. */
+      /** Of who has it, or is about to: for those who are gone. */
       personId: text("person_id"),
       reserved: json<Person>("reserved"),
       sinceMs: whole("since_ms"),

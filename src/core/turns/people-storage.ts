@@ -3,9 +3,9 @@ import type { HistoryMessage } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type Handoff, isOutside, stateConflict, toVisitorState } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
-import type { People, VisitorPlace } from "../people/people.ts";
+import type { Asked, People, VisitorPlace } from "../people/people.ts";
 import { handoffTextOf } from "../people/texts.ts";
-import { ConversationKeeper, type KeptMessage } from "./conversation-keeper.ts";
+import { ConversationStorage, type KeptMessage } from "./conversation-storage.ts";
 import type { NamedEvent } from "./events.ts";
 import type { Turn } from "./turn.ts";
 import { KeptForPeople, type TurnPeople, type TurnRight } from "./turn-start.ts";
@@ -17,7 +17,7 @@ export interface PeopleKeptMessage extends KeptMessage {
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
 
-export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
+export class PeopleStorage extends ConversationStorage implements TurnPeople {
   readonly people: TurnPeople = this;
   readonly #services: KeeperServices;
   readonly #place: VisitorPlace;
@@ -26,8 +26,8 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   #turn: Pick<Turn, "stop" | "ended"> | null = null;
   /** Null while nothing stops the turn: before its time, and once its reply is the server's own or stored. */
   #stopWatching: (() => void) | null = null;
-  /** What the model asks for a person for; null if it does not. */
-  #ask: { readonly reason: string | null } | null = null;
+  /** What came of the model's ask for a person; null if it has not asked. */
+  #asked: Asked | null = null;
   #isNoted = false;
   /** Of the message, once people have it. */
   #kept: KeptForPeople | null = null;
@@ -91,11 +91,16 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
   async answerAsk(reason: string | null): Promise<string> {
     // What follows is the server's own, and nothing that a person has to stop.
     this.#unwatch();
-    this.#ask = { reason };
     const { companion } = this.#place;
     if (companion.handoff === null) return "";
-    const { isAvailable } = await this.#services.people.availabilityOf(companion);
-    return handoffTextOf(companion.handoff, isAvailable ? "waiting" : "unavailable", this.#message.text);
+    try {
+      // Before the visitor is told: otherwise a server that stops in between has promised a person whom nobody asked.
+      this.#asked = await this.#services.people.ask(this.#place, "model", reason);
+    } catch (error) {
+      this.#logFailure(error);
+    }
+    const state = this.#asked?.state ?? "companion";
+    return handoffTextOf(companion.handoff, state === "companion" ? "unavailable" : state, this.#message.text);
   }
 
   async noteStored(isOffered: boolean): Promise<readonly NamedEvent[]> {
@@ -109,8 +114,7 @@ export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
         await people.noteOffer(key);
         events.push({ type: "offer" });
       }
-      if (this.#ask !== null) await people.ask(this.#place, "model", this.#ask.reason);
-      const handoff = await people.noteTurn(this.#place);
+      const handoff = await people.noteTurn(this.#place, this.#asked);
       if (isOutside(handoff)) events.push({ type: "state", state: toVisitorState(handoff, companion.name) });
     } catch (error) {
       this.#logFailure(error);
