@@ -35,7 +35,7 @@ const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   feedback: ["listRatings"],
   handoffs: [
     ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),
-    ...(["setPresence", "recordSeen", "findPresence", "listPresent"] as const),
+    ...(["setPresence", "recordSeen", "findPresence", "listPresent", "areUsed"] as const),
   ],
   spending: ["findStop"],
   toolCalls: ["listOfReplies"],

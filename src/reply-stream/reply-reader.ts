@@ -30,7 +30,7 @@ export interface Confirmation {
   arguments: Record<string, unknown>;
 }
 
-/** Who answers a conversation: the companion, a person of the team, or nobody yet, since one was asked for. */
+/** Who answers a conversation: the companion, a person of the team, or no one yet, since a person was asked for. */
 export interface ConversationState {
   state: "companion" | "waiting" | "person";
   person: { name: string | null } | null;

@@ -198,6 +198,7 @@ test("the dashboard learns whether there are prices and budgets, and that spendi
   const read = async () => (await dashboard.call("GET", "/api/session")).json;
   expect(await read()).toMatchObject({
     server: { has_prices: false },
+    people: { are_used: false, has_mail: false },
     spending: { is_stopped: false, has_budgets: false },
   });
   const rules = { limitMicros: 1_000_000, period: "day", action: "notify" } as const;

@@ -749,6 +749,9 @@ export function handoffStoreContract(open: OpenStore): void {
       await apiKeys.revoke(account.id, apiKey.id, world.context(), systemIds.uuid);
       expect(await names(400_000)).toEqual([]);
       const other = await world.createAccount();
+      expect(await handoffs.areUsed(account.id)).toBe(false);
+      await revise(() => ({ fields: { status: "open" } }), { newConversationId: systemIds.uuid() });
+      expect([await handoffs.areUsed(other.id), await handoffs.areUsed(account.id)]).toEqual([false, true]);
       expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
       expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
     });

@@ -85,7 +85,7 @@ const objectNames = `
   Budget BudgetList NewBudget BudgetPatch BudgetSubject BudgetPreview SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatSources ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
-  ChatCompletionEnd Model ModelList Me SpendingFacts
+  ChatCompletionEnd Model ModelList Me SpendingFacts PeopleFacts
   Source SourceList NewTextSource NewUrlSource NewSitemapSource NewFileSource SourcePassages SourcePassage SeenPassage
   KnowledgeSearch KnowledgeFound FoundPassage RetiringModel RefusedConfig UnansweredList UnansweredQuestion QuestionAnswer
   Tool ToolList NewTool ToolPatch ToolWithSecret ToolCall ToolCallList ToolCallRecord ToolTest ToolTestRequest

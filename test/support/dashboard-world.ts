@@ -5,7 +5,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import type { NewMember } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
+import { makeOneTimeLink } from "../../src/domain/one-time-link.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { hashPassword } from "../../src/lib/password-hash.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
@@ -20,6 +23,7 @@ export const password = "correct horse battery staple";
 
 export interface SignedInPage extends OpenedPage {
   email: string;
+  accountId: string;
   /** The same account's API, with its own session. */
   api: ApiClient;
 }
@@ -37,6 +41,13 @@ export interface DashboardWorld extends AsyncDisposable {
   open(options?: PageOptions): Promise<OpenedPage>;
   /** A separate browser context, signed in with a new account, at the given page. */
   openAs(role: "owner" | "operator", path: string, options?: PageOptions): Promise<SignedInPage>;
+  /** The same for a new member of the owner's account, who has joined; by default a responder for all companions. */
+  openMember(
+    owner: Pick<SignedInPage, "accountId">,
+    path: string,
+    fields?: Partial<NewMember>,
+    options?: PageOptions,
+  ): Promise<SignedInPage>;
   /** A visitor writes to a companion. */
   say(embedToken: string, message: string, visitorId?: string): Promise<void>;
 }
@@ -87,6 +98,32 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
     return store.accounts.create({ id: systemIds.uuid(), email, plan: "free", role, passwordHash }, testContext());
   }
 
+  async function openSignedIn(
+    { accountId, memberId, email }: { accountId: string; memberId: string | null; email: string },
+    path: string,
+    options?: PageOptions,
+  ): Promise<SignedInPage> {
+    const makeSession = () => storeSession(store, accountId, Date.now(), memberId);
+    const [forPage, forApi] = [await makeSession(), await makeSession()];
+    const opened = await open(options);
+    const [name = "", value = ""] = forPage.cookie.split("=");
+    await opened.page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: "Lax" }]);
+    await opened.page.goto(server.url + path);
+    const client = apiClient(server.url, null);
+    const api: ApiClient = {
+      call: (method, path, body, headers = {}) =>
+        client.call(method, path, body, { cookie: forApi.cookie, ...headers }),
+    };
+    return {
+      page: opened.page,
+      close: opened.close,
+      get complaints() {
+        return opened.complaints;
+      },
+      ...{ email, accountId, api },
+    };
+  }
+
   return {
     server,
     mockLlm,
@@ -97,25 +134,16 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
     async openAs(role, path, options) {
       const email = `${role}-${++accounts}@example.com`;
       const { id } = await createAccount(email, role);
-      const [forPage, forApi] = [await storeSession(store, id), await storeSession(store, id)];
-      const opened = await open(options);
-      const [name = "", value = ""] = forPage.cookie.split("=");
-      await opened.page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: "Lax" }]);
-      await opened.page.goto(server.url + path);
-      const client = apiClient(server.url, null);
-      const api: ApiClient = {
-        call: (method, path, body, headers = {}) =>
-          client.call(method, path, body, { cookie: forApi.cookie, ...headers }),
-      };
-      return {
-        page: opened.page,
-        close: opened.close,
-        get complaints() {
-          return opened.complaints;
-        },
-        email,
-        api,
-      };
+      return await openSignedIn({ accountId: id, memberId: null, email }, path, options);
+    },
+    async openMember({ accountId }, path, fields = {}, options) {
+      const id = systemIds.uuid();
+      const defaults = { email: `member-${++accounts}@example.com`, name: "Grace", role: "responder" } as const;
+      const member: NewMember = { id, ...defaults, companionIds: null, ...fields };
+      const { kept } = makeOneTimeLink({ kind: "invitation", accountId, memberId: id }, systemIds, systemClock);
+      await store.members.create(accountId, member, kept, testContext());
+      await store.sessions.spendInvitation(kept.hash, passwordHash, testContext());
+      return await openSignedIn({ accountId, memberId: id, email: member.email }, path, options);
     },
     async say(embedToken, message, visitorId) {
       const response = await apiClient(server.url, null).call("POST", `/api/embed/${embedToken}/chat`, {

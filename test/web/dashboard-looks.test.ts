@@ -92,6 +92,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       starters: ["When are you open?", "Do you repair e-bikes?"],
       visitor_auth: "optional",
       metadata: { plan: "pro", customer: { id: 42 } },
+      handoff: { mode: "any", when: "always" },
     })
   ).json;
   await api.call("POST", "/api/companions", { name: "مساعد المتجر", theme_color: "#be123c", enabled: false });
@@ -121,6 +122,9 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
   await world.say(made.embed_token, "[[cut:3]]Do you deliver?", visitor);
   await api.call("PATCH", `/api/companions/${made.id}`, { allowed_origins: ["https://shop.example"] });
   const conversation = (await api.call("GET", "/api/conversations")).json.data.at(-1);
+  const written = { text: "It arrives **tomorrow**.", client_id: crypto.randomUUID() };
+  await api.call("POST", `/api/conversations/${conversation?.id}/messages`, written);
+  await api.call("POST", `/api/conversations/${conversation?.id}/notes`, { text: "Parcel 4711" });
   const heading = (title: string) => (page: Page) => atPage(page, title);
   const table = (page: Page) => page.getByRole("table").first().waitFor();
   const preview = (page: Page) => page.locator("companion-chat").getByRole("log").waitFor();
@@ -151,6 +155,12 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       path: `conversations/${conversation?.id}`,
       ready: (page) => page.getByText("cargo bicycles").waitFor(),
     },
+    {
+      name: "inbox",
+      path: `inbox?c=${conversation?.id}`,
+      ready: (page) => page.getByLabel("Message to the visitor").waitFor(),
+    },
+    { name: "members", path: "members", ready: table },
     { name: "usage", path: "usage", ready: (page) => page.locator("canvas").waitFor() },
     { name: "budgets", path: "budgets", ready: heading("Budgets") },
     { name: "usage-split", path: "usage?split=1&days=7", ready: (page) => page.locator("canvas").waitFor() },

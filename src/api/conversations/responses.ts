@@ -16,6 +16,7 @@ import { ContactObject, HandoffObject, NoteObject } from "./team-responses.ts";
 
 export type { WireConversation as Conversation } from "../../http/schemas/conversation.ts";
 export type { Message } from "../../http/schemas/message.ts";
+export type { ConversationEvent } from "./team-responses.ts";
 
 export const ConversationWithMessages = namedObject("ConversationWithMessages", () => ({
   ...makeConversationFields(),

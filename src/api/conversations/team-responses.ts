@@ -107,12 +107,10 @@ export const HandoffEventObject = namedObject("ConversationEvent", () => ({
   }),
   reason: Nullable(t.String({ description: "What the visitor or the model gave as the reason." })),
 }));
+export type ConversationEvent = Static<typeof HandoffEventObject>;
 
 /** `reason` is opened. */
-export function toWireEvent(
-  { type, atMs, by }: HandoffEvent,
-  reason: string | null,
-): Static<typeof HandoffEventObject> {
+export function toWireEvent({ type, atMs, by }: HandoffEvent, reason: string | null): ConversationEvent {
   return { type, at: toRfc3339(atMs), by: toWireActor(by), reason };
 }
 

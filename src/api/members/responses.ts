@@ -41,11 +41,13 @@ export const InvitedMember = closedObject("InvitedMember", () => ({
   ...memberFields(),
   url: t.Optional(link()),
 }));
+export type InvitedMember = Static<typeof InvitedMember>;
 
 export const MemberLink = namedObject("MemberLink", () => ({
   url: link(),
   expires_at: t.String({ format: "date-time" }),
 }));
+export type MemberLink = Static<typeof MemberLink>;
 
 export function toWireMember(member: StoredMember): Member {
   const { id, email, name, role, companionIds, notify } = member;

@@ -138,5 +138,6 @@ export async function readWireSignedIn(
     server: toWireServer(services, account, baseUrl, demoToken),
     holdings: await readWireHoldings(services, account),
     spending: await readWireSpending(services, account),
+    people: { are_used: await services.store.handoffs.areUsed(account.id), has_mail: services.mail.isOn },
   };
 }

@@ -72,6 +72,13 @@ const SpendingFacts = namedObject("SpendingFacts", () => ({
   has_budgets: t.Boolean({ description: "Whether the account has budgets." }),
 }));
 
+const PeopleFacts = namedObject("PeopleFacts", () => ({
+  are_used: t.Boolean({
+    description: "Whether people can have to do with the account's conversations: a companion has `handoff`, or had.",
+  }),
+  has_mail: t.Boolean({ description: "Whether this server sends e-mail." }),
+}));
+
 const TotpFacts = namedObject("TotpFacts", () => ({
   is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
   is_required: t.Boolean({
@@ -127,6 +134,7 @@ export const SignedIn = namedObject("SignedIn", () => ({
   server: ServerFacts,
   holdings: HoldingsObject,
   spending: SpendingFacts,
+  people: PeopleFacts,
 }));
 export type SignedIn = Static<typeof SignedIn>;
 

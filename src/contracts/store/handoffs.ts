@@ -207,4 +207,6 @@ export interface HandoffStore {
   /** Everybody of the account whose switch is on, or whose key is present, at `nowMs`; members only if seen since then less `presentMs`. */
   listPresent(accountId: string, nowMs: number): Promise<Presence[]>;
   findPresence(accountId: string, personId: string): Promise<Presence | null>;
+  /** Whether people can have to do with conversations of the account: a companion has `handoff`, or a conversation a record. */
+  areUsed(accountId: string): Promise<boolean>;
 }

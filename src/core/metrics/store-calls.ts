@@ -33,7 +33,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   handoffs: {
     ...reads("find", "findLive", "findOf", "findNextDue", "countState"),
     ...reads("listDue", "listHeld", "listLive", "listChanged", "listSince", "listAbsent", "listStray"),
-    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence"),
+    ...reads("listEvents", "listNotes", "countUnread", "listPresent", "findPresence", "areUsed"),
     ...writes("revise", "addNote", "deleteNote", "markRead", "markSeen", "setPresence", "recordSeen"),
   },
   idempotency: { ...reads("find"), ...writes("purge") },

@@ -6,11 +6,8 @@ import {
   LogOut,
   Menu,
   MessagesSquare,
-  Monitor,
-  Moon,
   Rss,
   ScrollText,
-  Sun,
   UserRound,
   UserRoundCheck,
   UsersRound,
@@ -23,12 +20,15 @@ import { toSentence } from "./lib/api.ts";
 import { budgetsPath, usePath, visitorKeysPath } from "./lib/router.ts";
 import { budgetAlarm, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
-import { type Theme, theme } from "./lib/theme.ts";
+import type { SignedIn } from "./lib/types.ts";
+import { Alarm, Place, type PlaceProps } from "./place.tsx";
+import { ThemeSwitch } from "./theme-switch.tsx";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
 import { Wordmark } from "./ui/wordmark.tsx";
 
+/** In this order: responders see the first two, owners of some companions one more. */
 const places = [
   { href: "/app/companions", label: "Companions", Icon: Bot },
   { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
@@ -39,18 +39,22 @@ const places = [
   { href: "/app/webhooks", label: "Webhooks", Icon: Rss },
   { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
 ] as const;
+const membersPlace = { href: "/app/members", label: "Members", Icon: UsersRound } as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
 const refreshAfterMs = 60_000;
 const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
 
 const SpendingWatch = lazy(async () => (await import("./spending/spending-watch.tsx")).SpendingWatch);
+const DemoNotice = lazy(async () => (await import("./demo-notice.tsx")).DemoNotice);
+const InboxPart = lazy(async () => (await import("./inbox/inbox-part.tsx")).InboxPart);
 const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [isOpen, setIsOpen] = useState(false);
   const drawer = useRef<HTMLDialogElement>(null);
   const at = usePath();
-  const { account, spending } = useSession();
+  const signedIn = useSession();
+  const { account, server, spending } = signedIn;
   const alarm = use(budgetAlarm);
 
   useEffect(() => {
@@ -105,7 +109,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
         tabIndex={-1}
         class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
       >
-        <DemoNotice />
+        {server.is_demo_llm && <DemoNotice />}
+        {hasInbox(signedIn) && <InboxPart is="watch" />}
         {(spending.is_stopped || spending.has_budgets) && <SpendingWatch />}
         {account.role === "operator" && <StatusBanner />}
         {children}
@@ -114,11 +119,19 @@ export function Frame({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** As long as no companion lets people step in, there is nothing about them. */
+function hasInbox({ people, scopes }: SignedIn): boolean {
+  return people.are_used && scopes.includes("conversations:reply");
+}
+
 function Sidebar() {
-  const { account, server, spending } = useSession();
+  const signedIn = useSession();
+  const { account, member, server, spending, scopes } = signedIn;
   const hasMoney = server.has_prices || spending.has_budgets;
-  const shown: Place[] = places.filter(({ href }) => href !== budgetsPath || hasMoney);
-  if (account.role === "operator") shown.push(operatorPlace);
+  const most = scopes.includes("audit:read") ? places.length : scopes.includes("usage:read") ? 3 : 2;
+  const shown: PlaceProps[] = places.slice(0, most).filter(({ href }) => href !== budgetsPath || hasMoney);
+  if (scopes.includes("companions:write")) shown.push(membersPlace);
+  if (account.role === "operator" && member === null) shown.push(operatorPlace);
   return (
     <div class="flex h-full flex-col gap-6 overflow-y-auto p-4">
       <a href="/app/companions" class="px-2 pt-1.5">
@@ -126,6 +139,11 @@ function Sidebar() {
       </a>
       <nav aria-label="Main" class="flex-1">
         <ul class="space-y-0.5">
+          {hasInbox(signedIn) && (
+            <li>
+              <InboxPart is="place" />
+            </li>
+          )}
           {shown.map((place) => (
             <li key={place.href}>
               <Place {...place} />
@@ -134,6 +152,7 @@ function Sidebar() {
         </ul>
       </nav>
       <div class="space-y-1 border-t border-line pt-4">
+        {hasInbox(signedIn) && <InboxPart is="presence" />}
         <Place {...accountPlace} />
         <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
           {account.email}
@@ -149,76 +168,5 @@ function Sidebar() {
         </div>
       </div>
     </div>
-  );
-}
-
-type Place = (typeof places)[number] | typeof operatorPlace | typeof accountPlace;
-
-function Place({ href, label, Icon }: Place) {
-  const at = usePath();
-  const alarm = use(budgetAlarm);
-  const isHere = at === href || at.startsWith(`${href}/`);
-  return (
-    <a
-      href={href}
-      aria-current={isHere ? "page" : undefined}
-      class={`flex items-center gap-3 rounded-[0.6rem] px-3 py-2 font-medium ${
-        isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
-      }`}
-    >
-      <Icon size={18} aria-hidden="true" />
-      {label}
-      {href === budgetsPath && alarm && <Alarm text={alarm} />}
-    </a>
-  );
-}
-
-/** Says to everybody what it marks. */
-function Alarm({ text }: { text: string }) {
-  return (
-    <span title={text} class="ml-auto rounded-full bg-bad-tint px-2 font-semibold text-bad">
-      <span aria-hidden="true">!</span>
-      <span class="sr-only">{text}</span>
-    </span>
-  );
-}
-
-const themes: readonly { value: Theme; label: string; Icon: typeof Sun }[] = [
-  { value: "light", label: "Light", Icon: Sun },
-  { value: "dark", label: "Dark", Icon: Moon },
-  { value: "system", label: "As the system", Icon: Monitor },
-];
-
-function ThemeSwitch() {
-  const chosen = use(theme);
-  return (
-    <fieldset class="flex">
-      <legend class="sr-only">Colours</legend>
-      {themes.map(({ value, label, Icon }) => (
-        <IconButton
-          key={value}
-          label={label}
-          aria-pressed={chosen === value}
-          onClick={() => {
-            theme.value = value;
-          }}
-          class={chosen === value ? "bg-sunken text-ink" : ""}
-        >
-          <Icon size={17} aria-hidden="true" />
-        </IconButton>
-      ))}
-    </fieldset>
-  );
-}
-
-function DemoNotice() {
-  const { server } = useSession();
-  if (!server.is_demo_llm) return null;
-  return (
-    <p class="mb-6 rounded-xl bg-warn-tint px-4 py-3 text-[0.94rem] text-warn">
-      <strong class="font-semibold">No language model is configured.</strong> Replies come from a built-in script. Start
-      the server with <code class="font-mono">OPENAI_API_KEY</code> or <code class="font-mono">OPENAI_BASE_URL</code>{" "}
-      for real ones.
-    </p>
   );
 }

@@ -1,6 +1,7 @@
 /** Every page of the dashboard: its address, its file, and who may see it. */
 import {
   budgetsPath,
+  inboxPath,
   type PageComponent,
   type Params,
   secondFactorPath,
@@ -20,6 +21,8 @@ export const routes: readonly Route[] = [
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: "/app/invitation", load: () => import("./pages/reset.tsx"), access: "public" },
+  { pattern: inboxPath, load: () => import("./pages/inbox.tsx") },
+  { pattern: "/app/members", load: () => import("./pages/members.tsx") },
   { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx") },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx") },

@@ -41,6 +41,7 @@ export const peopleQueries = {
   unread: `SELECT count(*) AS count FROM
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
+  used: "SELECT id FROM companions WHERE account_id = $1 AND (had_people OR handoff IS NOT NULL) LIMIT 1",
 };
 
 const countNotes = "SELECT count(*) AS count FROM conversation_notes WHERE conversation_number = $1";
@@ -162,5 +163,7 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
     },
 
     countUnread: (conversationIds, personId) => scripts.read(() => countUnread(conversationIds, personId)),
+
+    areUsed: async (accountId) => (await scripts.read(() => get(peopleQueries.used, accountId))) !== null,
   };
 }

@@ -26,6 +26,8 @@ export function useTranscript(path: string): Transcript {
   const shown = useRef<ConversationWithMessages | null>(null);
   const controller = useRef(new AbortController());
   const running = useRef<Promise<void> | null>(null);
+  /** One more load is waiting for the one that is running. */
+  const isAsked = useRef(false);
 
   const show = useCallback((next: ConversationWithMessages) => {
     shown.current = next;
@@ -54,7 +56,13 @@ export function useTranscript(path: string): Transcript {
   );
 
   const reload = useCallback(async () => {
-    if (running.current !== null) return;
+    // A running load may have begun before what this one is to bring; one more does for all who ask meanwhile.
+    if (isAsked.current) return;
+    const { signal } = controller.current;
+    isAsked.current = true;
+    while (running.current !== null) await running.current;
+    isAsked.current = false;
+    if (signal.aborted) return;
     try {
       await run(async (read) => {
         const known = shown.current;
@@ -81,6 +89,7 @@ export function useTranscript(path: string): Transcript {
   useEffect(() => {
     controller.current = new AbortController();
     running.current = null;
+    isAsked.current = false;
     shown.current = null;
     setConversation(null);
     setError(null);

@@ -1,8 +1,10 @@
 /** The head of a companion's pages, and its tabs. */
 import { ExternalLink } from "lucide-preact";
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { type Loaded, useLoad } from "../lib/load.ts";
-import { usePath } from "../lib/router.ts";
+import { navigate, usePath } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { PageHead } from "../ui/page.tsx";
@@ -22,6 +24,14 @@ export function CompanionFrame({ id, children }: FrameProps) {
   if (companion) lastShown = companion;
   const head = companion ?? (lastShown?.id === id ? lastShown : null);
   const base = `/app/companions/${id}`;
+  const mayChange = useSession().scopes.includes("companions:write");
+  // What the other pages are for is not theirs to do; the list leads to the first one.
+  const at = usePath();
+  const isElsewhere = !mayChange && at !== `${base}/knowledge`;
+  useEffect(() => {
+    if (isElsewhere) navigate(`${base}/knowledge`, { replace: true });
+  }, [isElsewhere]);
+  if (isElsewhere) return null;
   return (
     <>
       <PageHead
@@ -40,11 +50,15 @@ export function CompanionFrame({ id, children }: FrameProps) {
         {head && !head.enabled && <Badge tone="warn">Paused: visitors get no answer</Badge>}
       </PageHead>
       <nav aria-label="Companion" class="mb-6 flex gap-1 overflow-x-auto border-b border-line">
-        <Tab href={base} label="Settings" />
+        {mayChange && <Tab href={base} label="Settings" />}
         <Tab href={`${base}/knowledge`} label="Knowledge" />
-        <Tab href={`${base}/tools`} label="Tools" />
-        <Tab href={`${base}/install`} label="Install" />
-        <Tab href={`${base}/playground`} label="Playground" />
+        {mayChange && (
+          <>
+            <Tab href={`${base}/tools`} label="Tools" />
+            <Tab href={`${base}/install`} label="Install" />
+            <Tab href={`${base}/playground`} label="Playground" />
+          </>
+        )}
         <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
       </nav>
       {companion ? children(companion, loaded) : <Pending of={loaded} lines={6} />}

@@ -4,6 +4,13 @@ import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
+import {
+  findPeopleProblems,
+  type PeopleDraft,
+  type PeopleProblem,
+  toPeopleBody,
+  toPeopleDraft,
+} from "./people-draft.ts";
 
 /** Fields that are a text, or not set. */
 const textFields = [
@@ -34,7 +41,7 @@ function mapPlainFields<Value>(read: (field: (typeof plainFields)[number]) => Va
   return Object.fromEntries(plainFields.map((field) => [field, read(field)])) as PlainFields<Value>;
 }
 
-export interface Draft extends PlainFields<string> {
+export interface Draft extends PlainFields<string>, PeopleDraft {
   name: string;
   starters: string[];
   voice: "none" | "voice_id" | "voice_agent_id";
@@ -52,7 +59,7 @@ export type DraftField = keyof Draft;
 type TextDraftField =
   | (typeof plainFields)[number]
   | ("name" | "voice" | "voice_value" | "allowed_origins" | "answer_mode" | "citations");
-export type Problems = Partial<Record<DraftField, string>>;
+export type Problems = Partial<Record<DraftField | PeopleProblem, string>>;
 
 export const maxStarters = 6;
 const maxOrigins = 50;
@@ -70,6 +77,7 @@ export function emptyDraft(): Draft {
     challenge: "off",
     answer_mode: "free",
     citations: "footer",
+    ...toPeopleDraft(null),
   };
 }
 
@@ -86,6 +94,7 @@ export function toDraft(companion: Companion): Draft {
     challenge: companion.challenge,
     answer_mode: companion.answer_mode,
     citations: companion.citations,
+    ...toPeopleDraft(companion),
   };
 }
 
@@ -131,7 +140,7 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
   else if (origins.length > maxOrigins) problems.allowed_origins = `At most ${maxOrigins} origins.`;
   const metadata = readMetadata(draft.metadata);
   if ("problem" in metadata) problems.metadata = metadata.problem;
-  return problems;
+  return { ...problems, ...findPeopleProblems(draft) };
 }
 
 export type Body = Record<string, Json>;
@@ -154,6 +163,7 @@ export function toBody(draft: Draft): Body {
     challenge: draft.challenge,
     answer_mode: draft.answer_mode,
     citations: draft.citations,
+    ...toPeopleBody(draft),
     // Without verified visitors there is nobody to count by.
     ...(draft.visitor_auth === "off" && { daily_per_visitor: null }),
   };

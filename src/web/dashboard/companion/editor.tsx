@@ -14,6 +14,7 @@ import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { KnowledgeSection, LimitsSection } from "./answers-sections.tsx";
 import { type Draft, type DraftField, findProblems, type Problems, shownColor } from "./draft.ts";
+import { PeopleSection } from "./people-section.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
 import { ChallengeSection, VisitorsSection } from "./visitors-sections.tsx";
 
@@ -61,12 +62,13 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
           <VoiceSection {...section} />
           <AccessSection {...section} />
           <VisitorsSection {...section} />
+          <PeopleSection {...section} />
           <LimitsSection {...section} id={id} />
           <ChallengeSection {...section} />
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(isNew || isDirty) && (
-            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 shadow-[0_10px_32px_--alpha(var(--color-shade)/18%)]">
+            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]">
               <p class="min-w-0 flex-1 text-[0.94rem] text-muted">
                 {isDirty ? "Not saved yet" : "Only the name is needed"}
               </p>
@@ -102,8 +104,8 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
 /** Missing fields are reported on saving; wrong ones, while they are typed. */
 function shownProblems(problems: Problems, draft: Draft, kept: Draft, isTold: boolean): Problems {
   if (isTold) return problems;
-  const isTyped = ([field]: [string, string]) => {
-    const name = field as DraftField;
+  const isTyped = ([field]: [string, string | undefined]) => {
+    const name = field.split(".", 1)[0] as DraftField;
     return draft[name] !== kept[name] && draft[name] !== "";
   };
   return Object.fromEntries(Object.entries(problems).filter(isTyped));
@@ -114,8 +116,9 @@ function sentProblems(error: unknown): Problems {
   const problems: Problems = {};
   for (const { param, detail } of error.fields) {
     const [field = ""] = param.split(/[.[]/);
-    const name = (field === "voice_id" || field === "voice_agent_id" ? "voice_value" : field) as DraftField;
-    problems[name] = detail;
+    const isPart = field === "handoff" || field === "leads";
+    const part = isPart ? param.replace(/[.[]\d.*$/, "") : field;
+    problems[(/^voice_(agent_)?id$/.test(field) ? "voice_value" : part) as DraftField] = detail;
   }
   return problems;
 }

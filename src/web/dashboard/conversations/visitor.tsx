@@ -49,6 +49,16 @@ export function VisitorButton({ conversation: { visitor, visitor_id }, onOnly }:
 
 /** What the website's latest token said of the visitor. */
 export function VisitorFacts({ visitor }: { visitor: Visitor }) {
+  return (
+    <div class="mb-5">
+      <Section title="Visitor" actions={<Badge tone="good">verified</Badge>}>
+        <VisitorRows visitor={visitor} class="sm:grid-cols-3" />
+      </Section>
+    </div>
+  );
+}
+
+export function VisitorRows({ visitor, class: more = "" }: { visitor: Visitor; class?: string }) {
   const facts = [
     ["Name", visitor.name],
     ["Their id on your website", visitor.sub],
@@ -56,24 +66,20 @@ export function VisitorFacts({ visitor }: { visitor: Visitor }) {
     ...Object.entries(visitor.attributes),
   ] as const;
   return (
-    <div class="mb-5">
-      <Section title="Visitor" actions={<Badge tone="good">verified</Badge>}>
-        <dl class="grid gap-x-8 gap-y-3 sm:grid-cols-3">
-          {facts
-            .filter(([, value]) => value !== null)
-            .map(([title, value]) => (
-              <div key={title} class="min-w-0">
-                <dt dir="auto" class="text-[0.86rem] text-muted wrap-anywhere">
-                  {title}
-                </dt>
-                <dd dir="auto" class="font-medium wrap-anywhere">
-                  {typeof value === "string" ? value : JSON.stringify(value)}
-                </dd>
-              </div>
-            ))}
-        </dl>
-      </Section>
-    </div>
+    <dl class={`grid gap-x-8 gap-y-3 ${more}`}>
+      {facts
+        .filter(([, value]) => value !== null)
+        .map(([title, value]) => (
+          <div key={title} class="min-w-0">
+            <dt dir="auto" class="text-[0.86rem] text-muted wrap-anywhere">
+              {title}
+            </dt>
+            <dd dir="auto" class="font-medium wrap-anywhere">
+              {typeof value === "string" ? value : JSON.stringify(value)}
+            </dd>
+          </div>
+        ))}
+    </dl>
   );
 }
 

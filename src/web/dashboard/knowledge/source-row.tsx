@@ -2,6 +2,7 @@
 import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Time } from "../ui/page.tsx";
@@ -26,6 +27,7 @@ interface SourceRowProps {
 }
 
 export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRowProps) {
+  const mayChange = useSession().scopes.includes("knowledge:write");
   const { title, type, url, progress, error } = source;
   const Icon = icons[type];
   const state = describeState(source);
@@ -73,7 +75,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
             Passages<span class="sr-only"> of {title}</span>
           </Button>
         )}
-        {isFetched && (
+        {mayChange && isFetched && (
           <IconButton
             label={`Read again: ${title}`}
             disabled={isUnderWay(source) || refresh.isBusy}
@@ -83,12 +85,16 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
             <RefreshCw size={17} aria-hidden="true" />
           </IconButton>
         )}
-        <IconButton label={`${changeWords[type]}: ${title}`} onClick={() => onAct("replace")}>
-          <Pencil size={17} aria-hidden="true" />
-        </IconButton>
-        <IconButton label={`Delete: ${title}`} onClick={() => onAct("delete")}>
-          <Trash2 size={17} aria-hidden="true" />
-        </IconButton>
+        {mayChange && (
+          <>
+            <IconButton label={`${changeWords[type]}: ${title}`} onClick={() => onAct("replace")}>
+              <Pencil size={17} aria-hidden="true" />
+            </IconButton>
+            <IconButton label={`Delete: ${title}`} onClick={() => onAct("delete")}>
+              <Trash2 size={17} aria-hidden="true" />
+            </IconButton>
+          </>
+        )}
       </div>
     </li>
   );

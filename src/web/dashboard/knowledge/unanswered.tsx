@@ -2,6 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { type LoadedList, useAction } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
 import type { Source, UnansweredQuestion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -21,6 +22,7 @@ interface UnansweredProps {
 }
 
 export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredProps) {
+  const mayChange = useSession().scopes.includes("knowledge:write");
   const heading = useRef<HTMLHeadingElement>(null);
   const [asked, setAsked] = useState<UnansweredQuestion | null>(null);
   const [made, setMade] = useState<Source | null>(null);
@@ -64,14 +66,16 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
                 </p>
                 <Asked question={question} />
               </div>
-              <div class="ml-auto flex flex-wrap gap-2">
-                <Button onClick={() => setAsked(question)}>
-                  Answer…<span class="sr-only"> {question.question}</span>
-                </Button>
-                <Button kind="ghost" disabled={dismiss.isBusy} onClick={() => void dismiss.run(question)}>
-                  Dismiss<span class="sr-only"> {question.question}</span>
-                </Button>
-              </div>
+              {mayChange && (
+                <div class="ml-auto flex flex-wrap gap-2">
+                  <Button onClick={() => setAsked(question)}>
+                    Answer…<span class="sr-only"> {question.question}</span>
+                  </Button>
+                  <Button kind="ghost" disabled={dismiss.isBusy} onClick={() => void dismiss.run(question)}>
+                    Dismiss<span class="sr-only"> {question.question}</span>
+                  </Button>
+                </div>
+              )}
             </li>
           ))}
         </ul>

@@ -9,12 +9,15 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly fields: readonly FieldProblem[];
+  /** All that the server said of it. */
+  readonly problem: Record<string, unknown>;
 
-  constructor(message: string, status: number, code: string, fields: readonly FieldProblem[] = []) {
+  constructor(message: string, status: number, code: string, problem: Record<string, unknown> = {}) {
     super(message);
     this.status = status;
     this.code = code;
-    this.fields = fields;
+    this.fields = Array.isArray(problem["errors"]) ? problem["errors"] : [];
+    this.problem = problem;
   }
 }
 
@@ -25,6 +28,7 @@ interface CallOptions {
   query?: Query;
   signal?: AbortSignal;
   accept?: string;
+  headers?: Record<string, string>;
   /** Only if it still has this tag: otherwise it is 412, and nothing changes. */
   ifMatch?: string | undefined;
 }
@@ -63,9 +67,9 @@ export async function call<Result>(method: Method, path: string, options: CallOp
 export async function send(
   method: Method,
   path: string,
-  { body, query, signal, accept, ifMatch }: CallOptions = {},
+  { body, query, signal, accept, ifMatch, headers: more }: CallOptions = {},
 ): Promise<Response> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...more };
   if (body !== undefined) headers["content-type"] = "application/json";
   if (accept !== undefined) headers.accept = accept;
   if (ifMatch !== undefined) headers["if-match"] = ifMatch;
@@ -97,7 +101,7 @@ export function toFailure(path: string, status: number, body: unknown): ApiError
     typeof problem.detail === "string" ? problem.detail : fallback,
     status,
     typeof problem.code === "string" ? problem.code : "unknown",
-    Array.isArray(problem.errors) ? problem.errors : [],
+    problem,
   );
   if (status !== 401 || waysIn.test(path)) return error;
   const isTotpRequired = error.code === "totp_required";

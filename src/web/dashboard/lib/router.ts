@@ -13,6 +13,7 @@ export const homePath = "/app/companions";
 export const signInPath = "/app/sign-in";
 export const secondFactorPath = "/app/account/second-factor";
 export const budgetsPath = "/app/budgets";
+export const inboxPath = "/app/inbox";
 export const visitorKeysPath = "/app/visitor-keys";
 
 const address = new State(location.pathname + location.search);

@@ -9,7 +9,7 @@ export type { ResetLink, VoiceAgentGrant } from "../../../api/accounts/responses
 export type { AuditEntry } from "../../../api/audit/responses.ts";
 export type { Budget, BudgetPreview } from "../../../api/budgets/responses.ts";
 export type { EmbedToken } from "../../../api/companions/responses.ts";
-export type { ConversationWithMessages } from "../../../api/conversations/responses.ts";
+export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type {
   KnowledgeFound,
   Source,
@@ -17,6 +17,7 @@ export type {
   SourcePassages,
   UnansweredQuestion,
 } from "../../../api/knowledge/responses.ts";
+export type { InvitedMember, Member, MemberLink } from "../../../api/members/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";

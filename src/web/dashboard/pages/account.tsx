@@ -8,13 +8,16 @@ import { useSession } from "../lib/session.ts";
 import type { Session, SignedIn } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Form, PasswordField } from "../ui/field.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
 import { Badge, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
+const PersonSection = lazy(async () => (await import("../members/person-section.tsx")).PersonSection);
+
 export default function AccountPage() {
-  const { account, server } = useSession();
+  const { account, member, server } = useSession();
   const sessions = useList<Session>("/api/sessions");
   return (
     <>
@@ -24,11 +27,12 @@ export default function AccountPage() {
           <dl class="grid gap-x-8 gap-y-3 sm:grid-cols-4">
             <Fact name="Plan" value={account.plan === "paid" ? "Paid" : "Free"} />
             <Fact name="Messages a day, per companion" value={formatNumber(server.daily_messages)} />
-            <Fact name="Role" value={account.role === "operator" ? "Operator" : "Owner"} />
+            <Fact name="Role" value={roleOf(member?.role ?? account.role)} />
             <Fact name="Since" value={formatDay(account.created_at)} />
             <Holds />
           </dl>
         </Section>
+        <PersonSection />
         <PasswordSection onChanged={sessions.reload} />
         <SecondFactorSection />
         <Sessions sessions={sessions} />
@@ -36,6 +40,10 @@ export default function AccountPage() {
       </div>
     </>
   );
+}
+
+function roleOf(role: SignedIn["account"]["role"] | "responder"): string {
+  return { operator: "Operator", owner: "Owner", responder: "Responder" }[role];
 }
 
 /** Loaded again, since what the account held when the dashboard was opened may be out of date. */

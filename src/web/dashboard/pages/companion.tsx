@@ -7,6 +7,7 @@ import { Editor } from "../companion/editor.tsx";
 import { call, changedFields, tagOf, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
+import { refreshSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
@@ -50,6 +51,8 @@ function Settings({ companion, onChanged }: { companion: Companion; onChanged(co
     async write(draft, _, ifMatch) {
       const body = changedFields(toBody(kept), toBody(draft));
       beginWith(await call<Companion>("PATCH", pathOf(base), { body, ifMatch }));
+      // Whether there is an inbox.
+      if ("handoff" in body) void refreshSession();
       say("Saved.");
     },
     load: beginWith,

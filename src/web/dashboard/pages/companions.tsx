@@ -20,7 +20,8 @@ const newButton = (
 );
 
 export default function CompanionsPage() {
-  const { server } = useSession();
+  const { server, scopes } = useSession();
+  const actions = scopes.includes("companions:write") && newButton;
   const query = useSearch();
   const [text, setText] = useState(query.get("q") ?? "");
   const q = useSettled(text.trim());
@@ -32,7 +33,7 @@ export default function CompanionsPage() {
 
   return (
     <>
-      <PageHead title="Companions" actions={newButton}>
+      <PageHead title="Companions" actions={actions}>
         Who talks to your visitors.
       </PageHead>
       <div class="mb-4 flex flex-wrap gap-2">
@@ -85,7 +86,7 @@ export default function CompanionsPage() {
           isFiltered ? (
             <Empty title="No companion matches">Search by another part of the name, or remove a filter.</Empty>
           ) : (
-            <Empty title="No companions yet" action={newButton}>
+            <Empty title="No companions yet" action={actions}>
               Create the first one. A name is enough to begin with; you can add the rest while you try it.
             </Empty>
           )

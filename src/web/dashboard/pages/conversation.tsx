@@ -3,21 +3,26 @@ import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { useTranscript } from "../chat/transcript.ts";
+import { Rated, Resolved } from "../conversations/feedback.tsx";
 import { SeenPassages } from "../conversations/seen-passages.tsx";
 import { EraseVisitor, VisitorFacts, visitorName } from "../conversations/visitor.tsx";
 import { ApiError, call, toSearch, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
-import { navigate, type Params } from "../lib/router.ts";
+import { inboxPath, navigate, type Params } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import { CalledTools } from "../tools/call-view.tsx";
-import { Button } from "../ui/button.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Failure, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+
+const PeopleFacts = lazy(async () => (await import("../inbox/people-facts.tsx")).PeopleFacts);
 
 const pollMs = 5000;
 const listPath = "/app/conversations";
@@ -29,6 +34,7 @@ export default function ConversationPage({ params }: { params: Params }) {
   const { conversation, error } = transcript;
   const names = useCompanionNames([conversation?.companion_id]);
   const [asked, setAsked] = useState<"delete" | "erase" | null>(null);
+  const { scopes } = useSession();
   const exporting = useAction(async (name: string) => exportConversation(await transcript.readWhole(), name));
   const goingBack = useAction(transcript.loadEarlier);
   useEvery(pollMs, () => {
@@ -49,7 +55,9 @@ export default function ConversationPage({ params }: { params: Params }) {
     );
   }
   const name = names[conversation.companion_id] ?? "Companion";
-  const { visitor, visitor_id: visitorId } = conversation;
+  const visitorsName = conversation.visitor ? visitorName(conversation.visitor) : "Visitor";
+  const { visitor, visitor_id: visitorId, state } = conversation;
+  const mayDelete = scopes.includes("conversations:write");
 
   return (
     <>
@@ -61,10 +69,15 @@ export default function ConversationPage({ params }: { params: Params }) {
             <Button icon={Download} isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
               Export
             </Button>
-            <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
-              Delete…
-            </Button>
-            {(visitorId !== null || visitor !== null) && (
+            {state !== undefined && scopes.includes("conversations:reply") && (
+              <ButtonLink href={`${inboxPath}?c=${conversation.id}`}>Open in the inbox</ButtonLink>
+            )}
+            {mayDelete && (
+              <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
+                Delete…
+              </Button>
+            )}
+            {mayDelete && (visitorId !== null || visitor !== null) && (
               <Button icon={UserRoundX} kind="risk" onClick={() => setAsked("erase")}>
                 Erase visitor…
               </Button>
@@ -72,7 +85,7 @@ export default function ConversationPage({ params }: { params: Params }) {
           </>
         }
       >
-        Began {formatInstant(conversation.created_at)}
+        <Resolved resolved={conversation.resolved} /> Began {formatInstant(conversation.created_at)}
         {visitorId !== null && (
           <>
             , visitor{" "}
@@ -91,6 +104,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         )}
       </PageHead>
       {visitor !== null && <VisitorFacts visitor={visitor} />}
+      {state !== undefined && <PeopleFacts conversation={conversation} path={path} />}
       {exporting.error !== null && <Failure error={exporting.error} onRetry={() => void exporting.run(name)} />}
       {goingBack.error !== null && <Problem class="mb-4">{toSentence(goingBack.error)}</Problem>}
       {transcript.hasEarlier && (
@@ -106,8 +120,16 @@ export default function ConversationPage({ params }: { params: Params }) {
             key={message.id}
             speaker={message.role}
             text={message.text}
-            name={message.role === "user" ? (visitor ? visitorName(visitor) : "Visitor") : name}
+            name={
+              message.author ? (message.author.name ?? "A colleague") : message.role === "user" ? visitorsName : name
+            }
+            isPlain={message.author !== undefined}
           >
+            {message.author && (
+              <span dir="auto" class="font-medium text-accent">
+                {message.author.name ?? "A colleague"}
+              </span>
+            )}
             <MessageFoot message={message} />
           </Bubble>
         ))}
@@ -175,6 +197,7 @@ function MessageFoot({ message }: { message: Message }) {
       {!message.complete && <Badge tone="warn">broken off</Badge>}
       {message.complete && message.finish_reason === "length" && <span>cut off at its length limit</span>}
       {message.complete && message.finish_reason === "content_filter" && <span>cut by the provider's filter</span>}
+      {message.rating && <Rated rating={message.rating} />}
       {message.tool_calls && <CalledTools calls={message.tool_calls} />}
       {message.sources && <SeenPassages passages={message.sources} />}
     </>

@@ -3,17 +3,31 @@ import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { VisitorButton } from "../conversations/visitor.tsx";
+import { describeState } from "../inbox/words.ts";
+import type { Query } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useEvery, useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { Conversation } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
-import { Empty } from "../ui/states.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
 
 const pollMs = 5000;
+
+const kinds: readonly { name: string; label: string; query: Query }[] = [
+  { name: "open", label: "Open", query: { status: "open" } },
+  { name: "answered", label: "Answered", query: { status: "answered" } },
+  { name: "closed", label: "Closed", query: { status: "closed" } },
+  { name: "unread", label: "Unread", query: { unread: "true" } },
+  { name: "up", label: "Rated as good", query: { rating: "up" } },
+  { name: "down", label: "Rated as bad", query: { rating: "down" } },
+];
+const kindOptions = [{ value: "", label: "All" }, ...kinds.map(({ name, label }) => ({ value: name, label }))];
 
 export default function ConversationsPage() {
   const query = useSearch();
@@ -27,6 +41,7 @@ export default function ConversationsPage() {
     from: edgeOf(value("from"), false),
     to: edgeOf(value("to"), true),
     q,
+    ...kinds.find(({ name }) => name === value("kind"))?.query,
   };
   const list = useList<Conversation>("/api/conversations", filters);
   const names = useCompanionNames(list.items.map(({ companion_id }) => companion_id));
@@ -41,9 +56,12 @@ export default function ConversationsPage() {
       title: "Conversation",
       class: "title",
       cell: (conversation) => (
-        <a href={`/app/conversations/${conversation.id}`} class="font-medium hover:text-accent hover:underline">
-          <span dir="auto">{names[conversation.companion_id] ?? "Companion"}</span>
-        </a>
+        <span class="inline-flex min-w-0 flex-wrap items-center gap-1.5">
+          <a href={`/app/conversations/${conversation.id}`} class="font-medium hover:text-accent hover:underline">
+            <span dir="auto">{names[conversation.companion_id] ?? "Companion"}</span>
+          </a>
+          <People conversation={conversation} />
+        </span>
       ),
     },
     {
@@ -67,7 +85,7 @@ export default function ConversationsPage() {
   return (
     <>
       <PageHead title="Conversations">What visitors and companions said. New ones appear by themselves.</PageHead>
-      <div class="mb-5 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1.4fr_1.2fr_1fr_1fr]">
+      <div class="mb-5 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-5">
         <div class="relative">
           <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
           <input
@@ -84,6 +102,12 @@ export default function ConversationsPage() {
           />
         </div>
         <CompanionPicker value={value("companion_id")} onValue={(companion_id) => replaceSearch({ companion_id })} />
+        <SelectField
+          label="Kind"
+          value={value("kind")}
+          onValue={(kind) => replaceSearch({ kind })}
+          options={kindOptions}
+        />
         <TextField label="From" type="date" value={value("from")} onValue={(from) => replaceSearch({ from })} />
         <TextField label="To" type="date" value={value("to")} onValue={(to) => replaceSearch({ to })} />
       </div>
@@ -107,6 +131,19 @@ export default function ConversationsPage() {
           )
         }
       />
+    </>
+  );
+}
+
+/** Who answers it, if not the companion, and how the team has filed it. */
+function People({ conversation }: { conversation: Conversation }) {
+  const state = describeState(conversation, personIdOf(useSession()));
+  return (
+    <>
+      {state && <Badge tone={state.tone}>{state.text}</Badge>}
+      {conversation.tags?.map((tag) => (
+        <Badge key={tag}>{tag}</Badge>
+      ))}
     </>
   );
 }

@@ -12,6 +12,7 @@ import { useSources } from "../knowledge/use-sources.ts";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
 import { type Params, useLeaveGuard, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import type { Companion, KnowledgeFound, UnansweredQuestion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Form, TextField } from "../ui/field.tsx";
@@ -34,6 +35,8 @@ function Knowledge({ companion }: { companion: Companion }) {
   const sources = useSources(companion.id);
   const uploads = useUploads(`${api}/sources`, sources.put);
   const unanswered = useList<UnansweredQuestion>(`${api}/unanswered`);
+  const { scopes } = useSession();
+  const mayChange = scopes.includes("knowledge:write");
   useLeaveGuard(uploads.isBusy);
   const open = unanswered.items.length;
   return (
@@ -52,9 +55,11 @@ function Knowledge({ companion }: { companion: Companion }) {
           {companion.answer_mode === "grounded"
             ? "Answers only from its sources. "
             : "Answers also from what the model knows. "}
-          <a href={base} class="text-accent underline">
-            Change in the settings
-          </a>
+          {scopes.includes("companions:write") && (
+            <a href={base} class="text-accent underline">
+              Change in the settings
+            </a>
+          )}
         </p>
       </div>
       {show === "try" ? (
@@ -63,7 +68,7 @@ function Knowledge({ companion }: { companion: Companion }) {
         <Unanswered path={`${api}/unanswered`} list={unanswered} sourcesHref={here} onAnswered={sources.put} />
       ) : (
         <div class="space-y-6">
-          <AddSources path={`${api}/sources`} uploads={uploads} onAdded={sources.put} />
+          {mayChange && <AddSources path={`${api}/sources`} uploads={uploads} onAdded={sources.put} />}
           <SourceList path={`${api}/sources`} sources={sources} />
         </div>
       )}

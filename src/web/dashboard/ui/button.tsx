@@ -9,12 +9,12 @@ const base =
   "text-[0.94rem] font-medium transition-colors disabled:opacity-55 aria-disabled:opacity-55";
 
 const kinds: Record<Kind, string> = {
-  primary: "bg-accent text-on-accent hover:brightness-110",
+  primary: "bg-accent text-on-accent brighter",
   secondary: "border border-edge/60 bg-card text-ink hover:bg-sunken",
   // Leads to a question first.
   risk: "border border-edge/60 bg-card text-bad hover:bg-bad-tint",
   ghost: "text-muted hover:bg-sunken hover:text-ink",
-  danger: "bg-bad text-on-bad hover:brightness-110",
+  danger: "bg-bad text-on-bad brighter",
 };
 
 interface PressProps {

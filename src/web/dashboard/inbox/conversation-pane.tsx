@@ -1,0 +1,174 @@
+/** The open conversation of the inbox: its transcript, who has it, what the team keeps of it, and where its person writes. */
+import { ChevronLeft, PanelRight, X } from "lucide-preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useTranscript } from "../chat/transcript.ts";
+import { ApiError, toSentence } from "../lib/api.ts";
+import { useCompanionNames } from "../lib/companion-names.ts";
+import { useAction, useEvery } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
+import type { ConversationWithMessages } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { Badge, Empty, Pending, Problem } from "../ui/states.tsx";
+import { Composer } from "./composer.tsx";
+import { dropRow, inboxRows, typingMarks } from "./feed.ts";
+import { pathOfRow } from "./inbox-row.tsx";
+import { Lines } from "./lines.tsx";
+import { Outbox } from "./outbox.ts";
+import { useReadMarks } from "./read-marks.ts";
+import { StateBar } from "./state-bar.tsx";
+import { describeState, describeTyping, nameVisitor } from "./words.ts";
+
+const Details = lazy(async () => (await import("./details.tsx")).Details);
+
+/** For what no event tells of: whether the visitor is here, and what they have seen. */
+const pollMs = 5000;
+
+export function ConversationPane({ id }: { id: string }) {
+  const path = `/api/conversations/${encodeURIComponent(id)}`;
+  const transcript = useTranscript(path);
+  const { conversation, error } = transcript;
+  const row = use(inboxRows).get(id);
+  const isGone = error instanceof ApiError && error.status === 404;
+  useEffect(() => {
+    if (row) void transcript.reload();
+  }, [row]);
+  useEvery(pollMs, () => {
+    if (conversation) void transcript.reload();
+  });
+  useEffect(() => {
+    if (isGone) dropRow(id);
+  }, [isGone]);
+
+  if (isGone || !conversation) {
+    return (
+      <section aria-label="Conversation" class="min-h-0">
+        <BackLink />
+        {isGone ? (
+          <Empty title="This conversation is gone">It was deleted, or you may not see it.</Empty>
+        ) : (
+          <Pending of={transcript} lines={6} />
+        )}
+      </section>
+    );
+  }
+  return <OpenConversation conversation={conversation} path={path} transcript={transcript} />;
+}
+
+function BackLink() {
+  return (
+    <a
+      href={pathOfRow(null)}
+      class="-ml-1 inline-flex shrink-0 items-center gap-1 text-muted hover:text-ink md:hidden"
+      aria-label="Back to the inbox"
+    >
+      <ChevronLeft size={18} aria-hidden="true" />
+    </a>
+  );
+}
+
+interface OpenProps {
+  conversation: ConversationWithMessages;
+  path: string;
+  transcript: ReturnType<typeof useTranscript>;
+}
+
+function OpenConversation({ conversation, path, transcript }: OpenProps) {
+  const ownId = personIdOf(useSession());
+  const { id, companion_id, handoff } = conversation;
+  const companionName = useCompanionNames([companion_id])[companion_id] ?? "Companion";
+  const outbox = useMemo(() => new Outbox(ownId, id, path, transcript.reload), [id, ownId]);
+  useEffect(() => outbox.begin(), [outbox]);
+  const [hasDetails, setHasDetails] = useState(false);
+  const earlier = useAction(transcript.loadEarlier);
+  const typing = describeTyping(use(typingMarks), id, ownId);
+  const { outgoing } = use(outbox.kept);
+  const log = useScrolledToEnd(`${conversation.message_count} ${outgoing.length}`);
+  useReadMarks(conversation, path);
+  const state = describeState(conversation, ownId);
+
+  return (
+    <section aria-label="Conversation" class="relative flex min-h-0 gap-4">
+      <div class="card flex min-w-0 flex-1 flex-col overflow-hidden">
+        <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
+          <BackLink />
+          <div class="min-w-0 flex-1">
+            <h2 dir="auto" class="truncate font-semibold">
+              {nameVisitor(conversation)}
+            </h2>
+            <p dir="auto" class="truncate text-[0.86rem] text-muted">
+              {companionName}
+            </p>
+          </div>
+          {state && (
+            <span class="max-md:hidden">
+              <Badge tone={state.tone}>{state.text}</Badge>
+            </span>
+          )}
+          <IconButton
+            label="Details, notes and tags"
+            aria-expanded={hasDetails}
+            onClick={() => setHasDetails(!hasDetails)}
+          >
+            <PanelRight size={18} aria-hidden="true" />
+          </IconButton>
+        </header>
+        {handoff && <StateBar conversation={conversation} path={path} onChanged={transcript.reload} />}
+        <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
+          {transcript.error !== null && <Problem class="mb-4">{toSentence(transcript.error)}</Problem>}
+          {earlier.error !== null && <Problem class="mb-4">{toSentence(earlier.error)}</Problem>}
+          {transcript.hasEarlier && (
+            <p class="mb-4 text-center">
+              <Button isBusy={earlier.isBusy} onClick={() => void earlier.run()}>
+                Show earlier messages
+              </Button>
+            </p>
+          )}
+          <Lines conversation={conversation} companionName={companionName} outgoing={outgoing} />
+          <p aria-live="polite" class="mt-2 text-[0.88rem] text-muted">
+            {typing}
+          </p>
+        </div>
+        {handoff ? (
+          <Composer conversation={conversation} path={path} outbox={outbox} />
+        ) : (
+          <p class="border-t border-line p-4 text-muted">
+            People cannot step into this companion's conversations: its settings say so, under <em>People</em>.
+          </p>
+        )}
+      </div>
+      {hasDetails && (
+        <aside
+          aria-label="Details"
+          class="card relative shrink-0 overflow-y-auto p-4 max-lg:absolute max-lg:inset-0 lg:w-60"
+        >
+          <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
+            <X size={18} aria-hidden="true" />
+          </IconButton>
+          <Details conversation={conversation} path={path} onChanged={transcript.reload} />
+        </aside>
+      )}
+    </section>
+  );
+}
+
+/** Follows what is added, unless somebody reads further up. `key` changes with it. */
+function useScrolledToEnd(key: string) {
+  const log = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = log.current;
+    if (!element) return;
+    const note = () => {
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 80;
+    };
+    element.addEventListener("scroll", note, { passive: true });
+    return () => element.removeEventListener("scroll", note);
+  }, []);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) log.current?.scrollTo(0, log.current.scrollHeight);
+  }, [key]);
+  return log;
+}

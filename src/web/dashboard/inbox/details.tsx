@@ -1,0 +1,120 @@
+/** What the team keeps of a conversation beside its words: whose it is, tags, notes, and what people did with it. */
+import { X } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { Contact, Resolved } from "../conversations/feedback.tsx";
+import { VisitorRows } from "../conversations/visitor.tsx";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
+import type { ConversationWithMessages, Member, Page } from "../lib/types.ts";
+import { isOwner, personIdOf } from "../members/who.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { Form, SelectField, TextField } from "../ui/field.tsx";
+import { Problem } from "../ui/states.tsx";
+import { changeRow, presence } from "./feed.ts";
+import { History, Notes } from "./history.tsx";
+import { namePerson, versionOf } from "./words.ts";
+
+interface DetailsProps {
+  conversation: ConversationWithMessages;
+  path: string;
+  onChanged(): Promise<void>;
+}
+
+const maxTags = 20;
+
+export function Details({ conversation, path, onChanged }: DetailsProps) {
+  const { id, visitor, contact, resolved, handoff, assignee = null, tags = [] } = conversation;
+  const change = useAction(async (body: object) => {
+    const changed = await call<Partial<ConversationWithMessages>>("PATCH", path, { body });
+    changeRow(id, changed);
+    await onChanged();
+  });
+  return (
+    <div class="space-y-5 text-[0.94rem]">
+      {visitor && <VisitorRows visitor={visitor} />}
+      {contact && <Contact contact={contact} />}
+      <Resolved resolved={resolved} />
+      {handoff && (
+        <>
+          <Assignee assignee={assignee} onChange={(assignee) => void change.run({ assignee })} />
+          <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
+          {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
+          <Notes conversation={conversation} path={path} onChanged={onChanged} />
+          <History path={path} version={versionOf(conversation)} />
+        </>
+      )}
+      <a href={`/app/conversations/${id}`} class="text-accent underline">
+        Whole transcript
+      </a>
+    </div>
+  );
+}
+
+/** Only owners may list the members; others choose among who is present. */
+function Assignee({ assignee, onChange }: { assignee: string | null; onChange(assignee: string | null): void }) {
+  const session = useSession();
+  const ownId = personIdOf(session);
+  const members = useLoad<Page<Member>>(isOwner(session) ? "/api/members?limit=200" : null).data?.data;
+  const present = use(presence)?.members ?? [];
+  const known = members ?? present.filter((person) => !person.id.includes(":"));
+  const named = new Map(known.map((person) => [person.id, namePerson({ ...person, name: nameOf(person) }, ownId)]));
+  named.set(ownId, "You");
+  if (assignee !== null && !named.has(assignee)) named.set(assignee, "A colleague");
+  return (
+    <SelectField
+      label="Assigned to"
+      value={assignee ?? ""}
+      onValue={(id) => onChange(id || null)}
+      options={[{ value: "", label: "No one" }, ...[...named].map(([value, label]) => ({ value, label }))]}
+    />
+  );
+}
+
+const nameOf = ({ name, ...rest }: { name: string | null; email?: string }) => name ?? rest.email ?? null;
+
+interface TagsProps {
+  tags: readonly string[];
+  isBusy: boolean;
+  onChange(tags: string[]): void;
+}
+
+function Tags({ tags, isBusy, onChange }: TagsProps) {
+  const [text, setText] = useState("");
+  function add(): void {
+    const tag = text.trim().toLowerCase();
+    setText("");
+    if (tag !== "" && !tags.includes(tag)) onChange([...tags, tag]);
+  }
+  return (
+    <div>
+      {tags.length < maxTags && (
+        <Form class="flex items-end gap-2" onSubmit={add}>
+          <TextField label="Tags" class="flex-1" maxLength={40} value={text} onValue={setText} placeholder="returns" />
+          <Button type="submit" disabled={isBusy || text.trim() === ""}>
+            Add
+          </Button>
+        </Form>
+      )}
+      {tags.length > 0 && (
+        <ul class="mt-2 flex flex-wrap gap-1.5" aria-label="Tags">
+          {tags.map((tag) => (
+            <li key={tag} class="inline-flex items-center rounded-full bg-sunken pl-3">
+              <span dir="auto" class="wrap-anywhere">
+                {tag}
+              </span>
+              <IconButton
+                label={`Remove the tag ${tag}`}
+                disabled={isBusy}
+                onClick={() => onChange(tags.filter((one) => one !== tag))}
+              >
+                <X size={14} aria-hidden="true" />
+              </IconButton>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

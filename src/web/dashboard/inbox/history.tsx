@@ -1,0 +1,133 @@
+/** Notes of the team on a conversation, and what people did with it. */
+import { Trash2 } from "lucide-preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import type { ConversationEvent, ConversationWithMessages, Page } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { Form, TextField } from "../ui/field.tsx";
+import { Time } from "../ui/page.tsx";
+import { Pending, Problem } from "../ui/states.tsx";
+import { nameAuthor } from "./words.ts";
+
+interface NotesProps {
+  conversation: ConversationWithMessages;
+  path: string;
+  onChanged(): Promise<void>;
+}
+
+export function Notes({ conversation, path, onChanged }: NotesProps) {
+  const [text, setText] = useState("");
+  const add = useAction(async () => {
+    await call("POST", `${path}/notes`, { body: { text: text.trim() } });
+    setText("");
+    await onChanged();
+  });
+  const remove = useAction(async (id: string) => {
+    await call("DELETE", `${path}/notes/${id}`);
+    await onChanged();
+  });
+  const error = add.error ?? remove.error;
+  return (
+    <div>
+      <Form onSubmit={() => text.trim() !== "" && void add.run()}>
+        <TextField
+          label="Notes"
+          rows={2}
+          maxLength={4000}
+          value={text}
+          onValue={setText}
+          hint="For the team alone: neither the visitor nor the model reads them."
+        />
+        <Button type="submit" class="mt-2" isBusy={add.isBusy} disabled={text.trim() === ""}>
+          Add a note
+        </Button>
+      </Form>
+      {error !== null && <Problem class="mt-2">{toSentence(error)}</Problem>}
+      <NoteList notes={conversation.notes ?? []} onRemove={(id) => void remove.run(id)} />
+    </div>
+  );
+}
+
+type Note = NonNullable<ConversationWithMessages["notes"]>[number];
+
+export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove?: (id: string) => void }) {
+  const ownId = personIdOf(useSession());
+  if (notes.length === 0) return null;
+  return (
+    <ul aria-label="Notes" class="mt-3 space-y-2">
+      {notes.map(({ id, text, author, created_at }) => (
+        <li key={id} class="rounded-xl bg-warn-tint px-3 py-2">
+          <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">
+            {text}
+          </p>
+          <p class="flex items-center justify-between gap-2 text-[0.86rem] text-warn">
+            <span>
+              <span dir="auto">{nameAuthor(author, ownId)}</span>, <Time at={created_at} />
+            </span>
+            {onRemove && (
+              <IconButton label="Delete this note" onClick={() => onRemove(id)}>
+                <Trash2 size={15} aria-hidden="true" />
+              </IconButton>
+            )}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const eventWords: Record<ConversationEvent["type"], string> = {
+  asked: "asked for a person",
+  taken: "took it",
+  stopped: "stopped a reply",
+  released: "released it",
+  closed: "closed it",
+  assigned: "changed whose it is",
+  tagged: "changed the tags",
+  missed: "An ask was missed",
+};
+
+const actors = { visitor: "The visitor", model: "The companion", clock: "The clock", server: "The server" } as const;
+
+function describeEvent({ type, by }: ConversationEvent, ownId: string): string {
+  if (type === "missed") return eventWords.missed;
+  if (type === "released" && by.type !== "person") return "Back to the companion";
+  return `${by.type === "person" ? nameAuthor(by, ownId) : actors[by.type]} ${eventWords[type]}`;
+}
+
+/** `version`: another one with each change that may be part of it. */
+export function History({ path, version }: { path: string; version: string }) {
+  const loaded = useLoad<Page<ConversationEvent>>(`${path}/events?limit=50`);
+  const ownId = personIdOf(useSession());
+  const read = useRef(version);
+  useEffect(() => {
+    if (read.current === version) return;
+    read.current = version;
+    void loaded.reload();
+  }, [version]);
+  if (loaded.data === null) return <Pending of={loaded} lines={2} />;
+  if (loaded.data.data.length === 0) return null;
+  return (
+    <div>
+      <h3 class="mb-1.5 font-medium">What people did</h3>
+      <ol class="space-y-1.5">
+        {loaded.data.data.map((event) => (
+          <li key={event.at + event.type}>
+            <span dir="auto">{describeEvent(event, ownId)}</span>{" "}
+            <span class="text-[0.86rem] text-muted">
+              <Time at={event.at} />
+            </span>
+            {event.reason !== null && (
+              <blockquote dir="auto" class="border-l-2 border-edge pl-2 text-muted wrap-anywhere">
+                {event.reason}
+              </blockquote>
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

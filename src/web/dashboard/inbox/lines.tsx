@@ -1,0 +1,65 @@
+/** The messages of a conversation in the inbox, with who wrote them, and those on their way. */
+import { Mic } from "lucide-preact";
+import { Bubble } from "../chat/bubble.tsx";
+import { Rated } from "../conversations/feedback.tsx";
+import { formatInstant } from "../lib/format.ts";
+import { useSession } from "../lib/session.ts";
+import type { ConversationWithMessages, Message } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
+import { Badge } from "../ui/states.tsx";
+import type { Outgoing } from "./outbox.ts";
+import { nameAuthor, nameVisitor } from "./words.ts";
+
+interface LinesProps {
+  conversation: ConversationWithMessages;
+  companionName: string;
+  outgoing: readonly Outgoing[];
+}
+
+export function Lines({ conversation, companionName, outgoing }: LinesProps) {
+  const ownId = personIdOf(useSession());
+  const { messages, message_count, handoff } = conversation;
+  const firstSeq = message_count - messages.length + 1;
+  const seenAt = messages.findLastIndex(({ author }, at) => author && firstSeq + at <= (handoff?.seen ?? 0));
+
+  function nameOf({ role, author }: Message): string {
+    if (author) return nameAuthor(author, ownId);
+    return role === "user" ? nameVisitor(conversation) : companionName;
+  }
+
+  return (
+    <div class="space-y-4" role="log" aria-label="Transcript">
+      {messages.map((message, at) => (
+        <Bubble
+          key={message.id}
+          speaker={message.role}
+          text={message.text}
+          name={nameOf(message)}
+          isPlain={message.author !== undefined}
+        >
+          <span dir="auto" aria-hidden="true" class={message.author ? "font-medium text-accent" : ""}>
+            {nameOf(message)}
+          </span>
+          <time dateTime={message.created_at}>{formatInstant(message.created_at)}</time>
+          {message.channel === "voice" && (
+            <span class="inline-flex items-center gap-1">
+              <Mic size={13} aria-hidden="true" />
+              spoken
+            </span>
+          )}
+          {!message.complete && <Badge tone="warn">Interrupted</Badge>}
+          {message.rating && <Rated rating={message.rating} />}
+          {at === seenAt && <span>Seen</span>}
+        </Bubble>
+      ))}
+      {outgoing.map(({ clientId, text }) => (
+        <Bubble key={clientId} speaker="assistant" text={text} name="You" isPlain>
+          <span aria-hidden="true" class="font-medium text-accent">
+            You
+          </span>
+          <span>Sending…</span>
+        </Bubble>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** In the frame: whether somebody is there for visitors, who else is, and how they are alerted. */
+import { Bell, BellOff, Volume2, VolumeX } from "lucide-preact";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
+import { personIdOf } from "../members/who.ts";
+import { IconButton } from "../ui/button.tsx";
+import { say } from "../ui/toast.tsx";
+import { presence } from "./feed.ts";
+import { alerts, playSound } from "./watch.tsx";
+import { namePerson } from "./words.ts";
+
+export function PresenceSwitch() {
+  const ownId = personIdOf(useSession());
+  const known = use(presence);
+  const hasSound = use(alerts.sound);
+  const hasNotices = use(alerts.notices) && Notification.permission === "granted";
+  const isAvailable = known?.available ?? false;
+  const change = useAction(async () => {
+    const { available } = await call<{ available: boolean }>("PUT", "/api/presence", {
+      body: { available: !isAvailable },
+    }).catch((error: unknown) => {
+      say(toSentence(error));
+      throw error;
+    });
+    if (presence.value) presence.value = { ...presence.value, available };
+  });
+  const others = (known?.members ?? []).filter(({ id }) => id !== ownId).map((person) => namePerson(person, ownId));
+
+  async function toggleNotices(): Promise<void> {
+    if (hasNotices) alerts.notices.value = false;
+    else if ((await Notification.requestPermission()) === "granted") alerts.notices.value = true;
+    else say("This browser does not allow notifications from here: its settings for this site say so.");
+  }
+
+  return (
+    <div class="mb-3">
+      <div class="flex items-center justify-between gap-1 pl-3">
+        <button
+          type="button"
+          role="switch"
+          aria-checked={isAvailable}
+          disabled={known === null || change.isBusy}
+          onClick={() => void change.run()}
+          class="flex min-w-0 items-center gap-2.5 py-1.5 font-medium disabled:opacity-55"
+        >
+          <span
+            aria-hidden="true"
+            class={`inline-flex w-9 shrink-0 rounded-full p-0.5 transition-colors ${isAvailable ? "justify-end bg-accent" : "bg-edge"}`}
+          >
+            <span class="size-4 rounded-full bg-card" />
+          </span>
+          Available
+        </button>
+        <span class="flex">
+          <IconButton
+            label="Notifications of this browser"
+            aria-pressed={hasNotices}
+            onClick={() => void toggleNotices()}
+          >
+            {hasNotices ? <Bell size={16} aria-hidden="true" /> : <BellOff size={16} aria-hidden="true" />}
+          </IconButton>
+          <IconButton
+            label="Sound"
+            aria-pressed={hasSound}
+            onClick={() => {
+              alerts.sound.value = !hasSound;
+              if (!hasSound) playSound();
+            }}
+          >
+            {hasSound ? <Volume2 size={16} aria-hidden="true" /> : <VolumeX size={16} aria-hidden="true" />}
+          </IconButton>
+        </span>
+      </div>
+      {others.length > 0 && (
+        <p dir="auto" class="truncate px-3 text-[0.86rem] text-muted" title={others.join(", ")}>
+          Also present: {others.join(", ")}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+/** Why a message was not sent, and what its writer decides: a colleague wrote meanwhile, or has the conversation by now. */
+import { call, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { ConversationWithMessages } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { Problem } from "../ui/states.tsx";
+import type { Outbox, Refusal } from "./outbox.ts";
+
+interface RefusalProps {
+  refusal: Refusal;
+  conversation: ConversationWithMessages;
+  path: string;
+  outbox: Outbox;
+}
+
+export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalProps) {
+  const takeOver = useAction(async (from: string) => {
+    await call("POST", `${path}/take`, { body: { from } });
+    outbox.sendAnyway(conversation.message_count);
+  });
+  const keep = () => outbox.takeBack();
+  if (refusal.why === "refused") {
+    return (
+      <Dialog title="Not sent" onClose={keep}>
+        <p>{refusal.sentence}</p>
+        <p class="mt-3 text-muted">Your text stays where you wrote it.</p>
+        <DialogActions>
+          <Button kind="primary" onClick={keep}>
+            Back to my text
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  if (refusal.why === "held") {
+    const { id, name } = refusal.person;
+    return (
+      <Dialog title={`${name ?? "A colleague"} has this conversation`} onClose={keep}>
+        <p class="text-muted">Your message was not sent: two people would answer one visitor. Your text stays.</p>
+        {takeOver.error !== null && <Problem class="mt-4">{toSentence(takeOver.error)}</Problem>}
+        <DialogActions>
+          <Button onClick={keep}>Back to my text</Button>
+          <Button kind="primary" isBusy={takeOver.isBusy} onClick={() => void takeOver.run(id)}>
+            Take over and send
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  const { messages } = refusal;
+  return (
+    <Dialog title="A colleague wrote meanwhile" onClose={keep}>
+      <p class="text-muted">Your message was not sent. This is what the visitor has got since you last looked:</p>
+      <ul class="mt-3 space-y-3">
+        {messages.map(({ seq, author, text }) => (
+          <li key={seq} class="rounded-xl bg-sunken px-3.5 py-2.5">
+            <p dir="auto" class="text-[0.86rem] font-medium text-accent">
+              {author.name ?? "A colleague"}
+            </p>
+            <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">
+              {text}
+            </p>
+          </li>
+        ))}
+      </ul>
+      <DialogActions>
+        <Button onClick={keep}>Back to my text</Button>
+        <Button
+          kind="primary"
+          onClick={() => outbox.sendAnyway(Math.max(conversation.message_count, ...messages.map(({ seq }) => seq)))}
+        >
+          Send anyway
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

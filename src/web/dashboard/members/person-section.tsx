@@ -1,0 +1,79 @@
+/** Who somebody is to visitors, and what they are told by e-mail. */
+import { useEffect, useState } from "preact/hooks";
+import { call, changedFields, fieldProblem, toSentence } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { refreshSession, useSession } from "../lib/session.ts";
+import type { Member } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { CheckField, Form, TextField } from "../ui/field.tsx";
+import { Section } from "../ui/page.tsx";
+import { Pending, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+const path = "/api/members/me";
+
+export function PersonSection() {
+  const loaded = useLoad<Member>(path);
+  return (
+    <Section title="You" hint="What visitors read when you answer them, and how you hear of those who wait.">
+      {loaded.data === null ? (
+        <Pending of={loaded} lines={2} />
+      ) : (
+        <PersonForm member={loaded.data} onSaved={loaded.set} />
+      )}
+    </Section>
+  );
+}
+
+function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Member): void }) {
+  const { people } = useSession();
+  const [name, setName] = useState(member.name ?? "");
+  const [notify, setNotify] = useState(member.notify);
+  useEffect(() => {
+    setName(member.name ?? "");
+    setNotify(member.notify);
+  }, [member]);
+  const save = useAction(async () => {
+    const before = { name: member.name ?? "", notify: member.notify };
+    onSaved(await call<Member>("PATCH", path, { body: changedFields(before, { name: name.trim(), notify }) }));
+    say("Saved.");
+    await refreshSession();
+  });
+  const problem = fieldProblem(save.error, "name");
+  return (
+    <Form class="space-y-4" onSubmit={() => void save.run()}>
+      <TextField
+        label="Your name"
+        maxLength={60}
+        value={name}
+        onValue={setName}
+        error={problem}
+        hint={member.name === null ? "Until you have one, visitors read the companion's name." : undefined}
+      />
+      <div class="space-y-3">
+        <CheckField
+          label="Write me an e-mail when a visitor waits for a person"
+          hint={
+            people.has_mail
+              ? "At once where no one is present, else after a minute."
+              : "This server sends no e-mail yet."
+          }
+          checked={notify.mail}
+          onChecked={(mail) => setNotify({ ...notify, mail })}
+        />
+        {notify.mail && (
+          <CheckField
+            label="With what the visitor wrote"
+            hint="Otherwise the e-mail only has a link."
+            checked={notify.words}
+            onChecked={(words) => setNotify({ ...notify, words })}
+          />
+        )}
+      </div>
+      {save.error !== null && !problem && <Problem>{toSentence(save.error)}</Problem>}
+      <Button type="submit" isBusy={save.isBusy} disabled={name.trim() === "" && member.name !== null}>
+        Save
+      </Button>
+    </Form>
+  );
+}

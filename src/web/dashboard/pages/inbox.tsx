@@ -1,0 +1,176 @@
+/** `/app/inbox`: conversations that people have to do with, alive, beside the one that is open. */
+import { useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { ConversationPane } from "../inbox/conversation-pane.tsx";
+import { inboxRows, isConnected, waitsFor } from "../inbox/feed.ts";
+import { InboxRow } from "../inbox/inbox-row.tsx";
+import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
+import type { Conversation } from "../lib/types.ts";
+import { personIdOf } from "../members/who.ts";
+import { Button } from "../ui/button.tsx";
+import { CheckField, SelectField } from "../ui/field.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Empty, Notice, Skeleton } from "../ui/states.tsx";
+
+const perPage = 50;
+
+const views = [
+  { name: "waiting", label: "Waiting" },
+  { name: "mine", label: "Mine" },
+  { name: "open", label: "Open" },
+  { name: "all", label: "All" },
+] as const;
+type View = (typeof views)[number]["name"];
+
+function isIn(view: View, row: Conversation, ownId: string): boolean {
+  if (view === "waiting") return row.state === "waiting" || waitsFor(row, ownId);
+  if (view === "mine") return row.person?.id === ownId || row.assignee === ownId;
+  if (view === "open") return row.status === "open";
+  return true;
+}
+
+/** Who waits longest stands first, then what was written last. */
+function order(one: Conversation, other: Conversation): number {
+  const isWaiting = (row: Conversation) => Number(row.state === "waiting");
+  if (isWaiting(one) !== isWaiting(other)) return isWaiting(other) - isWaiting(one);
+  return one.updated_at < other.updated_at ? 1 : -1;
+}
+
+export default function InboxPage() {
+  const ownId = personIdOf(useSession());
+  const query = useSearch();
+  const rows = use(inboxRows);
+  const openId = query.get("c");
+  const view = views.find(({ name }) => name === query.get("view"))?.name ?? "all";
+  const [shown, setShown] = useState(perPage);
+  const [companionId, tag] = [query.get("companion_id") ?? "", query.get("tag") ?? ""];
+  const isUnread = query.get("unread") === "true";
+  const all = [...rows.values()];
+  const filtered = all.filter(
+    (row) =>
+      (companionId === "" || row.companion_id === companionId) &&
+      (tag === "" || row.tags?.includes(tag)) &&
+      (!isUnread || (row.unread ?? 0) > 0),
+  );
+  const listed = filtered.filter((row) => isIn(view, row, ownId)).sort(order);
+  const tags = [...new Set(all.flatMap((row) => row.tags ?? []))].sort();
+  const isNarrow = companionId !== "" || tag !== "" || isUnread || view !== "all";
+
+  return (
+    <>
+      <div class={openId === null ? "" : "max-md:hidden"}>
+        <PageHead title="Inbox">Conversations in which a person is asked for, answers, or owes an answer.</PageHead>
+      </div>
+      <Connection />
+      <div class="fills-window grid gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
+        <section
+          aria-label="Conversations"
+          class={`flex min-h-0 flex-col gap-3 ${openId === null ? "" : "max-md:hidden"}`}
+        >
+          <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
+          <details class="text-[0.94rem]" open={companionId !== "" || tag !== "" || isUnread}>
+            <summary class="text-muted">Filter</summary>
+            <div class="mt-2 space-y-3">
+              <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
+              {tags.length > 0 && (
+                <SelectField
+                  label="Tag"
+                  value={tag}
+                  onValue={(tag) => replaceSearch({ tag })}
+                  options={[{ value: "", label: "Any" }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
+                />
+              )}
+              <CheckField
+                label="Only unread"
+                checked={isUnread}
+                onChecked={(isOn) => replaceSearch({ unread: isOn ? "true" : null })}
+              />
+            </div>
+          </details>
+          <List rows={listed.slice(0, shown)} openId={openId} isNarrow={isNarrow} />
+          {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
+        </section>
+        {openId === null ? (
+          <div class="card grid place-items-center p-6 text-center text-muted max-md:hidden">
+            Choose a conversation to read and answer it.
+          </div>
+        ) : (
+          <ConversationPane key={openId} id={openId} />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Silent as long as all is well. */
+function Connection() {
+  if (use(isConnected) !== false) return null;
+  return (
+    <Notice class="mb-4">
+      <span role="status">The connection is lost. What you write is kept, and sent when it is back.</span>
+    </Notice>
+  );
+}
+
+function Views({ view, count }: { view: View; count(name: View): number }) {
+  return (
+    <fieldset class="flex rounded-[0.6rem] bg-sunken p-0.5">
+      <legend class="sr-only">Which conversations</legend>
+      {views.map(({ name, label }) => (
+        <label
+          key={name}
+          class="relative flex-1 whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+        >
+          <input
+            type="radio"
+            name="view"
+            class="sr-only"
+            checked={view === name}
+            onChange={() => replaceSearch({ view: name === "all" ? null : name })}
+          />
+          {label} <span class="tabular-nums">{count(name)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface ListProps {
+  rows: readonly Conversation[];
+  openId: string | null;
+  isNarrow: boolean;
+}
+
+function List({ rows, openId, isNarrow }: ListProps) {
+  const connected = use(isConnected);
+  if (rows.length === 0 && connected === null) return <Skeleton />;
+  if (rows.length === 0) {
+    return isNarrow ? (
+      <Empty title="Nothing here">No conversation matches this filter.</Empty>
+    ) : (
+      <Empty title="All quiet">Conversations appear here as soon as a visitor asks for a person.</Empty>
+    );
+  }
+  return (
+    <nav aria-label="Inbox" class="card min-h-0 overflow-y-auto" onKeyDown={moveByArrows}>
+      <ul>
+        {rows.map((row) => (
+          <InboxRow key={row.id} row={row} isOpen={row.id === openId} />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** Up and down through the rows; Enter opens one, as with any link. */
+function moveByArrows(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const links = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a")];
+  const next = links[links.indexOf(document.activeElement as HTMLElement) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}

@@ -1,0 +1,43 @@
+/** A place of the navigation. */
+import type { LucideIcon } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { budgetsPath, usePath } from "./lib/router.ts";
+import { budgetAlarm } from "./lib/session.ts";
+import { use } from "./lib/state.ts";
+
+export interface PlaceProps {
+  href: string;
+  label: string;
+  Icon: LucideIcon;
+  aside?: ComponentChildren;
+}
+
+export function Place({ href, label, Icon, aside }: PlaceProps) {
+  const at = usePath();
+  const alarm = use(budgetAlarm);
+  const isHere = at === href || at.startsWith(`${href}/`);
+  return (
+    <a
+      href={href}
+      aria-current={isHere ? "page" : undefined}
+      class={`flex items-center gap-3 rounded-[0.6rem] px-3 py-2 font-medium ${
+        isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
+      }`}
+    >
+      <Icon size={18} aria-hidden="true" />
+      {label}
+      {href === budgetsPath && alarm && <Alarm text={alarm} />}
+      {aside}
+    </a>
+  );
+}
+
+/** Says to everybody what it marks. */
+export function Alarm({ text }: { text: string }) {
+  return (
+    <span title={text} class="ml-auto rounded-full bg-bad-tint px-2 font-semibold text-bad">
+      <span aria-hidden="true">!</span>
+      <span class="sr-only">{text}</span>
+    </span>
+  );
+}

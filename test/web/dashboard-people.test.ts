@@ -1,0 +1,170 @@
+/** People of the team in the dashboard: when they step in, who they are, and what each of them sees. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { examine, hasCount } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
+const inDialog = (page: Page, name: string) =>
+  page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+
+test("a companion's settings say when people step in, by opening hours, and what visitors may leave", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/healthz");
+  const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const read = async () => (await api.call("GET", `/api/companions/${id}`)).json;
+  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.getByRole("heading", { name: "People" }).waitFor();
+  await hasCount(page.getByRole("link", { name: "Inbox" }), 0);
+  await page.getByLabel("People may step in").check();
+  await page.getByLabel("A person is available").selectOption("Within opening hours");
+  await page.getByLabel("An offer to the visitor").check();
+  await page.getByLabel("Only at certain hours").check();
+  await page.getByLabel("Time zone").selectOption("Europe/Berlin");
+  await press(page, "Hours on Saturday");
+  await page.getByLabel("Saturday, from").fill("10:00");
+  await page.getByLabel("Saturday, to").fill("09:00");
+  await press(page, "Remove 09:00 to 17:00 on Friday");
+  await page.getByLabel("Closed on").fill("2026-12-25\n24.12.2026");
+  await page.getByLabel("Seconds a visitor waits").fill("5");
+  await press(page, "Save");
+  await page.getByText("Must end after it begins").waitFor();
+  await page.getByText("“24.12.2026” is no date").waitFor();
+  await page.getByText("Must be 30 to 900.").waitFor();
+  await page.getByLabel("Saturday, to").fill("00:00");
+  await page.getByLabel("Closed on").fill("2026-12-25");
+  await page.getByLabel("Seconds a visitor waits").fill("60");
+  await page.getByLabel("Visitors may leave their e-mail address").check();
+  await page.getByLabel("Answers go to").fill("team@shop");
+  await press(page, "Save");
+  await page.getByText("Write what the visitor agrees to.").waitFor();
+  await page.getByLabel("Consent text").fill("You may write to me.");
+  await page.getByLabel("Answers go to").fill("team@shop.example");
+  await page.getByLabel("Visitors may rate replies").check();
+  await examine(page, "dashboard-people-settings");
+  await press(page, "Save");
+  await page.getByText("Saved.").waitFor();
+  const nineToFive = [["09:00", "17:00"]];
+  expect(await read()).toMatchObject({
+    handoff: {
+      ...{ mode: "asked", when: "hours", ask: ["visitor", "model", "no_answer"], wait_seconds: 60, idle_minutes: 30 },
+      hours: {
+        timezone: "Europe/Berlin",
+        week: { mon: nineToFive, tue: nineToFive, wed: nineToFive, thu: nineToFive, sat: [["10:00", "24:00"]] },
+        closed: ["2026-12-25"],
+      },
+    },
+    leads: { when: "unavailable", consent_text: "You may write to me.", reply_to: "team@shop.example" },
+    ratings: true,
+    ask_resolved: false,
+  });
+
+  // The server has the last word, and its errors stand at their fields.
+  await page.route(`**/api/companions/${id}`, async (route) => {
+    if (route.request().method() !== "PATCH") return await route.continue();
+    const errors = [{ param: "handoff.hours.week.sat.0", detail: "Not on a Saturday." }];
+    await route.fulfill({ status: 400, json: { code: "invalid_request", detail: "One field is wrong.", errors } });
+  });
+  await page.getByLabel("Minutes of silence").fill("20");
+  await press(page, "Save");
+  await page.getByText("Not on a Saturday.").waitFor();
+  await page.unroute(`**/api/companions/${id}`);
+  await page.getByLabel("People may step in").uncheck();
+  await press(page, "Save");
+  await page.getByText("Not on a Saturday.").waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByLabel("Visitors may rate replies").waitFor();
+  expect(await read()).toMatchObject({ handoff: null, ratings: true });
+  expect(complaints).toEqual([]);
+});
+
+test("a member is invited, changed, given another link, and removed", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/healthz");
+  await api.call("POST", "/api/companions", { name: "Ada" });
+  await page.goto(`${world.server.url}/app/members`);
+  await atPage(page, "Members");
+  await page.getByText("This server sends no e-mail").waitFor();
+  await press(page, "Invite a member");
+  await page.getByLabel("Name", { exact: true }).fill("Grace");
+  await page.getByLabel("E-mail address").fill("grace@shop.example");
+  await examine(page, "dashboard-member-new");
+  await inDialog(page, "Invite");
+  await page.getByText("It works once, within seven days").waitFor();
+  const url = await page.locator("dialog code").innerText();
+  expect(url).toContain("/app/invitation#");
+  await inDialog(page, "Done");
+  expect(await page.content()).not.toContain(url);
+  await page.getByText("invited", { exact: true }).waitFor();
+  await examine(page, "dashboard-members");
+
+  await press(page, /^New link….*grace/);
+  await inDialog(page, "Make a new link");
+  await page.getByText("It works once, within seven days").waitFor();
+  const second = await page.locator("dialog code").innerText();
+  expect(second).not.toBe(url);
+  await inDialog(page, "Done");
+
+  await press(page, /^Edit….*grace/);
+  await page.getByLabel("Role").selectOption("owner");
+  await page.getByLabel("All, later ones included").uncheck();
+  await page.getByRole("dialog").getByRole("combobox").last().click();
+  await page.getByRole("option", { name: "Ada" }).click();
+  await inDialog(page, "Save");
+  await page.getByRole("cell", { name: "Ada" }).waitFor();
+  const [, grace] = (await api.call("GET", "/api/members")).json.data;
+  expect(grace).toMatchObject({ role: "owner", companion_ids: [expect.any(String)] });
+
+  await press(page, /^Remove….*grace/);
+  await page.getByText("Conversations that they have are answered by the companions again").waitFor();
+  await inDialog(page, "Remove");
+  await hasCount(page.getByText("grace@shop.example"), 0);
+  expect(complaints).toEqual([]);
+});
+
+test("a responder reads and answers, and is offered nothing else", async () => {
+  const owner = await world.openAs("owner", "/healthz");
+  const secret = "You help the customers of a bicycle shop.";
+  const made = await owner.api.call("POST", "/api/companions", {
+    ...{ name: "Ada", system_prompt: secret, handoff: { mode: "any", when: "always" } },
+  });
+  const { id, embed_token } = made.json;
+  await owner.api.call("POST", `/api/companions/${id}/sources`, { type: "text", title: "Hours", text: "Nine to six." });
+  await world.say(embed_token, "Are you open?");
+  const { page, complaints } = await world.openMember(owner, "/app/companions");
+  await atPage(page, "Companions");
+  const places = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+  await hasCount(places, 3);
+  expect(await places.allInnerTexts()).toEqual(["Inbox", "Companions", "Conversations"]);
+  await hasCount(page.getByRole("link", { name: "New companion" }), 0);
+  await page.getByRole("link", { name: "Ada" }).click();
+  await page.getByText("Hours", { exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/app/companions/${id}/knowledge`);
+  await hasCount(page.getByRole("navigation", { name: "Companion", exact: true }).getByRole("link"), 2);
+  await hasCount(page.getByRole("button", { name: /^Delete/ }), 0);
+  expect(await page.content()).not.toContain(secret);
+  await page.getByRole("link", { name: "Conversations" }).first().click();
+  await page.getByRole("table").getByRole("link", { name: "Ada" }).click();
+  await page.getByText("Are you open?", { exact: true }).waitFor();
+  await hasCount(page.getByRole("button", { name: /Delete|Erase/ }), 0);
+  await page.getByRole("link", { name: "Open in the inbox" }).click();
+  await press(page, "Take");
+  await page.getByText("You have it since").waitFor();
+  await page.goto(`${world.server.url}/app/members`);
+  await page.getByText("Only owners see the members").waitFor();
+
+  await page.goto(`${world.server.url}/app/account`);
+  await page.getByLabel("Your name").fill("Grace Hopper");
+  await page.getByLabel("With what the visitor wrote").check();
+  await page.getByRole("heading", { name: "You", exact: true }).waitFor();
+  await press(page, "Save");
+  await page.getByText("Saved.").waitFor();
+  const [, grace] = (await owner.api.call("GET", "/api/members")).json.data;
+  expect(grace).toMatchObject({ name: "Grace Hopper", notify: { mail: true, words: true } });
+  expect(complaints).toEqual([]);
+});
