@@ -8,7 +8,7 @@ import { type FaultRow, type Form, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
 /** The longest that a call may keep others waiting. Not looked at in the test suite, beside other tests. */
-const mostHeldMs = 50;
+const maxHeldMs = 50;
 /** Companions with prompts of 64 KB: of 130, a page has 8 MiB. */
 const prompts: Record<Form, number> = { tiny: 4, short: 140, long: 140 };
 const labels: Record<Form, number> = { tiny: 4, short: 400, long: 1_600 };
@@ -32,7 +32,7 @@ export const heavyCallsRow: FaultRow = {
     "exports of usage that was recorded under hundreds of large labels, and for all usage of 49 000 companions together; it reads " +
     "pages of 8 MiB at the same time, and sends sources of 19 MB; a visitor has a conversation of 30 MiB. What counts is " +
     "the processor time that the server's one thread takes in a turn of its event loop, for which a small request would " +
-    `have to wait: at most ${mostHeldMs} ms, other programs' share not included.`,
+    `have to wait: at most ${maxHeldMs} ms, other programs' share not included.`,
   async run({ form, say }) {
     const tally = new Tally([...apiFaults, "calls refused"]);
     using watch = createLoopWatch();
@@ -48,7 +48,7 @@ export const heavyCallsRow: FaultRow = {
         for (let time = 0; time < repeats; time++) await begin();
       });
       tally.did(`calls: ${what}`, repeats);
-      if (form !== "tiny") tally.atMost(`ms held by ${what}`, Math.round(heldMs), mostHeldMs);
+      if (form !== "tiny") tally.atMost(`ms held by ${what}`, Math.round(heldMs), maxHeldMs);
       say(`${what}: ${heldMs.toFixed(1)} ms`);
     };
     const send = async (call: Call) => {

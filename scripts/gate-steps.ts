@@ -54,13 +54,13 @@ export async function runTests(tests: TestRun): Promise<void> {
 
 /**
  * Runs the files with failed tests once more, each alone, when nothing runs beside them: on a busy machine a deadline is
- * missed now and then. Those that pass now are named, so that they are looked into. More files than `mostFiles` are no
+ * missed now and then. Those that pass now are named, so that they are looked into. More files than `maxFiles` are no
  * bad luck, and stay failed.
  */
-export async function runOnceMore(mostFiles: number): Promise<void> {
-  if (unlucky.length > mostFiles) {
+export async function runOnceMore(maxFiles: number): Promise<void> {
+  if (unlucky.length > maxFiles) {
     console.log(
-      `\n${unlucky.length} files failed: more than ${mostFiles} are no bad luck, and none of them runs again.`,
+      `\n${unlucky.length} files failed: more than ${maxFiles} are no bad luck, and none of them runs again.`,
     );
     return;
   }

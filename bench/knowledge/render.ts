@@ -35,7 +35,7 @@ export function renderKnowledge(figures: KnowledgeFigures): string {
     missed.length === 0 ? "" : `Not found: ${missed.join(" · ")}`,
     "What cutting a document and making its part of the index takes, without storing it:",
     table(costHeader, costs),
-    `Ranking ${ranking.chunks} passages by ${ranking.terms} words that stand in all of them: ${fixed(ranking.ms, 1)} ms, the longest slice ${fixed(ranking.longestSliceMs, 2)} ms.`,
+    `Ranking ${ranking.chunks} passages by ${ranking.terms} words that stand in all of them: ${fixed(ranking.ms, 1)} ms, the longest slice ${fixed(ranking.maxSliceMs, 2)} ms.`,
   ]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -1,10 +1,10 @@
 /** Picks the engines of the certificate's sockets. */
 import { join } from "node:path";
 import type { CertificateStore } from "../contracts/certificates/certificate-store.ts";
-import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
+import type { ManagedCertificates } from "../contracts/certificates/certificates.ts";
 import type { CertificateTexts } from "../contracts/store/certificate-texts.ts";
-import { openCertificateKeeper } from "../core/certificates/keeper.ts";
-import type { KeeperOptions } from "../core/certificates/keeper-options.ts";
+import type { CertificateOptions } from "../core/certificates/certificate-options.ts";
+import { openManagedCertificates } from "../core/certificates/managed-certificates.ts";
 import { createNameCheck } from "../core/certificates/name-check.ts";
 import { createAcmeAuthority } from "../engines/acme/acme-authority.ts";
 import { createFileCertificateStore } from "../engines/certificate-stores/files.ts";
@@ -19,8 +19,8 @@ interface Place {
   sealing: Pick<Sealing, "seal" | "open">;
 }
 
-interface Wiring extends Pick<KeeperOptions, "duties" | "clock" | "log"> {
-  /** Those of the keeper are added. */
+interface Wiring extends Pick<CertificateOptions, "duties" | "clock" | "log"> {
+  /** Those of the certificates are added. */
   measurements: { readonly probes: Probe[] };
 }
 
@@ -36,9 +36,9 @@ export async function openCertificates(
   { domains, email, directory }: Domains,
   place: Place,
   { measurements, ...wiring }: Wiring,
-): Promise<CertificateKeeper> {
+): Promise<ManagedCertificates> {
   const counts = { obtained: 0, failed: 0 };
-  const keeper = await openCertificateKeeper({
+  const certificates = await openManagedCertificates({
     ...wiring,
     names: domains,
     email,
@@ -59,9 +59,9 @@ export async function openCertificates(
   measurements.probes.push({
     name: "companiond_certificate_failing",
     help: "Whether the certificate of --domain cannot be obtained or renewed now.",
-    read: () => (keeper.state.problem === null ? 0 : 1),
+    read: () => (certificates.state.problem === null ? 0 : 1),
   });
-  return keeper;
+  return certificates;
 }
 
 function openCertificateStore({ dataDir, texts, sealing }: Place): CertificateStore {

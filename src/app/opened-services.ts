@@ -1,5 +1,5 @@
 /** What `openServices` returns, and what tests replace of it. */
-import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
+import type { ManagedCertificates } from "../contracts/certificates/certificates.ts";
 import type { ErasureMarks } from "../contracts/coordination.ts";
 import type { OpenedStorage } from "../contracts/store/engine.ts";
 import type { Services } from "../core/dependencies.ts";
@@ -11,7 +11,7 @@ import type { After } from "../lib/spaced-queue.ts";
 
 export interface OpenedServices extends Services {
   /** Null without `--domain`. Whoever listens starts it; `close` stops it. */
-  readonly certificates: CertificateKeeper | null;
+  readonly certificates: ManagedCertificates | null;
   /** Stops background work and closes the store. Wait for running turns first. */
   close(): Promise<void>;
 }

@@ -2,14 +2,14 @@
 import { type Config, ConfigError } from "../config/config.ts";
 import type { Finding } from "../domain/finding.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { type Asked, askServers } from "./control-socket/ask.ts";
 import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
 import { fail, ok } from "./doctor/finding.ts";
-import { listLooks, runLooks } from "./doctor/looks.ts";
 import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examineDomainPorts, examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
-import { type Asked, askServers } from "./door/ask.ts";
+import { listLooks, runLooks } from "./doctor/small-checks.ts";
 import { findUnreadSettings } from "./unread-settings.ts";
 import { file, free } from "./value.ts";
 

@@ -1,7 +1,7 @@
 /** What `--domain` adds to a running server: certificates as they come, and the port of plain HTTP. */
 import type { OpenedServices } from "../app/opened-services.ts";
 import type { Config } from "../config/config.ts";
-import type { CertificateKeeper } from "../contracts/certificates/certificates.ts";
+import type { ManagedCertificates } from "../contracts/certificates/certificates.ts";
 import { clearOutcomes } from "../http/clear-answers.ts";
 import type { ListenFailure } from "../server/listener.ts";
 import { type ClearListener, openClearListener } from "../server/plain-http-listener.ts";
@@ -20,17 +20,17 @@ export interface DomainsOptions {
   config: Pick<Config, "publicUrl" | "server">;
   services: Pick<OpenedServices, "log" | "ids" | "measurements" | "selfChecks">;
   server: Pick<RunningServer, "port" | "replaceCertificate">;
-  keeper: CertificateKeeper;
+  certificates: ManagedCertificates;
   user: Pick<ProcessUser, "asCaller">;
   /** Shortened in tests. */
   retryMs?: number;
 }
 
-export function serveDomains({ config, services, server, keeper, user, ...rest }: DomainsOptions): Domains {
+export function serveDomains({ config, services, server, certificates, user, ...rest }: DomainsOptions): Domains {
   const { host, acme } = config.server;
   const { domains = [], httpPort = 0 } = acme ?? {};
   const { log, ids, measurements } = services;
-  keeper.onChange((certificate) => {
+  certificates.onChange((certificate) => {
     try {
       server.replaceCertificate(certificate);
     } catch (error) {
@@ -43,11 +43,11 @@ export function serveDomains({ config, services, server, keeper, user, ...rest }
   const clear = openClearListener({
     ...{ host, port: httpPort, ids, domains, ...rest },
     httpsPort: findHttpsPort(config.publicUrl, domains) ?? server.port,
-    findChallenge: keeper.findChallenge,
+    findChallenge: certificates.findChallenge,
     listenFirst: user.asCaller,
     onOpen(port) {
       log.info("listening for challenges and redirects", { port });
-      keeper.start();
+      certificates.start();
     },
     onFailure: (failure) => void explainClosedPort(failure).then((sentence) => log.warn(sentence)),
   });

@@ -11,7 +11,7 @@ import type { Account } from "../domain/account.ts";
 import { type LinkPurpose, makeOneTimeLink } from "../domain/one-time-link.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import type { ActionInput, ActionResult } from "./command.ts";
-import { askServers } from "./door/ask.ts";
+import { askServers } from "./control-socket/ask.ts";
 import { toReachable } from "./start-message.ts";
 
 /** Stores the hash of a new link; earlier links of its kind become invalid. `owner` gets one by mail, too, where any is sent. */

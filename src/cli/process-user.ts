@@ -169,10 +169,10 @@ function refuseForeignWay(dataDir: string, owner: number): void {
 }
 
 /** As many as the kernel follows. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 /** All links on the path, also on the path that a link names. */
-function findLinks(path: string, left = mostLinks): { path: string; uid: number }[] {
+function findLinks(path: string, left = maxLinks): { path: string; uid: number }[] {
   let at: string = sep;
   const names = path.split(sep).filter((name) => name !== "");
   for (const [index, name] of names.entries()) {

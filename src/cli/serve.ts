@@ -11,11 +11,11 @@ import { ListenFailure } from "../server/listener.ts";
 import { type RunningServer, startServer } from "../server/server.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
+import type { AskedServer } from "./control-socket/answers.ts";
+import { type Door, openDoor, removeAbandoned } from "./control-socket/control-socket.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import type { Domains, DomainsOptions } from "./domains.ts";
-import type { AskedServer } from "./door/answers.ts";
-import { type Door, openDoor, removeAbandoned } from "./door/door.ts";
 import { describeSettings } from "./help.ts";
 import { offerSetup } from "./one-time-link.ts";
 import { needsLowPorts } from "./port-right.ts";
@@ -95,10 +95,11 @@ async function serve(input: ActionInput): Promise<null> {
           services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
         )
       : null;
-    const keeper = services.certificates;
-    const tls = keeper === null ? certificate : (keeper.current ?? "awaited");
+    const certificates = services.certificates;
+    const tls = certificates === null ? certificate : (certificates.current ?? "awaited");
     // Before the ports open, so that between them and the end of root's rights nothing waits.
-    const openDomains = keeper === null ? null : await loadDomains({ config, services, keeper, user: io.user });
+    const openDomains =
+      certificates === null ? null : await loadDomains({ config, services, certificates, user: io.user });
     const server = await closeOnFailure(services, () => listen(services, config, { tls, user: io.user }));
     const domains = openDomains?.(server);
     // The ports are open: nothing that comes in through them meets the rights of root.
@@ -106,7 +107,7 @@ async function serve(input: ActionInput): Promise<null> {
     if (io.user.became !== null) log.info("running as the owner of the data directory", { user: io.user.became });
     const backups = startBackups(services, toBackupPlan(config, input));
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
-    if (keeper !== null) io.onReload(() => void supervisor.reload(async () => keeper.lookAgain()));
+    if (certificates !== null) io.onReload(() => void supervisor.reload(async () => certificates.lookAgain()));
     else if (certificate !== null || !io.isTerminal) {
       io.onReload(() => void supervisor.reload(() => reloadCertificate(config, server, log)));
     }
@@ -142,7 +143,7 @@ async function serve(input: ActionInput): Promise<null> {
     });
     await announce(input, config, server, {
       ...{ llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null },
-      isAwaited: keeper !== null && keeper.current === null,
+      isAwaited: certificates !== null && certificates.current === null,
     });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
@@ -180,7 +181,7 @@ async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Doo
   const startedMs = clock.nowMs();
   if (database !== null) await removeAbandoned(dataDir, startedMs);
   const id = database === null ? null : ids.uuid().slice(-8);
-  const makeAnswers = async () => (await import("./door/answers.ts")).createAnswers({ ...asked, startedMs });
+  const makeAnswers = async () => (await import("./control-socket/answers.ts")).createAnswers({ ...asked, startedMs });
   return openDoor({ dataDir, id, log, makeAnswers });
 }
 

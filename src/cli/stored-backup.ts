@@ -56,13 +56,13 @@ export async function withFetched<Result>(
   });
 }
 
-const mostIdentityBytes = 64 * 1024;
+const maxIdentityBytes = 64 * 1024;
 
 function readIdentity({ args, io }: ActionInput): string | null {
   const path = args.find("age-identity");
   if (path === undefined) return null;
   const file = openNamedFile(io.user, path);
-  if (file.size > mostIdentityBytes) throw new CommandFailure(`--age-identity: ${path} is too large for an identity.`);
+  if (file.size > maxIdentityBytes) throw new CommandFailure(`--age-identity: ${path} is too large for an identity.`);
   return Buffer.from(file.read()).toString();
 }
 

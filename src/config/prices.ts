@@ -7,8 +7,8 @@ import type { PriceList, TokenPrice } from "../domain/prices.ts";
 
 const voicePrefix = "voice/";
 /** So that exact sums of any real amount of usage stay far within what a double holds. */
-const mostPerMillion = 1_000_000;
-const mostPerMinute = 1000;
+const maxPerMillion = 1_000_000;
+const maxPerMinute = 1000;
 const decimals = 6;
 
 /**
@@ -25,13 +25,13 @@ export function readPrices(
   for (const [key, value] of Object.entries(given)) {
     const entry = new PriceEntry(key, value, refuse);
     if (key.startsWith(voicePrefix)) {
-      const dollars = entry.read(["minute"], mostPerMinute);
+      const dollars = entry.read(["minute"], maxPerMinute);
       const provider = key.slice(voicePrefix.length);
       if (provider === "") refuse(`${JSON.stringify(key)} names no voice provider.`);
       if (dollars !== null) minutes.push({ provider, price: dollars.minute * picosPerMicro });
       continue;
     }
-    const dollars = entry.read(["input", "output"], mostPerMillion, ["cached_input", "cache_write"]);
+    const dollars = entry.read(["input", "output"], maxPerMillion, ["cached_input", "cache_write"]);
     const named = splitName(key);
     const place = named !== null && isProvider(named.provider) ? named : { provider: null, model: key };
     if (place.model === "") refuse(`${JSON.stringify(key)} names no model.`);

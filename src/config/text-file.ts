@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 /** Far more than any of them needs. A device has no end. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** The text, or why it cannot be read: see `describeFileError`. */
 export function readText(filePath: string): string | Error {
@@ -19,7 +19,7 @@ function readBounded(filePath: string): string {
   const file = openSync(filePath, "r");
   try {
     const pieces: Buffer[] = [];
-    for (let left = mostBytes; left >= 0; ) {
+    for (let left = maxBytes; left >= 0; ) {
       const piece = Buffer.allocUnsafe(64 * 1024);
       const length = readSync(file, piece, { length: piece.length });
       if (length === 0) return Buffer.concat(pieces).toString("utf8");
@@ -37,7 +37,7 @@ const fileErrors: Record<string, string> = {
   EACCES: "the file may not be read",
   EISDIR: "it is a directory",
   ELOOP: "its links lead in a circle",
-  EFBIG: `it is larger than ${mostBytes / 1024 / 1024} MiB`,
+  EFBIG: `it is larger than ${maxBytes / 1024 / 1024} MiB`,
 };
 
 export function describeFileError({ code = "", message, path = "" }: Error & { code?: string; path?: string }): string {

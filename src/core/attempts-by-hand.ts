@@ -1,7 +1,7 @@
 /** What an account's people try by hand at other servers: a few at a time, since each may take many seconds. */
 import { AppError } from "../domain/errors.ts";
 
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 
 export class AttemptsByHand {
   readonly #running = new Map<string, number>();
@@ -9,8 +9,8 @@ export class AttemptsByHand {
   /** Rejects with `rate_limited` if the account has too many under way, and as the attempt does. */
   async run<Result>(accountId: string, attempt: () => Promise<Result>): Promise<Result> {
     const others = this.#running.get(accountId) ?? 0;
-    if (others >= mostAtOnce) {
-      const sentence = `${mostAtOnce} attempts are under way. Wait for one of them.`;
+    if (others >= maxAtOnce) {
+      const sentence = `${maxAtOnce} attempts are under way. Wait for one of them.`;
       throw new AppError("rate_limited", sentence, { retryAfterSeconds: 1 });
     }
     this.#running.set(accountId, others + 1);

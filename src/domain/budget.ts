@@ -48,10 +48,10 @@ export interface SpendingState {
 }
 
 /** At most this many budgets of an account. */
-export const mostBudgets = 10_000;
+export const maxBudgets = 10_000;
 
 /** Longer facts are compared as digests. */
-const longestFact = 200;
+const maxFact = 200;
 
 /** What is true of a call, of all that budgets may ask for. A budget counts the call if all its own facts are among them. */
 export function spendingFactsOf(call: {
@@ -81,7 +81,7 @@ export function listSubjectValues(metadata: JsonObject): MetadataValue[] {
 
 function factOf({ path, value }: MetadataValue): string {
   const text = JSON.stringify([path, value]);
-  return text.length > longestFact ? `digest:${sha256Hex(text)}` : `metadata:${text}`;
+  return text.length > maxFact ? `digest:${sha256Hex(text)}` : `metadata:${text}`;
 }
 
 /** The UTC day on which the period of a day begins. */

@@ -23,8 +23,8 @@ export const visitorKeyAlgorithms = ["HS256", "ES256", "EdDSA"] as const;
 export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
 
 /** At most this many keys of an account with the same filter are live, so that one can replace the other. */
-export const mostKeysOfFilter = 2;
-export const mostVisitorKeys = 10_000;
+export const maxKeysOfFilter = 2;
+export const maxVisitorKeys = 10_000;
 
 /** For which companions a key vouches: those with the metadata, found as budgets find calls; null: all of the account. */
 export type VisitorKeyFilter = JsonObject | null;

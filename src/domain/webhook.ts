@@ -34,9 +34,9 @@ export const isEventId = (text: string) => /^msg_[0-9a-z_-]{36,56}$/.test(text);
 /** What only a trial sends. */
 export const testEventType = "webhook.test";
 
-export const mostWebhooks = 20;
+export const maxWebhooks = 20;
 /** Of one webhook, whatever became of them: the oldest go first. */
-export const mostDeliveries = 100_000;
+export const maxDeliveries = 100_000;
 export const deliveryLifetimeMs = 30 * 86_400_000;
 
 export interface Webhook {

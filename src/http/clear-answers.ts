@@ -26,7 +26,7 @@ const challengePath = "/.well-known/acme-challenge/";
 const challengeToken = /^[\w-]{1,200}$/;
 /** Browsers forget the redirect after an hour, so that a port which was tried once does not stay with them. */
 const redirectHeaders = { "cache-control": "max-age=3600" };
-const longestPath = 8192;
+const maxPath = 8192;
 
 /** What lets someone in, and what to do about its having been sent unencrypted. */
 const keyHeaders = {
@@ -90,7 +90,7 @@ function listLeaks({ headers }: Request): string[] {
 /** The path with its query, in characters that belong into a URL; `/` where the request names no host or path. */
 function pathOf(url: string): string {
   const path = /^http:\/\/[^/?#]*(\/[\x21-\x7e]*)$/.exec(url)?.[1];
-  return path === undefined || path.length > longestPath ? "/" : path;
+  return path === undefined || path.length > maxPath ? "/" : path;
 }
 
 /** Nothing more is expected on the connection. */

@@ -187,7 +187,7 @@ function narrow(query: ConversationQuery, { companionIds }: Member): Conversatio
 }
 
 /** Pages that are read for one: then it ends early, as a search does. */
-const mostReads = 50;
+const maxReads = 50;
 const leastRead = 100;
 
 /** A page of those items that pass. */
@@ -206,7 +206,7 @@ async function filterPage<Item extends { id: string; updatedAt: number }>(
       return { items: items.slice(0, page.limit), nextAfterId: last.id, nextUpdatedAt };
     }
     const { nextAfterId, nextUpdatedAt = null } = found;
-    if (nextAfterId === null || reads === mostReads) return { items, nextAfterId, nextUpdatedAt };
+    if (nextAfterId === null || reads === maxReads) return { items, nextAfterId, nextUpdatedAt };
     part = { ...part, afterId: nextAfterId, afterUpdatedAt: nextUpdatedAt };
   }
 }

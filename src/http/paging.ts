@@ -17,7 +17,7 @@ const maxPageBytes = 8 * 1024 * 1024;
 const frameBytes = 128;
 /** Items that are read in one go: as many as are a few milliseconds of work, judged by those before. */
 const firstRead = 8;
-const mostPerRead = 100;
+const maxPerRead = 100;
 const bytesPerRead = 256 * 1024;
 
 const pageParameters = {
@@ -161,7 +161,7 @@ export async function collectList<Item extends ListedItem>(
     if (text.length === page.limit || items.length < limit) return text.finish(next);
     part = { ...page, afterId: next.id, afterUpdatedAt: next.updatedAt ?? null };
     const bytesOfOne = (text.bytes - bytesBefore) / items.length;
-    atOnce = Math.max(1, Math.min(mostPerRead, Math.floor(bytesPerRead / bytesOfOne)));
+    atOnce = Math.max(1, Math.min(maxPerRead, Math.floor(bytesPerRead / bytesOfOne)));
   }
 }
 

@@ -13,7 +13,7 @@ export const formType = "multipart/form-data";
 /** As every other body: these need no share of the budget. */
 const smallBytes = 1024 * 1024;
 /** More than any form has that is meant well: its faults can be reported by name. */
-const mostParts = 16;
+const maxParts = 16;
 
 /** Of what is no file. */
 const fieldBytes = 64 * 1024;
@@ -84,7 +84,7 @@ async function parseLong(pieces: readonly Uint8Array[]): Promise<unknown> {
 
 async function readParts(pieces: readonly Uint8Array[], boundary: string): Promise<FormPart[]> {
   try {
-    return await joining.run(async () => parseMultipart(await joinInSlices(pieces), boundary, mostParts));
+    return await joining.run(async () => parseMultipart(await joinInSlices(pieces), boundary, maxParts));
   } catch (error) {
     if (error instanceof MultipartFault) throw invalidForm(error.message);
     throw error;

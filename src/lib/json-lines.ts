@@ -12,7 +12,7 @@ export interface Line {
 
 const lineFeed = 10;
 const blanks = [9, 13, 32];
-const mostBlanksForEach = 10;
+const maxBlanksForEach = 10;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** A line as it was sent, without its end; null if it is too long. */
@@ -43,7 +43,7 @@ export function splitLines(pieces: readonly Uint8Array[], maxLineBytes: number, 
   const lines: RawLine[] = [];
   for (const line of eachLine(pieces, maxLineBytes)) {
     // A body of line breaks would have millions, each with an object of its own.
-    if (line.number > maxLines * mostBlanksForEach) return null;
+    if (line.number > maxLines * maxBlanksForEach) return null;
     if (line.bytes?.every((byte) => blanks.includes(byte)) === true) continue;
     if (lines.length === maxLines) return null;
     lines.push(line);

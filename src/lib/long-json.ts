@@ -14,10 +14,10 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * The value, in whose own fields long texts are `LongText`s; those that no `LongText` can be are cut to a string that has
- * the fault. Null if there are more than `mostBytes` without long texts. Throws a SyntaxError for what is no JSON, and a
+ * the fault. Null if there are more than `maxBytes` without long texts. Throws a SyntaxError for what is no JSON, and a
  * TypeError for what is no UTF-8.
  */
-export async function parseLongJson(json: Uint8Array, mostBytes: number): Promise<unknown> {
+export async function parseLongJson(json: Uint8Array, maxBytes: number): Promise<unknown> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const slices = new Slices();
   /** Stands for a long text until the rest is parsed: no one can have sent it. */
@@ -25,7 +25,7 @@ export async function parseLongJson(json: Uint8Array, mostBytes: number): Promis
   const long = new Map<unknown, LongText | string>();
   let rest = "";
   let copied = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  const isTooMuch = (end: number) => rest.length + end - copied > mostBytes;
+  const isTooMuch = (end: number) => rest.length + end - copied > maxBytes;
 
   for (let start = bytes.indexOf(quote, copied); start !== -1; ) {
     if (isTooMuch(start)) return null;

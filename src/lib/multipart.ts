@@ -21,8 +21,8 @@ export function findBoundary(contentType: string): string | null {
   return /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary) ? boundary : null;
 }
 
-/** The parts in order, at most `mostParts`. Throws `MultipartFault`. */
-export function parseMultipart(body: Uint8Array, boundary: string, mostParts: number): FormPart[] {
+/** The parts in order, at most `maxParts`. Throws `MultipartFault`. */
+export function parseMultipart(body: Uint8Array, boundary: string, maxParts: number): FormPart[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   const parts: FormPart[] = [];
@@ -30,7 +30,7 @@ export function parseMultipart(body: Uint8Array, boundary: string, mostParts: nu
   const isFirst = bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
   let at = isFirst ? delimiter.length - 2 : endOf(bytes, delimiter, 0);
   while (!isClosed(bytes, at)) {
-    if (parts.length === mostParts) throw new MultipartFault(`The form has more than ${mostParts} parts.`);
+    if (parts.length === maxParts) throw new MultipartFault(`The form has more than ${maxParts} parts.`);
     const start = skipLineEnd(bytes, at);
     const contentStart = endOf(bytes, blankLine, start, start + headerBytes);
     const end = bytes.indexOf(delimiter, contentStart - 2);

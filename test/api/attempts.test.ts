@@ -30,7 +30,7 @@ function tryAs(client: Client, verdict: Verdict, comparisonMs = 0): Promise<stri
 }
 
 /** The most of them that any second holds. */
-function mostInASecond(instants: readonly number[]): number {
+function maxPerSecond(instants: readonly number[]): number {
   return Math.max(...instants.map((from) => instants.filter((at) => at >= from && at < from + 1000).length));
 }
 
@@ -40,10 +40,10 @@ test("of 330 clients that never rest, fewer than six a second are compared on on
     await time.pass(100);
   }
   expect(comparedAtMs.length).toBeGreaterThan(15);
-  expect(mostInASecond(comparedAtMs)).toBeLessThan(6);
+  expect(maxPerSecond(comparedAtMs)).toBeLessThan(6);
   // After ten failures strangers wait longer and longer.
   const lastMinute = comparedAtMs.filter((at) => at > time.clock.monotonicMs() - minuteMs / 2);
-  expect(mostInASecond(lastMinute)).toBe(1);
+  expect(maxPerSecond(lastMinute)).toBe(1);
 });
 
 test("the owner's own browser is the next to have its turn, and leaves the account under six a second", async () => {
@@ -60,7 +60,7 @@ test("the owner's own browser is the next to have its turn, and leaves the accou
     // Of those who waited before it nobody else came in between, but whoever was in.
     expect(comparedAtMs.length - before).toBeLessThanOrEqual(2);
   }
-  expect(mostInASecond(comparedAtMs)).toBeLessThan(6);
+  expect(maxPerSecond(comparedAtMs)).toBeLessThan(6);
 });
 
 test("so many browsers of the owner cannot come that guessing through them is faster", async () => {
@@ -68,7 +68,7 @@ test("so many browsers of the owner cannot come that guessing through them is fa
     for (let device = 0; device < 50; device++) void tryAs({ subject: `device ${device}`, isFamiliar: true }, "wrong");
     await time.pass(100);
   }
-  expect(mostInASecond(comparedAtMs)).toBeLessThan(6);
+  expect(maxPerSecond(comparedAtMs)).toBeLessThan(6);
 });
 
 test("a stranger who finds too many waiting must come back later, which does not count as a failure", async () => {

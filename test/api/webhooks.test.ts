@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { Account } from "../../src/domain/account.ts";
-import { mostWebhooks } from "../../src/domain/webhook.ts";
+import { maxWebhooks } from "../../src/domain/webhook.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -95,7 +95,7 @@ test("only what is sent changes, if it is still what the caller has seen", async
 });
 
 test("an account has so many webhooks and no more", async () => {
-  for (let made = 0; made < mostWebhooks; made++) await create();
+  for (let made = 0; made < maxWebhooks; made++) await create();
   const body = { url: receiver.url, events: ["*"] };
   expectProblem(await api.call("POST", "/api/webhooks", body), 409, "conflict");
 });

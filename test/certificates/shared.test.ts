@@ -26,7 +26,7 @@ beforeAll(async () => {
   pebble.answer(async (token) => {
     await eventually(() => found !== null);
     tokens.push(token);
-    return (await found?.kept.keeper.findChallenge(token)) ?? null;
+    return (await found?.kept.certificates.findChallenge(token)) ?? null;
   });
 });
 afterAll(() => pebble[Symbol.asyncDispose]());
@@ -47,7 +47,7 @@ async function open(): Promise<Server> {
     kept,
     instance,
     async [Symbol.asyncDispose]() {
-      await kept.keeper.stop();
+      await kept.certificates.stop();
       await instance.close();
     },
   };
@@ -68,14 +68,14 @@ test("one server orders, another answers the authority, and all serve the same",
   await first.kept.rest();
   await eventually(() => {
     second.kept.pass(5_000);
-    return second.kept.keeper.current !== null;
+    return second.kept.certificates.current !== null;
   });
-  expect(second.kept.keeper.current).toEqual(first.kept.keeper.current);
-  expect(first.kept.keeper.current).not.toBeNull();
+  expect(second.kept.certificates.current).toEqual(first.kept.certificates.current);
+  expect(first.kept.certificates.current).not.toBeNull();
   expect(orders()).toBe(1);
   expect(tokens.length).toBeGreaterThan(0);
   await using third = await open();
-  expect(third.kept.keeper.current).toEqual(first.kept.keeper.current);
+  expect(third.kept.certificates.current).toEqual(first.kept.certificates.current);
   await third.kept.rest();
   expect(orders()).toBe(1);
 });
@@ -90,8 +90,8 @@ test("when the server with the duty has gone, another one renews", async () => {
   const first = await open();
   found = first;
   await first.kept.rest();
-  const before = first.kept.keeper.current;
-  first.kept.keeper.lookAgain();
+  const before = first.kept.certificates.current;
+  first.kept.certificates.lookAgain();
   await first.kept.rest();
   await first[Symbol.asyncDispose]();
   await using second = await open();
@@ -99,7 +99,7 @@ test("when the server with the duty has gone, another one renews", async () => {
   await second.kept.rest();
   pebble.requests.length = 0;
   second.kept.pass(61 * 86_400_000);
-  await eventually(() => second.kept.keeper.current?.key !== before?.key);
+  await eventually(() => second.kept.certificates.current?.key !== before?.key);
   expect(orders()).toBe(1);
 });
 
@@ -108,9 +108,9 @@ test("what another secret key has sealed is told, and made anew", async () => {
   pebble.requests.length = 0;
   await using lost = await open();
   found = lost;
-  expect(lost.kept.keeper.current).toBeNull();
+  expect(lost.kept.certificates.current).toBeNull();
   await lost.kept.rest();
-  expect(lost.kept.keeper.current).not.toBeNull();
+  expect(lost.kept.certificates.current).not.toBeNull();
   expect(orders()).toBe(1);
   const [told] = lost.kept.log.events;
   expect(told?.fields["reason"]).toBe("it was sealed with another COMPANIOND_SECRET_KEY");

@@ -1,6 +1,6 @@
 /** What doctor makes of a mail server, and of one that does not let it in. */
 import { expect, test } from "bun:test";
-import { examineMail } from "../../src/cli/doctor/looks.ts";
+import { examineMail } from "../../src/cli/doctor/small-checks.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";

@@ -1,7 +1,7 @@
 /** What doctor makes of a Redis (/usr/bin/redis-server), and of one that is not there. */
 import { expect, test } from "bun:test";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { examineRedis } from "../../src/cli/doctor/looks.ts";
+import { examineRedis } from "../../src/cli/doctor/small-checks.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { startRedisServer } from "../support/redis-server.ts";
 

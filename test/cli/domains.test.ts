@@ -1,4 +1,4 @@
-/** A whole server under `--domain`, with a keeper that obtains what the test gives it. */
+/** A whole server under `--domain`, with a certificates that obtains what the test gives it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openServices } from "../../src/app/services.ts";
 import { type Domains, serveDomains } from "../../src/cli/domains.ts";
 import { plainUser } from "../../src/cli/process-user.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import type { CertificateKeeper, CertificateState } from "../../src/contracts/certificates/certificates.ts";
+import type { CertificateState, ManagedCertificates } from "../../src/contracts/certificates/certificates.ts";
 import type { Certificate } from "../../src/lib/certificate.ts";
 import { type RunningServer, startServer } from "../../src/server/server.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -19,7 +19,7 @@ import { temporaryDirectory } from "../support/temporary.ts";
 function createKeeper() {
   let listener: (certificate: Certificate) => void = () => {};
   const state: CertificateState = { domains: [], expiresAtMs: null, nextAttemptAtMs: null, problem: null };
-  const keeper = {
+  const certificates = {
     current: null,
     starts: 0,
     state,
@@ -27,12 +27,12 @@ function createKeeper() {
       listener = next;
     },
     findChallenge: async (token: string) => (token === "expected" ? "expected.thumbprint" : null),
-    start: () => void keeper.starts++,
+    start: () => void certificates.starts++,
     lookAgain() {},
     async stop() {},
     bring: (certificate: Certificate) => listener(certificate),
-  } satisfies CertificateKeeper & { starts: number; bring: (certificate: Certificate) => void };
-  return keeper;
+  } satisfies ManagedCertificates & { starts: number; bring: (certificate: Certificate) => void };
+  return certificates;
 }
 
 function readCertificate(name: string): Certificate {
@@ -41,7 +41,7 @@ function readCertificate(name: string): Certificate {
 }
 
 const files = temporaryDirectory();
-const keeper = createKeeper();
+const certificates = createKeeper();
 const log = createCapturedLog();
 // Another program has the port of plain HTTP at first.
 const blocker = Bun.serve({
@@ -68,7 +68,7 @@ beforeAll(async () => {
   });
   services = await openServices(config, { log });
   server = startServer(services, { host: config.server.host, port: config.server.port, tls: "awaited" });
-  domains = serveDomains({ config, services, server, keeper, user: plainUser, retryMs: 5 });
+  domains = serveDomains({ config, services, server, certificates, user: plainUser, retryMs: 5 });
 });
 afterAll(async () => {
   await server.drain(1_000);
@@ -92,7 +92,7 @@ test("another program's port of plain HTTP is told, and nothing is asked of the 
   expect(sentence).toStartWith(`port ${httpPort} of 127.0.0.1 is in use`);
   expect(sentence).toContain("set COMPANIOND_HTTP_PORT to another port");
   expect(await readMetric("companiond_http_port_open")).toBe("0");
-  expect(keeper.starts).toBe(0);
+  expect(certificates.starts).toBe(0);
 });
 
 test("a public URL of another host is pointed out", () => {
@@ -103,7 +103,7 @@ test("a public URL of another host is pointed out", () => {
 test("once the port is free, challenges are answered and a certificate is asked for", async () => {
   await blocker.stop(true);
   await eventually(() => domains.clear.failure === null);
-  expect(keeper.starts).toBe(1);
+  expect(certificates.starts).toBe(1);
   const challenge = await fetch(`http://127.0.0.1:${httpPort}/.well-known/acme-challenge/expected`);
   expect(await challenge.text()).toBe("expected.thumbprint");
   expect(await readMetric("companiond_http_port_open")).toBe("1");
@@ -113,7 +113,7 @@ test("once the port is free, challenges are answered and a certificate is asked 
 test("without a certificate no request is taken; with the first, it is, and without a restart", async () => {
   expect(await ask("/healthz").catch((error) => error.code)).toBe("EPROTO");
   expect(await readMetric("companiond_certificate_expiry_timestamp_seconds")).toBeUndefined();
-  keeper.bring(readCertificate("one"));
+  certificates.bring(readCertificate("one"));
   const response = await ask("/healthz");
   expect(response.status).toBe(200);
   expect(response.headers.get("strict-transport-security")).toBe("max-age=31536000");
@@ -122,7 +122,7 @@ test("without a certificate no request is taken; with the first, it is, and with
 });
 
 test("an unusable certificate changes nothing, and is logged", async () => {
-  keeper.bring({ ...readCertificate("one"), key: readCertificate("two").key });
+  certificates.bring({ ...readCertificate("one"), key: readCertificate("two").key });
   expect(log.events.at(-1)?.event).toBe("certificate not put to use, keeping the current one");
   expect((await ask("/healthz")).status).toBe(200);
 });

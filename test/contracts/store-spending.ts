@@ -1,7 +1,7 @@
 /** What every store promises of budgets: nothing is overspent, missed or counted twice, whatever comes at once. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { BudgetCheck, BudgetPatch, NewBudget, SpendingCall } from "../../src/contracts/store/store.ts";
-import { type Budget, type BudgetSubject, mostBudgets, spendingFactsOf } from "../../src/domain/budget.ts";
+import { type Budget, type BudgetSubject, maxBudgets, spendingFactsOf } from "../../src/domain/budget.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { noCost } from "../../src/domain/money.ts";
@@ -433,7 +433,7 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(await spending().sumSpent(account.id, { keyId: "key-1" }, "day", nowMs())).toEqual(price);
   });
 
-  test(`are at most ${mostBudgets} of an account`, async () => {
+  test(`are at most ${maxBudgets} of an account`, async () => {
     const other = await world.createAccount();
     const made = Array.from({ length: 20 }, () => create());
     await Promise.all(made);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { VisitorKey } from "../../src/contracts/store/store.ts";
 import type { Account } from "../../src/domain/account.ts";
-import { mostVisitorKeys, toVerifiedId, type VisitorKeyFilter, visitorFactsOf } from "../../src/domain/visitor.ts";
+import { maxVisitorKeys, toVerifiedId, type VisitorKeyFilter, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { testInFull } from "../support/full.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -136,7 +136,7 @@ export function visitorKeyStoreContract(open: OpenStore): void {
       "may be ten thousand in an account, each found by its companion, also where all share a value",
       async () => {
         const { visitorKeys } = world.store;
-        for (let at = 0; at < mostVisitorKeys; at++) {
+        for (let at = 0; at < maxVisitorKeys; at++) {
           await create(account, { metadata: { env: "prod", tenant: String(at), zone: String(at % 3) } });
         }
         await expect(create()).rejects.toMatchObject({ code: "limit_reached" });

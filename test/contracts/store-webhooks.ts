@@ -13,7 +13,7 @@ import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import { stateConflict } from "../../src/domain/handoff.ts";
 import { visitorFactsOf } from "../../src/domain/visitor.ts";
-import { type EventType, mostWebhooks } from "../../src/domain/webhook.ts";
+import { type EventType, maxWebhooks } from "../../src/domain/webhook.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -153,7 +153,7 @@ export function webhookStoreContract(open: OpenStore): void {
     });
 
     test("are bounded in an account", async () => {
-      for (let made = 0; made < mostWebhooks; made++) await create();
+      for (let made = 0; made < maxWebhooks; made++) await create();
       await expect(create()).rejects.toMatchObject({ code: "conflict" });
       await create({}, await world.createAccount());
     });

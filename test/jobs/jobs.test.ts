@@ -17,7 +17,7 @@ import { newCall, newTool } from "../support/stored-tool.ts";
 
 const dayMs = 86_400_000;
 /** Rounds, a last one that began before their end, and the reply without tools. */
-const longestTurnMs = maxRoundsMs + 2 * replyDeadlines.totalMs;
+const maxTurnMs = maxRoundsMs + 2 * replyDeadlines.totalMs;
 const clock = createManualClock();
 let server: TestServer;
 
@@ -73,9 +73,9 @@ test("deletes calls of tools whose reply was never stored after a day, for which
     return call.id;
   };
   await begin();
-  clock.advance(dayMs - longestTurnMs);
+  clock.advance(dayMs - maxTurnMs);
   const young = await begin();
-  clock.advance(longestTurnMs + 1);
+  clock.advance(maxTurnMs + 1);
   await runJobs(server.services);
   const kept = await store.toolCalls.listOfTool(account.id, companion.id, tool.id, { limit: 9, afterId: null });
   expect(kept?.items.map(({ id }) => id)).toEqual([young]);

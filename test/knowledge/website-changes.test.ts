@@ -257,7 +257,7 @@ test("a reading that takes too long says so, and is not tried again", async () =
     new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const { after, close } = openIndexer({
     fetcher: { listPages: (_, signal) => waitForever(signal), fetch: (_, { signal }) => waitForever(signal) },
-    longestMs: 1,
+    maxMs: 1,
   });
   const error = "Reading this source took more than an hour. Split the sitemap into smaller ones.";
   expect(await after(0, source)).toMatchObject({ status: "failed", error, refreshAt: null });

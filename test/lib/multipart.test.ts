@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { findBoundary, MultipartFault, parseMultipart } from "../../src/lib/multipart.ts";
 
-const read = (text: string, boundary = "b", mostParts = 4) =>
-  parseMultipart(Buffer.from(text), boundary, mostParts).map(({ content, ...part }) => ({
+const read = (text: string, boundary = "b", maxParts = 4) =>
+  parseMultipart(Buffer.from(text), boundary, maxParts).map(({ content, ...part }) => ({
     ...part,
     content: Buffer.from(content).toString(),
   }));

@@ -70,7 +70,7 @@ function servePlainHttp(server: TestServer | undefined): Domains | null {
     config: { publicUrl: null, server: { host: "127.0.0.1", port: 0, tls: null, acme, trustProxy: 0 } },
     services,
     server: { port: 443, replaceCertificate() {} },
-    keeper: { ...services.certificates, start() {} },
+    certificates: { ...services.certificates, start() {} },
     user: plainUser,
   });
 }

@@ -27,7 +27,7 @@ interface Judged {
 }
 
 /** In a process of its own, since its output would be taken for this run's. */
-async function judge(names: (keyof typeof sources)[], tests: object = {}, mostFiles = 2): Promise<Judged> {
+async function judge(names: (keyof typeof sources)[], tests: object = {}, maxFiles = 2): Promise<Judged> {
   // Inside the project, as test files are: reports name others differently.
   mkdirSync(join(root, "dist"), { recursive: true });
   const directory = mkdtempSync(join(root, "dist/gate-"));
@@ -43,7 +43,7 @@ async function judge(names: (keyof typeof sources)[], tests: object = {}, mostFi
   const script = `
     import { counts, flaky, runOnceMore, runTests } from "./scripts/gate-steps.ts";
     await runTests(${JSON.stringify(run)});
-    await runOnceMore(${mostFiles});
+    await runOnceMore(${maxFiles});
     console.error("\\n" + JSON.stringify({ ...counts, flaky }));`;
   const child = Bun.spawn([process.execPath, "-e", script], { cwd: root, stdout: "ignore", stderr: "pipe" });
   const text = await child.stderr.text();

@@ -48,7 +48,7 @@ async function interrupt(from: Place, to: Place, pages = 50): Promise<void> {
   const onRows = () => {
     if (left-- === 0) throw new Error("enough");
   };
-  const copying = copyStore({ from, to, mostRows: 4, observer: { onRows } });
+  const copying = copyStore({ from, to, maxRows: 4, observer: { onRows } });
   await expect(copying).rejects.toThrow("The copy was interrupted. The same command goes on where it was.");
 }
 

@@ -61,7 +61,7 @@ test("odd rows in all tables are the same after the way to PostgreSQL and back, 
   await makeOddStore(source);
   const before = readStore(source);
   // Pages of different sizes: the last one is full, or short.
-  const there = await copyStore({ from: sqlite, to: postgres, mostRows: 7 });
+  const there = await copyStore({ from: sqlite, to: postgres, maxRows: 7 });
   const again = await copyStore({ from: postgres, to: sqliteBack });
   expect(readStore(back)).toEqual(before);
   expect(readStore(source)).toEqual(before);
@@ -187,7 +187,7 @@ test("NUL in a text becomes U+FFFD in PostgreSQL, and is counted", async () => {
   database.run("UPDATE messages SET text = ? WHERE number IN (3, 6, 9)", ["a\0b\0"]);
   database.run("UPDATE idempotency SET path = path || ?", ["\0"]);
   database.close();
-  const { tables } = await copyStore({ from: sqlite, to: postgres, mostRows: 5 });
+  const { tables } = await copyStore({ from: sqlite, to: postgres, maxRows: 5 });
   const replaced = tables.filter((table) => table.replaced > 0).map((table) => [table.table, table.replaced]);
   expect(replaced).toEqual([
     ["idempotency", readStore(source)["idempotency"]?.length ?? 0],
@@ -203,7 +203,7 @@ async function copyWithKills(from: Place, to: Place, seed: number): Promise<numb
   const random = createRandom(seed);
   const script = join(import.meta.dir, "../support/copy-process.ts");
   for (let kills = 0; ; kills++) {
-    const child = Bun.spawn([process.execPath, script, JSON.stringify({ from, to, mostRows: 4 })], {
+    const child = Bun.spawn([process.execPath, script, JSON.stringify({ from, to, maxRows: 4 })], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

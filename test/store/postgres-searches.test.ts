@@ -31,7 +31,7 @@ test("find matches before, between and after the pieces, and say where they stop
   const rows = await converse(["abcdefg", "hijklmn", "o", "", "pqrstuvwxyz"].filter((letters) => letters !== ""));
   const search = createMessageSearch(servers.worlds[0].opened.engine.heavy);
   const [first, second, third, fourth] = rows as [{ number: number }, ...{ number: number }[]];
-  const all = { wanted: 10, mostText: 1e9 };
+  const all = { wanted: 10, maxText: 1e9 };
   const find = async (q: string, bounds = all) => await search(rows, q, bounds);
   for (const [conversation, letters] of [
     [first, "ABCDEFG"],
@@ -49,6 +49,6 @@ test("find matches before, between and after the pieces, and say where they stop
   expect(await find("ÄÄ", { ...all, wanted: 2 })).toMatchObject({ found: rows.slice(0, 2), last: second });
   expect(await find("ÄÄ", { ...all, wanted: 4 })).toMatchObject({ found: rows, last: null });
   // It ends with a conversation, even if that has more than the bound.
-  expect(await find("nowhere", { ...all, mostText: 1 })).toMatchObject({ found: [], last: first });
-  expect(await find("nowhere", { ...all, mostText: 4_000_000 })).toMatchObject({ found: [], last: second });
+  expect(await find("nowhere", { ...all, maxText: 1 })).toMatchObject({ found: [], last: first });
+  expect(await find("nowhere", { ...all, maxText: 4_000_000 })).toMatchObject({ found: [], last: second });
 });

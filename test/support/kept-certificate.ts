@@ -1,8 +1,8 @@
 /** Maintained certificates on files of a directory, with a clock and timers that tests move. */
 import type { Authority } from "../../src/contracts/certificates/authority.ts";
-import type { CertificateKeeper } from "../../src/contracts/certificates/certificates.ts";
-import { openCertificateKeeper } from "../../src/core/certificates/keeper.ts";
-import type { KeeperOptions } from "../../src/core/certificates/keeper-options.ts";
+import type { ManagedCertificates } from "../../src/contracts/certificates/certificates.ts";
+import type { CertificateOptions } from "../../src/core/certificates/certificate-options.ts";
+import { openManagedCertificates } from "../../src/core/certificates/managed-certificates.ts";
 import { createAcmeAuthority } from "../../src/engines/acme/acme-authority.ts";
 import { createFileCertificateStore } from "../../src/engines/certificate-stores/files.ts";
 import { createCapturedLog } from "./captured-log.ts";
@@ -14,7 +14,7 @@ export const hourMs = 60 * 60_000;
 export const dayMs = 24 * hourMs;
 
 export interface KeptCertificate extends AsyncDisposable {
-  readonly keeper: CertificateKeeper;
+  readonly certificates: ManagedCertificates;
   readonly log: ReturnType<typeof createCapturedLog>;
   readonly outcomes: string[];
   /** Moves the clock, and lets what came due begin. */
@@ -23,7 +23,7 @@ export interface KeptCertificate extends AsyncDisposable {
   rest(): Promise<void>;
 }
 
-export type Choices = Partial<KeeperOptions> & {
+export type Choices = Partial<CertificateOptions> & {
   path: string;
   pebble?: Pebble;
   /** Whether `pebble` finds this server under all names. */
@@ -45,7 +45,7 @@ export async function keepCertificate(given: Choices): Promise<KeptCertificate> 
   const timers = new Set<{ dueMs: number; act: () => void }>();
   const outcomes: string[] = [];
   const directory = pebble?.directory ?? "https://authority.example/dir";
-  const keeper = await openCertificateKeeper({
+  const certificates = await openManagedCertificates({
     names: ["chat.example.com"],
     email: null,
     directory,
@@ -64,10 +64,10 @@ export async function keepCertificate(given: Choices): Promise<KeptCertificate> 
     random: () => 0,
     ...choices,
   });
-  if (isFound) pebble?.answer((token) => keeper.findChallenge(token));
-  keeper.start();
+  if (isFound) pebble?.answer((token) => certificates.findChallenge(token));
+  certificates.start();
   return {
-    keeper,
+    certificates,
     log,
     outcomes,
     pass(durationMs) {
@@ -78,7 +78,7 @@ export async function keepCertificate(given: Choices): Promise<KeptCertificate> 
         timer.act();
       }
     },
-    rest: () => eventually(() => timers.size > 0, { what: "the keeper to rest" }),
-    [Symbol.asyncDispose]: () => keeper.stop(),
+    rest: () => eventually(() => timers.size > 0, { what: "the certificates to rest" }),
+    [Symbol.asyncDispose]: () => certificates.stop(),
   };
 }

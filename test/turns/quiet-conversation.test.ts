@@ -1,6 +1,6 @@
 /** Holds how long something waits for the turns of its conversation, and what it is told then. */
 import { expect, test } from "bun:test";
-import { queueKeyOf } from "../../src/core/turns/conversation-keeper.ts";
+import { queueKeyOf } from "../../src/core/turns/conversation-storage.ts";
 import { whileQuiet } from "../../src/core/turns/quiet-conversation.ts";
 import { createErasureMarks } from "../../src/engines/memory/coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "../../src/engines/memory/coordination/memory.ts";

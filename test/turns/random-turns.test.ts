@@ -153,7 +153,7 @@ function createWorld(seed: number) {
         },
         refusal: () => new AppError("not_found", "No such companion."),
       },
-      keeper: {
+      storage: {
         queueKey,
         begin: () =>
           work(queueKey, index, async () => {

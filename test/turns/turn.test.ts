@@ -101,7 +101,7 @@ function createWorld() {
         check: async () => (world.isRightful ? freeToSpend : null),
         refusal: () => new AppError("not_found", "No such companion."),
       },
-      keeper: {
+      storage: {
         queueKey,
         begin: async () => [],
         async settle(result) {
@@ -262,7 +262,7 @@ describe("a turn that is stopped", () => {
       stored.push(result);
       return [];
     };
-    const turn = make({ keeper: { queueKey, begin: async () => [], settle } });
+    const turn = make({ storage: { queueKey, begin: async () => [], settle } });
     turn.attach(reader);
     await turn.begin();
     await turn.ended;

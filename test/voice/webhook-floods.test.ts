@@ -7,7 +7,7 @@ import { startVoiceServer, type VoiceServer, webhookSecret } from "../support/vo
 
 const mebibyte = 1024 * 1024;
 const bodyBytes = 8 * mebibyte;
-const mostOfOneAddress = 16 * mebibyte;
+const maxOfAddress = 16 * mebibyte;
 const mostOfAll = 32 * mebibyte;
 
 let server: VoiceServer;
@@ -52,7 +52,7 @@ test("200 bodies of one address that never end hold no more than its share, and 
   const isRefused = ({ received }: RawVisitor) => received.startsWith("HTTP/1.1 429 ");
   // At most five bodies of three MiB fit.
   await eventually(() => flood.filter(isRefused).length >= 195);
-  expect(await heldBytes()).toBeLessThanOrEqual(mostOfOneAddress);
+  expect(await heldBytes()).toBeLessThanOrEqual(maxOfAddress);
   const [refused] = flood.filter(isRefused);
   expect(refused?.received.toLowerCase()).toContain("\r\nretry-after: 10\r\n");
   expect(refused?.received).toContain('"code":"rate_limited"');

@@ -1,5 +1,5 @@
 /** `/api/budgets`: how much an account's calls may cost in a day or a month. */
-import { type Budget, mostBudgets } from "../../domain/budget.ts";
+import { type Budget, maxBudgets } from "../../domain/budget.ts";
 import { roundToMicros } from "../../domain/money.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
@@ -51,7 +51,7 @@ export const budgetRoutes: readonly Route[] = [
       description:
         "Spending counts from the period's start, also from before the budget was made. A call counts in every budget that " +
         "it meets. A budget that stops is refused (400) where what it would stop has no price on this server. At most " +
-        `${mostBudgets} of an account.`,
+        `${maxBudgets} of an account.`,
       bodyExample: { metadata: { tenant: "acme" }, limit_micros: 50_000_000, period: "month", action: "stop" },
       responses: { 201: jsonResponse("The budget.", BudgetObject, "ETag") },
       errors: ["limit_reached"],

@@ -4,7 +4,7 @@ import { budgetActions, budgetPeriods } from "../../domain/budget.ts";
 import { metadataFilter } from "../../http/schemas/metadata-filter.ts";
 import { compileChecker, Nullable, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
 
-const mostMicros = 9_000_000_000_000_000;
+const maxMicros = 9_000_000_000_000_000;
 
 export const makeSubjectFields = () => ({
   account: Nullable(t.Boolean({ description: "`true`: everything that the account spends.", examples: [true] })),
@@ -30,7 +30,7 @@ export const makeSubjectFields = () => ({
 const makeRuleFields = () => ({
   limit_micros: t.Integer({
     minimum: 0,
-    maximum: mostMicros,
+    maximum: maxMicros,
     description: "How much may be spent in a period, in millionths of a US dollar.",
     examples: [50_000_000],
   }),

@@ -1,6 +1,6 @@
 /** `POST …/confirmations/{call_id}`: a visitor decides on a call that a model asked for, and reads how the reply goes on. */
 import type { Services } from "../../core/dependencies.ts";
-import { ConversationKeeper } from "../../core/turns/conversation-keeper.ts";
+import { ConversationStorage } from "../../core/turns/conversation-storage.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { AppError } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
@@ -50,7 +50,7 @@ export async function streamDecision(
   };
   const makeTurn = async () => {
     if (companion.handoff === null) {
-      return new Turn(services, { ...decided, keeper: new ConversationKeeper(services, companion, key, kept) });
+      return new Turn(services, { ...decided, storage: new ConversationStorage(services, companion, key, kept) });
     }
     const { makePeopleTurn } = await import("./people-replies.ts");
     return makePeopleTurn(services, { companion, key, visitor, arrivalMark, requestId }, kept, decided);

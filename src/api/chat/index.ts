@@ -1,7 +1,7 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import type { TurnEntry } from "../../contracts/coordination.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { ConversationKeeper, countsAgain, queueKeyOf } from "../../core/turns/conversation-keeper.ts";
+import { ConversationStorage, countsAgain, queueKeyOf } from "../../core/turns/conversation-storage.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import type { NamedStart } from "../../core/turns/turn-start.ts";
 import type { RepeatableUse, VerifiedVisitor } from "../../core/visitors/visitors.ts";
@@ -85,7 +85,7 @@ export async function streamReply(
       spendWork: spend && (() => spend(named)),
     };
     if (people !== null) return people.makeTurn(turn, kept);
-    return new Turn(services, { ...turn, keeper: new ConversationKeeper(services, companion, key, kept) });
+    return new Turn(services, { ...turn, storage: new ConversationStorage(services, companion, key, kept) });
   };
   if (messageId === null) {
     const kept = await people?.keep();

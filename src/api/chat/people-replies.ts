@@ -2,8 +2,8 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { KeptForPerson, VisitorPlace } from "../../core/people/people.ts";
 import { handoffTextOf } from "../../core/people/texts.ts";
-import type { KeptMessage } from "../../core/turns/conversation-keeper.ts";
-import { PeopleKeeper, type PeopleKeptMessage } from "../../core/turns/people-keeper.ts";
+import type { KeptMessage } from "../../core/turns/conversation-storage.ts";
+import { type PeopleKeptMessage, PeopleStorage } from "../../core/turns/people-storage.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { KeptForPeople, type NamedStart, type TurnStart } from "../../core/turns/turn-start.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -27,11 +27,11 @@ export function makePeopleTurn(
   services: Services,
   place: VisitorPlace,
   message: PeopleKeptMessage,
-  start: Omit<TurnStart, "keeper">,
+  start: Omit<TurnStart, "storage">,
 ): Turn {
-  const keeper = new PeopleKeeper(services, place, message, start.caller?.hasEvents === true);
-  const turn = new Turn(services, { ...start, keeper, right: keeper.guard(start.right) });
-  keeper.follow(turn);
+  const storage = new PeopleStorage(services, place, message, start.caller?.hasEvents === true);
+  const turn = new Turn(services, { ...start, storage, right: storage.guard(start.right) });
+  storage.follow(turn);
   return turn;
 }
 
@@ -46,7 +46,7 @@ export class PeopleReplies {
   ) {}
 
   /** As `makePeopleTurn`. */
-  makeTurn(start: Omit<TurnStart, "keeper">, message: KeptMessage): Turn {
+  makeTurn(start: Omit<TurnStart, "storage">, message: KeptMessage): Turn {
     const spendWork = () => this.#spend(start.named);
     return makePeopleTurn(this.services, this.place, { ...message, spendWork }, { ...start, spendWork });
   }

@@ -1,7 +1,7 @@
 /** What is done with a message that its client has named, wherever it is: joined, followed, stopped, or run here. */
 import type { Services } from "../../core/dependencies.ts";
 import type { ReplyCall } from "../../core/instances/instances.ts";
-import { isKeptForPeople, runsAgain } from "../../core/turns/conversation-keeper.ts";
+import { isKeptForPeople, runsAgain } from "../../core/turns/conversation-storage.ts";
 import { findRunning, locate, nameOf, searchUntilFound } from "../../core/turns/message-search.ts";
 import type { Turn } from "../../core/turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../core/turns/turn-start.ts";

@@ -21,7 +21,7 @@ export const batchLimitBytes = 8 * 1024 * 1024;
 export const maxLines = 1_000;
 const maxLineBytes = 1024 * 1024;
 /** How often a part is checked anew, where what a line refers to has changed before its commit. */
-const mostTries = 3;
+const maxTries = 3;
 
 interface BatchRequest {
   services: Services;
@@ -158,7 +158,7 @@ async function makePart(
       return text;
     } catch (error) {
       const isOutdated = error instanceof AppError && error.code === "invalid_request";
-      if (!isOutdated || tries === mostTries) throw error;
+      if (!isOutdated || tries === maxTries) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { PageRequest } from "../../contracts/store/store.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { nobody } from "../../core/turns/turn-start.ts";
-import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
+import { UnkeptTurns } from "../../core/turns/unkept-turns.ts";
 import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, jsonResponse } from "../../http/api-description.ts";
@@ -176,7 +176,7 @@ export const companionRoutes: readonly Route[] = [
       const context = contextOf(request, services.ids);
       const stream = new EventStream(request.signal, services.heartbeats);
       const startedMs = performance.now();
-      const keeper = new UnkeptKeeper(services.store, companion, toHistory(body), (result) => {
+      const storage = new UnkeptTurns(services.store, companion, toHistory(body), (result) => {
         if (body.trace !== true || !result.isCounted) return;
         stream.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - startedMs))}`);
       });
@@ -188,7 +188,7 @@ export const companionRoutes: readonly Route[] = [
         requestId: context.requestId,
         address: null,
         right: rightToTry(services, principal, companion.id),
-        keeper,
+        storage,
         named: null,
         visitor: null,
         caller: nobody,

@@ -1,10 +1,10 @@
 /** How many companions are written with one commit: while it is made, all other writes wait, and in SQLite everyone. */
 
 /** As many as are a few milliseconds of work where their metadata is small. */
-const mostLines = 250;
+const maxLines = 250;
 /** Every value of metadata is a row of the index: about ten milliseconds, and a single companion may have as many. */
-const mostValues = 2_000;
-const mostBytes = 256 * 1024;
+const maxValues = 2_000;
+const maxBytes = 256 * 1024;
 
 const comma = 44;
 
@@ -27,7 +27,7 @@ export class Portion {
     this.#values += line === null ? 0 : countValues(line);
     this.#bytes += line?.length ?? 0;
     if (this.#lines === 1) return true;
-    return this.#lines <= mostLines && this.#values <= mostValues && this.#bytes <= mostBytes;
+    return this.#lines <= maxLines && this.#values <= maxValues && this.#bytes <= maxBytes;
   }
 }
 

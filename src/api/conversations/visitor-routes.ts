@@ -2,7 +2,7 @@
  * `/api/embed/{token}/conversations`: what verified visitors read of their own conversations, and how they take over one
  * that was anonymous.
  */
-import { longestWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
+import { maxWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
@@ -87,7 +87,7 @@ export const visitorConversationRoutes: readonly Route[] = [
         visitorId: visitor_id?.toLowerCase() ?? null,
       };
       const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor), arrivalMark };
-      contextOf(request, services.ids).allowSilence(longestWaitSeconds + 10);
+      contextOf(request, services.ids).allowSilence(maxWaitSeconds + 10);
       const { store, live } = services;
       // Only then somebody can listen to it.
       const before = companion.handoff === null ? null : await store.handoffs.findLive(from);

@@ -4,7 +4,7 @@ import type { Services } from "../../core/dependencies.ts";
 import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { nobody } from "../../core/turns/turn-start.ts";
-import { UnkeptKeeper } from "../../core/turns/unkept-keeper.ts";
+import { UnkeptTurns } from "../../core/turns/unkept-turns.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -87,7 +87,7 @@ export const openAiRoutes: readonly Route[] = [
         created: Math.floor(clock.nowMs() / 1000),
         model: companion.id,
       };
-      const keeper = new UnkeptKeeper(store, companion);
+      const storage = new UnkeptTurns(store, companion);
       const asked = prompt.messages.findLast(({ role }) => role === "user");
       const held = holdPrompt(services.promptMemory, principal.account.id, prompt);
       const turn = new Turn(services, {
@@ -99,7 +99,7 @@ export const openAiRoutes: readonly Route[] = [
         requestId,
         address: null,
         right: rightOfKey(services, principal, companion.id),
-        keeper,
+        storage,
         named: null,
         visitor: null,
         caller: nobody,
@@ -108,13 +108,13 @@ export const openAiRoutes: readonly Route[] = [
       const hold = <Outcome>(running: Promise<Outcome>) =>
         running.finally(() => void turn.ended.then(() => held.release()));
       if (isStreamed) {
-        const options = { head, includesUsage, getResult: () => keeper.result };
+        const options = { head, includesUsage, getResult: () => storage.result };
         return await hold(
           respondWithTurn(turn, new CompletionStream(request.signal, heartbeats, options), set, context),
         );
       }
       const end = await whileSilent(context, hold(runWhole(turn, request.signal)));
-      const { result } = keeper;
+      const { result } = storage;
       if (end.outcome === "complete" && result !== null) return toWireCompletion(head, result);
       throw toCompletionError(end.outcome === "broken" ? end.code : "unavailable");
     },

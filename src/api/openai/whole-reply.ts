@@ -1,4 +1,4 @@
-/** The reader of a completion that is not streamed: waits for the end, which the turn's keeper has in store. */
+/** The reader of a completion that is not streamed: waits for the end, which the turn's storage has in store. */
 import type { TurnEnd, TurnEvent, TurnReader } from "../../core/turns/events.ts";
 import type { Turn } from "../../core/turns/turn.ts";
 

@@ -1,5 +1,5 @@
 /** `/api/visitor-keys`: the keys with which the account's websites sign tokens for their visitors. */
-import { mostKeysOfFilter, mostVisitorKeys } from "../../domain/visitor.ts";
+import { maxKeysOfFilter, maxVisitorKeys } from "../../domain/visitor.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
@@ -41,9 +41,9 @@ export const visitorKeyRoutes: readonly Route[] = [
       description:
         "A key without `metadata` vouches for the visitors of all companions, and belongs on the platform's own servers only. " +
         "What a customer's website holds has that customer's `metadata`: for other companions its tokens are 401. " +
-        `At most ${mostKeysOfFilter} keys with the same \`metadata\` live at the same time, so that one can replace the ` +
+        `At most ${maxKeysOfFilter} keys with the same \`metadata\` live at the same time, so that one can replace the ` +
         "other: create the new one, let the websites sign with it, revoke the old one. One more is 409 `conflict`. " +
-        `An account has up to ${mostVisitorKeys} keys.`,
+        `An account has up to ${maxVisitorKeys} keys.`,
       bodyExample: { name: "shop backend", algorithm: "HS256" },
       responses: { 201: jsonResponse("The key: the only time that a secret is shown.", NewVisitorKeyObject) },
     }),

@@ -4,7 +4,7 @@
 
 import type { Reservation } from "../../contracts/coordination.ts";
 import type { EmbedTarget } from "../../contracts/store/store.ts";
-import { longestSessionSeconds } from "../../contracts/voice/provider.ts";
+import { maxSessionSeconds } from "../../contracts/voice/provider.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { reserveVoiceSession } from "../../core/turns/admission.ts";
 import { admitSpending, type CallBound, releaseSpending, type SpendingServices } from "../../core/turns/spending.ts";
@@ -88,7 +88,7 @@ async function openSession(
 /** The length of a session is told when it is over. */
 function boundOfSession(prices: Prices, provider: string): CallBound {
   const price = prices.findMinutePrice(provider);
-  const micros = price === null ? null : ceilToMicros(costOfSpeech(price, longestSessionSeconds));
+  const micros = price === null ? null : ceilToMicros(costOfSpeech(price, maxSessionSeconds));
   return { answerer: { provider, model: "" }, micros };
 }
 

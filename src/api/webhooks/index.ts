@@ -1,7 +1,7 @@
 /** `/api/webhooks`: the servers of an account that receive its events, and the deliveries to them. */
 import { Type as t } from "@sinclair/typebox";
 import { missing } from "../../domain/resource-id.ts";
-import { mostWebhooks, type Webhook } from "../../domain/webhook.ts";
+import { maxWebhooks, type Webhook } from "../../domain/webhook.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
@@ -58,7 +58,7 @@ export const webhookRoutes: readonly Route[] = [
       description:
         "From now on events are sent to its URL, in requests that are signed according to " +
         "[Standard Webhooks](https://www.standardwebhooks.com). " +
-        `An account has up to ${mostWebhooks}; one more is 409 \`conflict\`.`,
+        `An account has up to ${maxWebhooks}; one more is 409 \`conflict\`.`,
       bodyExample: { url: "https://shop.example/companiond-events", events: ["message.completed"] },
       sends: {
         name: "event",

@@ -2,8 +2,8 @@
 import { type Config, loadConfig } from "../../config/config.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { buildInfo } from "../../lib/build-info.ts";
-import { type Asked, adviseOnVersions, askForChecks, compareVersions } from "../door/ask.ts";
-import type { RunningFacts } from "../door/facts.ts";
+import { type Asked, adviseOnVersions, askForChecks, compareVersions } from "../control-socket/ask.ts";
+import type { RunningFacts } from "../control-socket/facts.ts";
 import { fail, ok, warn } from "./finding.ts";
 
 type Answered = Extract<Asked, { kind: "answered" }>;

@@ -2,7 +2,7 @@
 import type { SchemaDifferences } from "../../contracts/store/inspection.ts";
 import { type Finding, fail, warn } from "./finding.ts";
 
-const mostNamed = 8;
+const maxNamed = 8;
 
 /** Nothing to report where they are. */
 export function judgeSchema({ changed, added }: SchemaDifferences): Finding[] {
@@ -21,6 +21,6 @@ export function judgeSchema({ changed, added }: SchemaDifferences): Finding[] {
 }
 
 function list(tables: readonly string[]): string {
-  const more = tables.length - mostNamed;
-  return `${tables.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = tables.length - maxNamed;
+  return `${tables.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -13,7 +13,7 @@ const [localFamily, datagramType, closeOnExec] = [1, 2, 0o2000000];
 const sendFlags = 0x40 | 0x4000;
 const monotonicClock = 1;
 /** Of `sockaddr_un`: two bytes for the family, and the path, which the kernel ends itself. */
-const [pathAt, longestPath] = [2, 108];
+const [pathAt, maxPath] = [2, 108];
 
 /** Null where this cannot be done: no C library, or an address of another kind. */
 export function openNotifySocket(name: string): NotifySocket | null {
@@ -45,7 +45,7 @@ function makeAddress(name: string): Uint8Array | null {
   const isAbstract = name.startsWith("@");
   if (!isAbstract && !name.startsWith("/")) return null;
   const path = Buffer.from(isAbstract ? `\0${name.slice(1)}` : name);
-  if (path.length > longestPath) return null;
+  if (path.length > maxPath) return null;
   const address = Buffer.alloc(pathAt + path.length);
   address.writeUInt16LE(localFamily, 0);
   path.copy(address, pathAt);

@@ -22,7 +22,7 @@ export interface ServingNow {
 }
 
 /** How long a start may take beyond the unit's own limit: a large database is backed up and then migrated. */
-const longestStartMs = 15 * 60_000;
+const maxStartMs = 15 * 60_000;
 /** Messages are kept in order, so one that is not accepted delays those after it. */
 const retry = { everyMs: 100, times: 50 };
 
@@ -111,7 +111,7 @@ export function supervise(
 
   return {
     starting() {
-      tell(`EXTEND_TIMEOUT_USEC=${longestStartMs * 1000}`, describe("Opening the database"));
+      tell(`EXTEND_TIMEOUT_USEC=${maxStartMs * 1000}`, describe("Opening the database"));
     },
     serving(now) {
       serving = now;

@@ -4,7 +4,7 @@
  */
 import type { Certificate } from "../../lib/certificate.ts";
 
-export interface CertificateKeeper {
+export interface ManagedCertificates {
   /** What is served now; null until there is one. */
   readonly current: Certificate | null;
   /** Calls the listener with each certificate that replaces `current`, in order. One listener. */

@@ -98,7 +98,7 @@ export interface SpendingStore {
   /**
    * Makes a budget, which has seen what usage has recorded of its subject since its period began, and holds what calls
    * under way have reserved: nothing is missed or counted twice, even if calls settle meanwhile. Rejects with
-   * `limit_reached`, and writes nothing, if the account has `mostBudgets`. Audit: `budget.create`.
+   * `limit_reached`, and writes nothing, if the account has `maxBudgets`. Audit: `budget.create`.
    */
   createBudget(accountId: string, budget: NewBudget, context: WriteContext): Promise<BudgetState>;
   /** With what they have seen in the period of `nowMs`; newest first. */

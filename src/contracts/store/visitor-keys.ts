@@ -15,13 +15,13 @@ export interface VisitorKey {
 }
 
 /** At most so many live keys are compared with a companion. */
-export const mostCompared = 1_000;
+export const maxCompared = 1_000;
 
 export interface VisitorKeyStore {
   /**
    * Rejects, and writes nothing, if as many are live as may be, however many come at the same time: with `conflict` if
-   * `mostKeysOfFilter` have the same filter, in any order of its members; with `limit_reached` if the account has
-   * `mostVisitorKeys`. Audit: `visitor_key.create`.
+   * `maxKeysOfFilter` have the same filter, in any order of its members; with `limit_reached` if the account has
+   * `maxVisitorKeys`. Audit: `visitor_key.create`.
    */
   create(accountId: string, key: VisitorKey, context: WriteContext): Promise<void>;
   /** The live ones, newest first. */
@@ -31,7 +31,7 @@ export interface VisitorKeyStore {
   /**
    * The one live key that covers a companion with these facts (`visitorFactsOf`); null if there is none, or more than one.
    * Indexed by the fact of a filter that the fewest others have: keys whose filters share all their values are compared one
-   * by one, and null stands for more than `mostCompared`, too.
+   * by one, and null stands for more than `maxCompared`, too.
    */
   findOnly(accountId: string, facts: readonly string[]): Promise<VisitorKey | null>;
   /**

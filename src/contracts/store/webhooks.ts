@@ -86,7 +86,7 @@ export interface TakeRequest {
  * they were written; others in that of their due times.
  */
 export interface WebhookStore {
-  /** Rejects with `conflict`, and writes nothing, if the account has `mostWebhooks`. Audit: `webhook.create`. */
+  /** Rejects with `conflict`, and writes nothing, if the account has `maxWebhooks`. Audit: `webhook.create`. */
   create(accountId: string, webhook: NewWebhook, context: WriteContext): Promise<Webhook>;
   /** Newest first. */
   list(accountId: string, page: PageRequest): Promise<Page<Webhook>>;

@@ -17,7 +17,7 @@ export interface AgentSettings {
 }
 
 /** A session ends after this long: what it may cost is bounded by it. It is ElevenLabs' own default, too. */
-export const longestSessionSeconds = 600;
+export const maxSessionSeconds = 600;
 
 /** One session that a visitor's client may open. */
 export interface SignedSession {

@@ -23,7 +23,7 @@ export interface Fetched {
   file: string;
 }
 
-const mostSumsBytes = 4096;
+const maxSumsBytes = 4096;
 
 /** Rejects with `not_found`, `invalid_request`, `unavailable` or `StorageFailure`, and a sentence. */
 export async function fetchBackup(storage: BackupStorage, { name, dir, identityText }: Fetching): Promise<Fetched> {
@@ -81,6 +81,6 @@ async function download(storage: BackupStorage, { name, bytes }: StoredBackup, f
 async function readSmall(storage: BackupStorage, name: string): Promise<string> {
   const found = await storage.find(name);
   const pieces: Uint8Array[] = [];
-  for await (const piece of storage.get(name, Math.min(found?.bytes ?? 0, mostSumsBytes))) pieces.push(piece);
+  for await (const piece of storage.get(name, Math.min(found?.bytes ?? 0, maxSumsBytes))) pieces.push(piece);
   return Buffer.concat(pieces).toString();
 }

@@ -32,7 +32,7 @@ export interface StorageProcess {
 
 /** After this a process stops on its own and ends: it has the storage drop partial uploads. Longer in tests. */
 export const storageProcessLimits = { stopMs: 5000 };
-const mostAnswerBytes = 64 * 1024 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Rejects with an error whose message is the sentence of the failure. */
 export async function runStorageTask<Kind extends keyof StorageTasks>(
@@ -46,7 +46,7 @@ export async function runStorageTask<Kind extends keyof StorageTasks>(
     stdin: new Blob([JSON.stringify({ kind, place, asked })]),
     stdout: "pipe",
     stderr: "pipe",
-    maxBuffer: mostAnswerBytes,
+    maxBuffer: maxAnswerBytes,
   });
   let late: Timer | undefined;
   const onAbort = () => {

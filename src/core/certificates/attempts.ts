@@ -23,7 +23,7 @@ const laterPauseMs = 4 * hourMs;
 /** Let's Encrypt refuses after five failures for a name within an hour, no matter who requested the attempts. */
 const failuresPerHour = 5;
 /** Servers that lost power together would all come at the same time. */
-const mostJitter = 0.1;
+const maxJitter = 0.1;
 
 interface Failure {
   readonly nowMs: number;
@@ -40,7 +40,7 @@ export function addFailure(
   { nowMs, random, problem, retryAfterMs, isMissing }: Failure,
 ): Attempts {
   const failures = (before?.failures ?? 0) + 1;
-  const pauseMs = (pausesMs[failures - 1] ?? laterPauseMs) * (1 + mostJitter * random);
+  const pauseMs = (pausesMs[failures - 1] ?? laterPauseMs) * (1 + maxJitter * random);
   const recentMs = [...(before?.recentMs ?? []), nowMs].slice(-failuresPerHour);
   const restUntilMs = retryAfterMs === null ? null : nowMs + retryAfterMs;
   return {

@@ -22,7 +22,7 @@ type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>
 
 const lookupMs = 5_000;
 const answerMs = 5_000;
-const mostAddresses = 3;
+const maxAddresses = 3;
 
 /** `port` is the one that authorities connect to: always 80, but for tests, which also have names of their own. */
 export function createNameCheck(port = 80, lookUp: LookUp = (name) => lookup(name, { all: true })): CheckName {
@@ -50,7 +50,7 @@ async function resolve(name: string, lookUp: LookUp): Promise<string> {
   try {
     const addresses = await unlessAborted(AbortSignal.timeout(lookupMs), lookUp(name));
     const texts = [...new Set(addresses.map(({ address }) => address))];
-    return texts.length === 0 ? "missing" : texts.slice(0, mostAddresses).join(" and ");
+    return texts.length === 0 ? "missing" : texts.slice(0, maxAddresses).join(" and ");
   } catch (error) {
     const code = codeOf(error);
     return code === "ENOTFOUND" || code === "DNS_ENOTFOUND" ? "missing" : "unknown";

@@ -4,7 +4,7 @@ import type { CertificateStore } from "../../contracts/certificates/certificate-
 import { unlessAborted } from "../../lib/deadline.ts";
 import { createSharedRun } from "../../lib/shared-run.ts";
 import { type Attempts, addFailure } from "./attempts.ts";
-import type { KeeperOptions } from "./keeper-options.ts";
+import type { CertificateOptions } from "./certificate-options.ts";
 import type { NameFinding } from "./name-check.ts";
 import { describe, explainFailure } from "./sentences.ts";
 import { formatCertificate, isForNames, readStoredCertificate, type StoredCertificate } from "./stored-certificate.ts";
@@ -33,7 +33,7 @@ const limitedMs = 60 * 60_000;
 
 /** Null if the server stops meanwhile: then it is as if nothing had been tried. Rejects if the store fails. */
 export async function attemptOrder(
-  options: KeeperOptions,
+  options: CertificateOptions,
   state: AttemptState,
   signal: AbortSignal,
 ): Promise<EndedAttempt | null> {
@@ -97,7 +97,7 @@ export async function attemptOrder(
 }
 
 /** All names at the same time, each with the distinct answer that it must lead to. */
-async function lookAtNames({ names, checkName }: KeeperOptions, challenges: Challenges): Promise<NameFinding[]> {
+async function lookAtNames({ names, checkName }: CertificateOptions, challenges: Challenges): Promise<NameFinding[]> {
   const findings = await Promise.all(
     names.map(async (name) => {
       const [token, answer] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -109,7 +109,10 @@ async function lookAtNames({ names, checkName }: KeeperOptions, challenges: Chal
 }
 
 /** Whether each name has an address now. Never rejects. */
-export async function areFound({ names, checkName }: Pick<KeeperOptions, "names" | "checkName">): Promise<boolean> {
+export async function areFound({
+  names,
+  checkName,
+}: Pick<CertificateOptions, "names" | "checkName">): Promise<boolean> {
   const probe = () => ({ token: crypto.randomUUID(), answer: crypto.randomUUID() });
   const findings = await Promise.all(names.map((name) => checkName(name, probe())));
   return findings.every((finding) => !finding?.isMissing);

@@ -1,6 +1,6 @@
 /** When a certificate is due to be replaced, and whether its authority wants that before its time. */
 import type { RenewalWindow } from "../../contracts/certificates/authority.ts";
-import type { KeeperOptions } from "./keeper-options.ts";
+import type { CertificateOptions } from "./certificate-options.ts";
 import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
 
 interface RenewalAdvice {
@@ -17,7 +17,7 @@ const firstMs = hourMs;
 
 /** Asks the authority once a day whether the certificate should be replaced before its time. */
 export function createRenewalAdvice(
-  { authority, duties, clock, log }: Pick<KeeperOptions, "authority" | "duties" | "clock" | "log">,
+  { authority, duties, clock, log }: Pick<CertificateOptions, "authority" | "duties" | "clock" | "log">,
   random: () => number,
 ): RenewalAdvice {
   let askedFor: string | null = null;
@@ -48,7 +48,7 @@ export function createRenewalAdvice(
 const duplicateGapMs = 34 * hourMs;
 /** The authority itself asked for it. */
 const askedGapMs = 12 * hourMs;
-const mostJitterMs = 6 * hourMs;
+const maxJitterMs = 6 * hourMs;
 
 interface Wanted {
   readonly names: readonly string[];
@@ -64,7 +64,7 @@ export function findDue(stored: StoredCertificate | null, { names, authority, ra
   if (stored.authority !== null && stored.authority !== authority) return 0;
   const { validFromMs, expiresAtMs, obtainedAtMs } = stored;
   const lifeMs = expiresAtMs - validFromMs;
-  const jitterMs = random * Math.min(lifeMs / 20, mostJitterMs);
+  const jitterMs = random * Math.min(lifeMs / 20, maxJitterMs);
   const twoThirdsMs = validFromMs + (2 / 3) * lifeMs + jitterMs;
   // A clock that is wrong must not order one certificate after the other.
   const gapMs = Math.min(duplicateGapMs, lifeMs / 3);

@@ -2,7 +2,7 @@
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
 import { AppError } from "../../domain/errors.ts";
 
-const longestDetail = 300;
+const maxDetail = 300;
 
 /** `findings`: what this server found when it checked the names before. */
 export function explainFailure(
@@ -55,7 +55,7 @@ function explain({ kind, detail, domain, retryAfterMs }: AuthorityFailure, direc
 /** One line of bounded length without a full stop; the authority may repeat what the answering host sent. */
 function tidy(detail: string): string {
   const line = detail.replace(/[\p{Cc}\s]+/gu, " ").trim();
-  return (line.length > longestDetail ? `${line.slice(0, longestDetail)}…` : line).replace(/[.:]+$/, "");
+  return (line.length > maxDetail ? `${line.slice(0, maxDetail)}…` : line).replace(/[.:]+$/, "");
 }
 
 /** `14:05 UTC`, and the day if it is another one. */

@@ -16,10 +16,10 @@ type DeliveryServices = Pick<
   readonly isShared: boolean;
 };
 
-const mostAtOnce = 32;
-const mostPerWebhook = 4;
+const maxAtOnce = 32;
+const maxPerWebhook = 4;
 /** Of webhooks that an account may have many of: half of all is left to others. */
-const mostPerAccount = 16;
+const maxPerAccount = 16;
 /** Longer than an attempt: then its process has died. */
 const leaseMs = 60_000;
 /** Of a response nothing is kept. */
@@ -36,13 +36,13 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   const runningOf = new Map<string, number>();
   const byHand = new AttemptsByHand();
   const worker = createDueWorker<DueDelivery>({
-    atOnce: mostAtOnce,
+    atOnce: maxAtOnce,
     // What another server takes and then dies over, nobody would wake this one for.
     isShared,
     nowMs: () => clock.nowMs(),
     take(limit) {
       const nowMs = clock.nowMs();
-      const bounds = { limit, perWebhook: mostPerWebhook, perAccount: mostPerAccount };
+      const bounds = { limit, perWebhook: maxPerWebhook, perAccount: maxPerAccount };
       return store.webhooks.takeDue({ nowMs, untilMs: nowMs + leaseMs, ...bounds, running, runningOf });
     },
     async work(due) {

@@ -11,7 +11,7 @@ import type { Services } from "../dependencies.ts";
 type BodyServices = Pick<Services, "store" | "visitors" | "sealing">;
 
 /** Of transcripts, in UTF-16 code units; what is beyond that is left out. */
-const longestText = 1024 * 1024;
+const maxText = 1024 * 1024;
 
 const toBody = (type: string, atMs: number, data: object) => JSON.stringify({ type, timestamp: toRfc3339(atMs), data });
 
@@ -54,7 +54,7 @@ async function readVisitor({ visitors }: BodyServices, { visitorId, sealedVisito
 
 async function readWords({ store }: BodyServices, conversationId: string, content: EventContent): Promise<object> {
   const words = await store.webhooks.readWords(conversationId, Object.values(content).flat());
-  let left = longestText;
+  let left = maxText;
   function read(id: string) {
     const message = words.get(id);
     const text = message && textOf(message);

@@ -52,7 +52,7 @@ export function createCallProofs({ sealing, clock, ids }: CallProofsOptions): Ca
 }
 
 /** Far more calls than instances pass on in that time; their sender has the secret key. */
-const mostNonces = 100_000;
+const maxNonces = 100_000;
 
 /** Nonces of authentic requests, each remembered for at least as long as its proof is in time. */
 class SeenNonces {
@@ -68,7 +68,7 @@ class SeenNonces {
       this.#newer = new Set();
       this.#turnedAtMs = nowMs;
     }
-    if (this.#older.has(nonce) || this.#newer.has(nonce) || this.#newer.size >= mostNonces) return false;
+    if (this.#older.has(nonce) || this.#newer.has(nonce) || this.#newer.size >= maxNonces) return false;
     this.#newer.add(nonce);
     return true;
   }

@@ -16,7 +16,7 @@ interface DeliveryOptions {
   writers: LetterWriters;
 }
 
-const mostAtOnce = 2;
+const maxAtOnce = 2;
 /** Longer than a try: then its process has died. */
 const leaseMs = 60_000;
 /** How long closing waits for mail that is being handed over. */
@@ -27,7 +27,7 @@ export function createMailDelivery(services: MailServices, { server, from, write
   const { store, sealing, clock, log, measurements } = services;
   const closing = new AbortController();
   const worker = createDueWorker<DueMail>({
-    atOnce: mostAtOnce,
+    atOnce: maxAtOnce,
     // Commands keep mail as well, and other servers.
     isShared: true,
     nowMs: () => clock.nowMs(),
@@ -43,7 +43,7 @@ export function createMailDelivery(services: MailServices, { server, from, write
     for (const one of added) {
       if (one.result !== "dropped") continue;
       measurements.mails.dropped++;
-      if (one.isFirst) log.warn("mail dropped for the rest of the day", { accountId, mostADay: mailsPerDay });
+      if (one.isFirst) log.warn("mail dropped for the rest of the day", { accountId, maxADay: mailsPerDay });
     }
     worker.wake();
   }

@@ -6,7 +6,7 @@ import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { type HandoffActor, isOutside } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
-import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import { queueKeyOf } from "../turns/conversation-storage.ts";
 import { decideReleaseAll } from "./asking.ts";
 import type { Deciding } from "./change.ts";
 

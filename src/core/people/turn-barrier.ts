@@ -2,7 +2,7 @@
 import type { TurnTicket } from "../../contracts/coordination.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";
-import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import { queueKeyOf } from "../turns/conversation-storage.ts";
 
 /** The state is committed: a take answers even where a cut-off instance still replies. */
 export const barrierMs = 15_000;

@@ -14,7 +14,7 @@ const freeByClient = 5;
 /** Failures of all clients on one account after which strangers wait longer. */
 const freeByAccount = 10;
 const firstDelayMs = 250;
-const longestDelayMs = 4000;
+const maxDelayMs = 4000;
 /** Attempts that may wait for one account, for strangers and familiar browsers each. */
 const maxWaiting = 4;
 const maxAccounts = 50_000;
@@ -148,5 +148,5 @@ function waitFirst(reason: string, leftMs: number): AppError {
 }
 
 function delayMs(failures: number): number {
-  return failures < freeByAccount ? 0 : Math.min(firstDelayMs * 2 ** (failures - freeByAccount), longestDelayMs);
+  return failures < freeByAccount ? 0 : Math.min(firstDelayMs * 2 ** (failures - freeByAccount), maxDelayMs);
 }

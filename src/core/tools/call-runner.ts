@@ -66,7 +66,7 @@ export class CallRunner {
     }
     const ready = planned.flatMap((plan) => plan.ready ?? []);
     if (ready.length > 0) {
-      await this.start.keeper.calls?.begin(ready.map(({ call }) => call));
+      await this.start.storage.calls?.begin(ready.map(({ call }) => call));
       this.hasCalled = true;
     }
     if (signal.aborted) {
@@ -124,7 +124,7 @@ export class CallRunner {
   /** Never rejects: the model has its answer all the same. */
   async finish(id: string, end: CallEnd): Promise<void> {
     try {
-      await this.start.keeper.calls?.finish(id, end);
+      await this.start.storage.calls?.finish(id, end);
     } catch (error) {
       this.services.log.error("end of a tool call not kept", { requestId: this.start.requestId, callId: id, error });
     }

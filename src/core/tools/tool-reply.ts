@@ -16,8 +16,9 @@ import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { AskedReply } from "../turns/admission.ts";
 import type { NamedEvent } from "../turns/events.ts";
+import { isProvidersFailure, toUnavailable } from "../turns/failed-replies.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
-import { type CallKeeper, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
+import { type CallStorage, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
 import { offeredPerson, readAsk } from "./ask-for-person.ts";
 import { readArguments } from "./call-arguments.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
@@ -40,11 +41,11 @@ export async function openToolReply(
   readers: ToolReaders,
 ): Promise<ReplySource> {
   const { companion, caller = nobody, requestId, decision } = start;
-  if (await start.keeper.calls?.adopt()) return leftBehind(readers);
+  if (await start.storage.calls?.adopt()) return leftBehind(readers);
   const hasTools = companion.toolCount > 0 || decision !== undefined;
   const tools = hasTools ? await services.toolbox.open(companion, caller, requestId) : [];
   const offered = tools.map((tool) => tool.offered);
-  if (start.keeper.people?.mayModelAsk) offered.splice(maxOffered - 1, 1, offeredPerson);
+  if (start.storage.people?.mayModelAsk) offered.splice(maxOffered - 1, 1, offeredPerson);
   if (offered.length === 0 && decision === undefined) return asked;
   return new ToolReply(services, start, asked, { tools, offered }, readers);
 }
@@ -81,10 +82,10 @@ class ToolReply implements ReplySource {
 
   /** A failure after a call leaves a reply that broke off: the message stays, since something was done for it. */
   async reply(sink: ReplySink, signal: StopSignal): Promise<TurnOutcome> {
-    const { decision, keeper } = this.start;
+    const { decision, storage } = this.start;
     try {
-      if (decision !== undefined && keeper.calls !== undefined) {
-        if (!(await this.#begin(keeper.calls, decision, signal))) return stopped(this.asked);
+      if (decision !== undefined && storage.calls !== undefined) {
+        if (!(await this.#begin(storage.calls, decision, signal))) return stopped(this.asked);
       }
       return await this.#ask(sink, signal);
     } catch (failure) {
@@ -119,13 +120,13 @@ class ToolReply implements ReplySource {
   }
 
   #findAsk(calls: readonly AskedCall[]) {
-    if (!this.start.keeper.people?.mayModelAsk) return null;
+    if (!this.start.storage.people?.mayModelAsk) return null;
     return calls.map(readAsk).find((ask) => ask !== null) ?? null;
   }
 
   /** Ends the reply with the server's own words; what else the model wants to call is the person's matter. */
   async #askForPerson(reason: string | null, outcome: TurnOutcome, said: RoundSink, signal: StopSignal) {
-    const text = signal.aborted ? null : await this.start.keeper.people?.answerAsk(reason);
+    const text = signal.aborted ? null : await this.start.storage.people?.answerAsk(reason);
     if (text == null) return { ...outcome, complete: false };
     said.endRound();
     said.emit({ type: "text", deltas: [text] });
@@ -133,8 +134,12 @@ class ToolReply implements ReplySource {
   }
 
   /** What is known of the call's reply, with what comes of it now. False if there is to be no more of it. */
-  async #begin(keeper: CallKeeper, decision: NonNullable<TurnStart["decision"]>, signal: StopSignal): Promise<boolean> {
-    const { call, calls, isSent } = await keeper.decide(decision);
+  async #begin(
+    storage: CallStorage,
+    decision: NonNullable<TurnStart["decision"]>,
+    signal: StopSignal,
+  ): Promise<boolean> {
+    const { call, calls, isSent } = await storage.decide(decision);
     this.#runner.hasCalled = true;
     const result = isSent
       ? "This call was sent before, and is not sent again: what came of it is not known."
@@ -207,15 +212,6 @@ function makeCallId(index: number): string {
 /** Of a reply for which nobody is asked any more; what was asked before is counted. */
 function stopped({ countedBefore }: AskedReply): TurnOutcome {
   return { complete: false, usage: noTokens, answeredBy: countedBefore, finishReason: null, failure: null };
-}
-
-function isProvidersFailure(failure: unknown): boolean {
-  return failure instanceof AppError && failure.code === "upstream_error";
-}
-
-function toUnavailable(failure: unknown): AppError {
-  if (failure instanceof AppError) return failure;
-  return new AppError("unavailable", "The reply could not go on after its tools were called.", { cause: failure });
 }
 
 function isSame(a: NonNullable<TurnOutcome["answeredBy"]>, b: NonNullable<TurnOutcome["answeredBy"]>): boolean {

@@ -9,7 +9,7 @@ import type { Answerer } from "../../domain/usage.ts";
 import { secondsToNextMonth } from "../../lib/clock.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import { countsAgain } from "./conversation-keeper.ts";
+import { countsAgain } from "./conversation-storage.ts";
 import { type CallServices, ReplyCalls } from "./reply-calls.ts";
 import { type ReplySource, RunsElsewhere, type TurnOutcome, type TurnStart } from "./turn-start.ts";
 
@@ -22,7 +22,7 @@ type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
  */
 export async function enterTurn(
   services: TurnAdmitting,
-  { companion, plan, keeper, named, visitor, decision }: TurnStart,
+  { companion, plan, storage, named, visitor, decision }: TurnStart,
   signal: StopSignal,
 ): Promise<TurnTicket> {
   const { coordination, settings } = services;
@@ -32,7 +32,7 @@ export async function enterTurn(
   const messagesPerDay = Math.min(byPlan, companion.dailyMessages ?? byPlan);
   const entry: TurnEntry = {
     companionId: companion.id,
-    queueKey: keeper.queueKey,
+    queueKey: storage.queueKey,
     messagesPerDay: isCounted ? messagesPerDay : null,
     visitor: isCounted ? visitor : null,
     messageId: named?.messageId ?? null,
@@ -47,7 +47,7 @@ export async function enterTurn(
   }
   if (verdict.reason === "runs_elsewhere") throw new RunsElsewhere();
   // Its state was read before it came here: people have neither a queue's bound nor a day's quota.
-  await keeper.people?.keepIfTaken();
+  await storage.people?.keepIfTaken();
   if (verdict.reason === "day_used_up") {
     const whose = messagesPerDay < byPlan ? "the messages that its owner allows" : "its messages";
     throw usedUp(`This companion has answered all ${whose}`, verdict);
@@ -93,8 +93,8 @@ function usedUp(what: string, { retryAfterSeconds }: QuotaRefusal): AppError {
   return new AppError("quota_exceeded", sentence, { retryAfterSeconds });
 }
 
-export function mayUseTools({ companion, caller, decision, keeper }: TurnStart): boolean {
-  const hasTools = companion.toolCount > 0 || keeper.people?.mayModelAsk === true;
+export function mayUseTools({ companion, caller, decision, storage }: TurnStart): boolean {
+  const hasTools = companion.toolCount > 0 || storage.people?.mayModelAsk === true;
   return decision !== undefined || (caller !== undefined && hasTools);
 }
 

@@ -108,9 +108,19 @@ async function countFailure(
   });
   services.measurements.countTokens(result.usage);
   try {
-    noteReached(services, await start.keeper.settle(result));
+    noteReached(services, await start.storage.settle(result));
   } finally {
     // Even if it is unknown whether it was counted.
     if (isCounted) asked.ticket.settle();
   }
+}
+
+export function isProvidersFailure(failure: unknown): boolean {
+  return failure instanceof AppError && failure.code === "upstream_error";
+}
+
+/** Of a failure behind a tool's call. */
+export function toUnavailable(failure: unknown): AppError {
+  if (failure instanceof AppError) return failure;
+  return new AppError("unavailable", "The reply could not go on after its tools were called.", { cause: failure });
 }

@@ -4,9 +4,9 @@ import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { confirmableMs, type ToolCall } from "../../domain/tool.ts";
 import type { Services } from "../dependencies.ts";
-import type { CallKeeper, DecidedCall, TurnStart } from "./turn-start.ts";
+import type { CallStorage, DecidedCall, TurnStart } from "./turn-start.ts";
 
-export class KeptCalls implements CallKeeper {
+export class KeptCalls implements CallStorage {
   /** What the turn's messages are to be called: calls are kept before they are. Null as long as there are none. */
   ids: { readonly questionId: string; readonly replyId: string } | null = null;
   /** Whether there is a reply even without a word: something was called, or decided on. */

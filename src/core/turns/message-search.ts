@@ -2,7 +2,7 @@
 import type { StoredExchange } from "../../contracts/store/store.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";
-import { queueKeyOf } from "./conversation-keeper.ts";
+import { queueKeyOf } from "./conversation-storage.ts";
 import type { KeptReply } from "./kept-reply.ts";
 import type { NamedReplies, ReplyName } from "./named-replies.ts";
 import { RunsElsewhere } from "./turn-start.ts";

@@ -2,10 +2,10 @@
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Services } from "../dependencies.ts";
-import { queueKeyOf } from "./conversation-keeper.ts";
+import { queueKeyOf } from "./conversation-storage.ts";
 
 /** Shorter than browsers and proxies wait for a response. */
-export const longestWaitSeconds = 20;
+export const maxWaitSeconds = 20;
 const retryAfterSeconds = 5;
 
 /**
@@ -17,7 +17,7 @@ export async function whileQuiet<Result>(
   key: ConversationKey,
   leaving: AbortSignal,
   work: () => Promise<Result>,
-  waitMs = longestWaitSeconds * 1000,
+  waitMs = maxWaitSeconds * 1000,
 ): Promise<Result> {
   const noMessage = { messagesPerDay: null, visitor: null, messageId: null };
   const entry = { companionId: key.companionId, queueKey: queueKeyOf(key), ...noMessage };

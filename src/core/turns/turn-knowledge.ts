@@ -53,7 +53,7 @@ export class TurnKnowledge {
    */
   async note(isSaid: boolean): Promise<SourcesEvent[]> {
     try {
-      await this.#start.keeper.noteKnowledge?.(this.#toFacts());
+      await this.#start.storage.noteKnowledge?.(this.#toFacts());
     } catch (error) {
       this.#services.log.error("what a turn found is not noted", toLogged(this.#start, error));
     }

@@ -33,7 +33,7 @@ export interface TurnStart {
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
   right: TurnRight;
-  keeper: TurnKeeper;
+  storage: TurnStorage;
   /** Null unless the client gave the message a name. */
   readonly named: NamedStart | null;
   /** As in `TurnEntry`. */
@@ -121,7 +121,7 @@ export class KeptForPeople extends RunsElsewhere {
 }
 
 /** Loads what was said before a turn, and stores the turn in one commit at its end. */
-export interface TurnKeeper {
+export interface TurnStorage {
   /** Turns with the same key run one at a time, in the order of arrival; null: the turn does not queue. */
   readonly queueKey: string | null;
   /**
@@ -135,7 +135,7 @@ export interface TurnKeeper {
    */
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
   /** Keeps the calls of tools, so that none is sent twice. Left out where nothing is kept. */
-  readonly calls?: CallKeeper;
+  readonly calls?: CallStorage;
   /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
   noteKnowledge?(found: FoundKnowledge): Promise<void>;
   /** People who may step in. Left out where nobody can. */
@@ -159,7 +159,7 @@ export interface TurnPeople {
 }
 
 /** Keeps the calls of one turn. */
-export interface CallKeeper {
+export interface CallStorage {
   /** Before the first is sent; durable. */
   begin(calls: readonly ToolCall[]): Promise<void>;
   finish(id: string, end: CallEnd): Promise<void>;

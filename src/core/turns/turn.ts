@@ -136,19 +136,19 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   get #isTakenUnsaid(): boolean {
-    return this.#ending?.code === "taken" && this.#firstTextMs === null && !this.#start.keeper.people?.hasCalls;
+    return this.#ending?.code === "taken" && this.#firstTextMs === null && !this.#start.storage.people?.hasCalls;
   }
 
   /** Rejects: a message to which nothing was said is theirs who took the conversation meanwhile. */
   async #leaveToPeople(error: unknown): Promise<never> {
-    if (this.#isTakenUnsaid) await this.#start.keeper.people?.keepMessage();
+    if (this.#isTakenUnsaid) await this.#start.storage.people?.keepMessage();
     throw error;
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, storage } = this.#start;
     const { llm } = this.#services.settings;
-    const earlier = await keeper.begin(historyBytesOf(llm, companion, message));
+    const earlier = await storage.begin(historyBytesOf(llm, companion, message));
     if (usesKnowledge(companion)) {
       const reply = { earlier, sink: this, signal: this.#stop };
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
@@ -215,7 +215,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     });
     this.#services.measurements.countTokens(result.usage);
     try {
-      const reached = await this.#start.keeper.settle(result);
+      const reached = await this.#start.storage.settle(result);
       if (reached.length > 0) noteReached(this.#services, reached);
     } catch (error) {
       this.#services.log.error("turn not kept", toLogged(this.#start, error));
@@ -227,7 +227,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     }
     const isSaid = end.outcome === "complete" && outcome.isPaused !== true;
     const sources = (await knowledge?.note(isSaid)) ?? [];
-    const changes = (await this.#start.keeper.people?.noteStored(isSaid && knowledge?.source != null)) ?? [];
+    const changes = (await this.#start.storage.people?.noteStored(isSaid && knowledge?.source != null)) ?? [];
     for (const event of [...sources, ...changes]) this.#readers.take(event);
     this.#readers.take(end);
   }

@@ -13,7 +13,7 @@ type ChallengeServices = Pick<Services, "store" | "sealing" | "clock" | "ids">;
  */
 const maxNumber = 100_000;
 /** Ours have 330; other clients add members of their own. */
-const longestPayload = 1024;
+const maxPayload = 1024;
 
 export function createChallenges({ store, sealing, clock, ids }: ChallengeServices): Challenges {
   /** Of each companion: what was solved for one opens no other. The same at every instance, and after a restart. */
@@ -76,7 +76,7 @@ interface Claims {
 
 /** The base64 of a JSON object; other members are ignored. */
 function readPayload(payload: string): Claims | null {
-  if (payload.length > longestPayload) return null;
+  if (payload.length > maxPayload) return null;
   let claims: Partial<Record<keyof Claims | "algorithm", unknown>>;
   try {
     claims = Object(JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(payload))));

@@ -5,7 +5,7 @@ import { areAttributes, isSub, type VisitorClaims } from "../../domain/visitor.t
 
 const maxLength = 4096;
 const leewaySeconds = 60;
-const longestSeconds = 86_400;
+const maxSeconds = 86_400;
 
 /** A token whose form is right; nothing of it is proven yet. */
 export interface ReadToken {
@@ -91,7 +91,7 @@ function isFor(audience: JsonValue | undefined, companionId: string): boolean {
 function isTimely({ exp, nbf, iat }: JsonObject, nowSeconds: number): boolean {
   // On its last second it has ended (RFC 7519, 4.1.4).
   if (typeof exp !== "number" || exp <= nowSeconds - leewaySeconds) return false;
-  if (exp > nowSeconds + longestSeconds + leewaySeconds) return false;
+  if (exp > nowSeconds + maxSeconds + leewaySeconds) return false;
   return [nbf, iat].every(
     (start) => start === undefined || (typeof start === "number" && start <= nowSeconds + leewaySeconds),
   );

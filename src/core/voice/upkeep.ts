@@ -17,7 +17,7 @@ export interface UpkeepDependencies {
 const leaseMs = 60_000;
 const batchSize = 10;
 const firstRetryMs = 5_000;
-const longestRetryMs = 60 * 60 * 1000;
+const maxRetryMs = 60 * 60 * 1000;
 /** Calls last hours at most, and deliveries are retried for a day; anything later is refused. */
 const sessionLifetimeMs = 30 * 24 * 60 * 60 * 1000;
 const sessionSweepMs = 60 * 60 * 1000;
@@ -67,14 +67,14 @@ export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepD
   async function deleteAgent(item: VoiceOutboxItem): Promise<void> {
     const { agentId, attempts } = item;
     if (item.provider !== provider.name) {
-      await store.voice.postponeOutbox(item.provider, agentId, clock.nowMs() + longestRetryMs);
+      await store.voice.postponeOutbox(item.provider, agentId, clock.nowMs() + maxRetryMs);
       return;
     }
     try {
       await provider.deleteAgent(agentId, closing.signal);
     } catch (error) {
       if (closing.signal.aborted) return;
-      const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 20));
+      const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 20));
       log.warn("voice agent not deleted yet", { agentId, attempts, delayMs, error });
       await store.voice.postponeOutbox(item.provider, agentId, clock.nowMs() + delayMs);
       return;

@@ -7,8 +7,8 @@ import type { VoiceFields } from "../../domain/voice-fields.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { IdSource } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
-import { createAgentKeeper } from "./agent-keeper.ts";
 import { startUpkeep } from "./upkeep.ts";
+import { createVoiceAgents } from "./voice-agents.ts";
 import { notConfigured } from "./voice-fields.ts";
 
 export interface OpenedSession extends SignedSession {
@@ -49,7 +49,7 @@ export interface VoiceDependencies {
 
 export function createVoice(options: VoiceDependencies): Voice {
   const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
-  const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });
+  const agents = provider && createVoiceAgents({ provider, deadlineMs, ...parts });
   const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });
 
   return {
@@ -59,18 +59,18 @@ export function createVoice(options: VoiceDependencies): Voice {
     hasVoice: ({ voiceId, voiceAgentId }) => provider !== null && (voiceId ?? voiceAgentId) !== null,
 
     async openSession(companion, visitorSignal, permit) {
-      if (!provider || !keeper) throw notConfigured();
+      if (!provider || !agents) throw notConfigured();
       const signal = AbortSignal.any([visitorSignal, AbortSignal.timeout(deadlineMs)]);
       const open = (agentId: string) => provider.createSession(agentId, signal, permit);
       if (companion.voiceAgentId !== null) return await openOwn(open, companion.voiceAgentId);
-      const agentId = await keeper.agentFor(companion, signal);
+      const agentId = await agents.agentFor(companion, signal);
       const session = await open(agentId);
       if (session) return { ...session, agentId };
-      return await openOwn(open, await keeper.agentFor(companion, signal, agentId));
+      return await openOwn(open, await agents.agentFor(companion, signal, agentId));
     },
 
     async close() {
-      await Promise.all([upkeep?.close(), keeper?.close()]);
+      await Promise.all([upkeep?.close(), agents?.close()]);
     },
   };
 }

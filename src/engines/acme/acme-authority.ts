@@ -20,7 +20,7 @@ import { toCheckFailure } from "./problems.ts";
 /** Several networks check each name; the known authorities take seconds. */
 const orderMs = 5 * 60_000;
 const firstLookMs = 50;
-const longestPauseMs = 3_000;
+const maxPauseMs = 3_000;
 
 export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fetch): Authority {
   return {
@@ -149,7 +149,7 @@ async function poll<Item>(
   isDone: (item: Item) => boolean,
 ): Promise<Item> {
   let item = first;
-  for (let pauseMs = firstLookMs; !isDone(item); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let pauseMs = firstLookMs; !isDone(item); pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     await waitFor(pauseMs, signal);
     item = await look();
   }

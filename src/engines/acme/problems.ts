@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, AuthorityFailureKind>> = {
 };
 
 /** A week is the longest window of the known authorities' limits. */
-const longestRestMs = 8 * 24 * 60 * 60_000;
+const maxRestMs = 8 * 24 * 60 * 60_000;
 
 interface Answer {
   readonly status: number;
@@ -84,7 +84,7 @@ function kindOfStatus(status: number): AuthorityFailureKind {
 function readRetryAfter(header: string | undefined, sentAtMs: number): number | null {
   if (header === undefined) return null;
   const restMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - sentAtMs;
-  return Number.isNaN(restMs) || restMs <= 0 ? null : Math.min(restMs, longestRestMs);
+  return Number.isNaN(restMs) || restMs <= 0 ? null : Math.min(restMs, maxRestMs);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

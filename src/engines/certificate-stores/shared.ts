@@ -10,7 +10,7 @@ import type { Sealing } from "../../lib/sealing.ts";
 
 const challengePrefix = "challenge ";
 /** An order has a hundred names at most, and each of them one challenge and one probe. */
-const mostChallenges = 250;
+const maxChallenges = 250;
 
 export function createSharedCertificateStore(
   texts: CertificateTexts,
@@ -56,7 +56,7 @@ export function createSharedCertificateStore(
 
     async listChallenges() {
       const found = new Map<string, string>();
-      for (const [name, sealed] of await texts.list(challengePrefix, mostChallenges)) {
+      for (const [name, sealed] of await texts.list(challengePrefix, maxChallenges)) {
         const answer = await open(name, sealed);
         if (typeof answer === "string") found.set(name.slice(challengePrefix.length), answer);
       }

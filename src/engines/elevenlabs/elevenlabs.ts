@@ -1,7 +1,7 @@
 /** ElevenLabs as the voice-agent provider: the few calls of its Agents API that we need, with plain `fetch`. */
 import {
   type AgentSettings,
-  longestSessionSeconds,
+  maxSessionSeconds,
   type SignedSession,
   type VoiceProvider,
 } from "../../contracts/voice/provider.ts";
@@ -76,7 +76,7 @@ function toWire(settings: AgentSettings) {
     name: settings.name,
     conversation_config: {
       agent: { prompt: { prompt: settings.systemPrompt }, first_message: settings.greeting },
-      conversation: { max_duration_seconds: longestSessionSeconds },
+      conversation: { max_duration_seconds: maxSessionSeconds },
       tts: { voice_id: settings.voiceId },
     },
     // Otherwise the agent's id, which every visitor sees, would open a session from anywhere.

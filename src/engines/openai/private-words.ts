@@ -1,7 +1,7 @@
 /** Removes from a provider's error message what the log must not contain: our secrets, prompts and visitors' words. */
 import { type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
 
-const longestReason = 2000;
+const maxReason = 2000;
 /** What is shorter than this is no credential, and within other words. */
 const shortestSecret = 8;
 /** By so much of its beginning a text is known of which only a part is repeated. */
@@ -34,7 +34,7 @@ export function removePrivateWords(text: string, secrets: RequestSecrets, reques
 export function removeWords(text: string, { apiKey, headerValues }: RequestSecrets, said: readonly string[]): string {
   const rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
   const reason = removeEach(removeEach(rest, headerValues, "[header]"), said, "[private]");
-  return reason.slice(0, longestReason);
+  return reason.slice(0, maxReason);
 }
 
 function removeEach(text: string, said: readonly string[], mark: string): string {

@@ -2,7 +2,7 @@
 import type { ConversationQuery } from "../../contracts/store/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../../contracts/store/page.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { findPlace, mostBefore, toConversation } from "../store-shared/rows/conversation.ts";
+import { findPlace, maxBefore, toConversation } from "../store-shared/rows/conversation.ts";
 import {
   type ConversationFacts,
   type ConversationReader,
@@ -59,7 +59,7 @@ const makeQueries = (order: ListOrder) => ({
 });
 const listQueries = { desc: makeQueries("desc"), asc: makeQueries("asc") };
 const selectPositions = `SELECT id, created_at::float8 AS "createdAt" FROM conversations WHERE id <= $1
-  ORDER BY id DESC LIMIT ${mostBefore}`;
+  ORDER BY id DESC LIMIT ${maxBefore}`;
 
 export function createConversationLists(engine: PostgresEngine) {
   const search = createMessageSearch(engine.heavy);
@@ -125,7 +125,7 @@ export function createConversationLists(engine: PostgresEngine) {
         if (q === "") {
           found.push(...live);
         } else {
-          const searched = await search(live, q, { wanted, mostText: leftText });
+          const searched = await search(live, q, { wanted, maxText: leftText });
           found.push(...searched.found);
           leftText -= searched.read + live.length * textPerConversation;
           // It stopped before the end of the slice.
@@ -183,7 +183,7 @@ function createConversationReaders(engine: PostgresEngine, search: ReturnType<ty
       const byNumber = new Map(rows.map((row) => [row.number, row]));
       const live = numbers.map((number) => byNumber.get(number)).filter((row) => row !== undefined);
       if (q === "") return { found: live.map(toConversation), cost: live.length };
-      const bounds = { wanted: live.length, mostText: Number.MAX_SAFE_INTEGER };
+      const bounds = { wanted: live.length, maxText: Number.MAX_SAFE_INTEGER };
       const { found, read } = await search(live, q, bounds);
       return { found: found.map(toConversation), cost: live.length + Math.ceil(read / 1_000) };
     },

@@ -17,7 +17,7 @@ export interface EngineOptions {
 const quickDeadlineMs = 5_000;
 const heavyDeadlineMs = 60_000;
 /** How often a transaction is restarted. */
-const mostTries = 5;
+const maxTries = 5;
 /** Where connections cannot be had, the driver itself takes seconds to report it. */
 const reconnectMs = 3_000;
 
@@ -104,13 +104,13 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       const cause = causeOf(error);
       const isWorthIt = isCollision(cause) || (isLostConnection(cause) && performance.now() < reconnectsUntilMs);
-      if (tries === mostTries || !isWorthIt) throw toStoreError(error);
+      if (tries === maxTries || !isWorthIt) throw toStoreError(error);
     }
   }
 }
 
 const mostWaiting = 1_000;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * Changes of one account at this server, one after the other in the order in which they were asked for. They would
@@ -118,7 +118,7 @@ const longestWaitMs = 10_000;
  * the connections to the others. `run` rejects with `unavailable` where too many wait, or the turn does not come in
  * time.
  */
-export function createChangeOrder(waitMs = longestWaitMs) {
+export function createChangeOrder(waitMs = maxWaitMs) {
   const queue = createKeyedQueue({ maxWaiting: mostWaiting });
 
   return async function run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
@@ -144,7 +144,7 @@ interface Waiting<Found> {
 }
 
 /** More keys than this go into several queries. */
-const mostKeys = 500;
+const maxKeys = 500;
 
 interface SharedLookupOptions<Row, Found> {
   /** Makes what callers get of a row. */
@@ -171,7 +171,7 @@ function createSharedLookup<Row extends { lookupKey: string }, Found>(
     const waiting = gathered ?? new Map();
     gathered = null;
     const keys = [...waiting.keys()];
-    for (let at = 0; at < keys.length; at += mostKeys) void answer(keys.slice(at, at + mostKeys), waiting);
+    for (let at = 0; at < keys.length; at += maxKeys) void answer(keys.slice(at, at + maxKeys), waiting);
   }
 
   async function answer(keys: readonly string[], waiting: ReadonlyMap<string, Waiting<Found>[]>): Promise<void> {

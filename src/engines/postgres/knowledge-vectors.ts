@@ -8,7 +8,7 @@ type VectorMethods = Pick<KnowledgeStore, "readVectors" | "listUnembedded" | "re
 
 const bytesAtOnce = 1024 * 1024;
 /** Far more than that. */
-const mostBlocks = 1_024;
+const maxBlocks = 1_024;
 
 export const vectorQueries = {
   // Of a block that is left out, only the length is read. The first always fits. No block records where it ends.
@@ -20,7 +20,7 @@ export const vectorQueries = {
           (SELECT max(b.first_ordinal) FROM knowledge_vectors b WHERE b.edition = $1 AND b.first_ordinal <= $2), 0)
           AND $2 < coalesce((SELECT s.chunks FROM knowledge_editions e
             JOIN knowledge_sources s ON s.number = e.source_number AND s.edition = e.number WHERE e.number = $1), $2 + 1)
-        ORDER BY edition, first_ordinal LIMIT ${mostBlocks}
+        ORDER BY edition, first_ordinal LIMIT ${maxBlocks}
       ) AS v
     ) AS summed WHERE before < ${bytesAtOnce} ORDER BY "firstOrdinal"`,
 };

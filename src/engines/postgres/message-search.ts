@@ -22,7 +22,7 @@ export interface SearchBounds {
   /** Matches to stop after. */
   wanted: number;
   /** Text to stop after, at the end of a conversation. */
-  mostText: number;
+  maxText: number;
 }
 
 export function createMessageSearch(queries: Queries) {
@@ -33,7 +33,7 @@ export function createMessageSearch(queries: Queries) {
   return async <Row extends { number: number }>(
     conversations: readonly Row[],
     q: string,
-    { wanted, mostText }: SearchBounds,
+    { wanted, maxText }: SearchBounds,
   ): Promise<{ found: Row[]; read: number; last: Row | null }> => {
     const folded = q.toLowerCase();
     const found: Row[] = [];
@@ -59,7 +59,7 @@ export function createMessageSearch(queries: Queries) {
       const searched = isSettled ? lastPlace : lastPlace - 1;
       const isAnySearched = searched >= at;
       at = searched + 1;
-      if (found.length < wanted && (read < mostText || !isAnySearched)) continue;
+      if (found.length < wanted && (read < maxText || !isAnySearched)) continue;
       const end = found.length < wanted ? conversations[searched] : found[wanted - 1];
       const isAtEnd = end === conversations.at(-1);
       return { found: found.slice(0, wanted), read, last: isAtEnd ? null : (end ?? null) };

@@ -56,12 +56,12 @@ export const metadataQueriesOf = (table: MetadataTable) => ({
 
 /** How many blocks the first read takes; each further one takes more, so that a short walk stays cheap. */
 const firstWalk = 8;
-const longestWalk = 256;
+const maxWalk = 256;
 const walkGrowth = 8;
 /** Blocks looked up in one query of a walk, for any number of filters. */
-const mostLookups = 2_048;
+const maxLookups = 2_048;
 /** Blocks written by one statement. */
-const mostWritten = 5_000;
+const maxWritten = 5_000;
 
 interface Place extends MetadataEntry {
   block: number;
@@ -127,7 +127,7 @@ export function createMetadataIndex(table: MetadataTable) {
   ): AsyncGenerator<[block: number, members: Uint8Array][]> {
     const [rarest, ...others] = await sortByFrequency(reads, accountNumber, filters);
     if (rarest === undefined) return;
-    const longest = Math.max(1, Math.min(longestWalk, Math.floor(mostLookups / Math.max(1, others.length))));
+    const longest = Math.max(1, Math.min(maxWalk, Math.floor(maxLookups / Math.max(1, others.length))));
     const [paths, values] = toColumns(others);
     let highest = Math.floor((below - 1) / blockSize);
     for (let limit = Math.min(firstWalk, longest); ; limit = Math.min(limit * walkGrowth, longest)) {
@@ -176,8 +176,8 @@ export function createMetadataIndex(table: MetadataTable) {
       companions: readonly { number: number; metadata: JsonObject }[],
     ): Promise<void> {
       const groups = groupByBlock(companions, toIndexText);
-      for (let at = 0; at < groups.length; at += mostWritten) {
-        const places = groups.slice(at, at + mostWritten);
+      for (let at = 0; at < groups.length; at += maxWritten) {
+        const places = groups.slice(at, at + maxWritten);
         const before = await read(transaction, accountNumber, places);
         const added = places.map((place, index) => {
           return { ...place, members: addMembers(before[index] ?? null, place.offsets) };

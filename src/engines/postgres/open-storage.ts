@@ -10,7 +10,7 @@ import type { PostgresEngine } from "./engine.ts";
 import { openPostgresStore } from "./open.ts";
 
 /** Connections of each kind for a command: one for a transaction, and one beside it. */
-const mostOfCommand = 2;
+const maxOfCommand = 2;
 
 /** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
 export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
@@ -37,7 +37,7 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   const migrates = !isCommand || isMigration;
   const { url } = options;
   // The driver opens as many as it may have immediately, and a command asks one thing after the other.
-  const most = isCommand ? mostOfCommand : Number.POSITIVE_INFINITY;
+  const most = isCommand ? maxOfCommand : Number.POSITIVE_INFINITY;
   const opened = await openPostgresStore({
     url,
     pool: Math.min(options.pool, most),

@@ -41,8 +41,8 @@ interface Waiting extends Settlement {
   reject(error: unknown): void;
 }
 
-const mostTurns = 128;
-const mostCharacters = 2_000_000;
+const maxTurns = 128;
+const maxCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
@@ -91,7 +91,7 @@ export function createSettling(
     const conversations = new Set<string | null>();
     let characters = 0;
     for (const turn of waiting) {
-      const isFull = batch.length === mostTurns || characters > mostCharacters || batch[0]?.isAlone === true;
+      const isFull = batch.length === maxTurns || characters > maxCharacters || batch[0]?.isAlone === true;
       const fits = !isFull && (batch.length === 0 || !turn.isAlone) && !conversations.has(turn.conversation);
       (fits ? batch : left).push(turn);
       if (fits) characters += turn.characters;

@@ -1,6 +1,6 @@
 /** Finds the keys with which websites sign tokens for their visitors, in PostgreSQL, without a cache. */
 import type { VisitorKey } from "../../contracts/store/visitor-keys.ts";
-import { indexFacts, mostCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
+import { indexFacts, maxCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
@@ -26,7 +26,7 @@ export const visitorKeyLookupQueries = {
   // An index lookup for each fact of the companion, however many keys the account has.
   candidates: `SELECT k.* FROM json_array_elements_text($1::text::json) AS f (fact) CROSS JOIN LATERAL (
       SELECT ${shown} FROM visitor_keys k WHERE k.fact = f.fact AND k.sealed IS NOT NULL OFFSET 0
-    ) AS k LIMIT ${mostCandidates}`,
+    ) AS k LIMIT ${maxCandidates}`,
 };
 
 const forgetSome = `WITH next AS MATERIALIZED (

@@ -17,7 +17,7 @@ export interface RedisTimes {
   readonly connectMs: number;
   /** Between two attempts to reach Redis again, doubled after each. */
   readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
+  readonly maxPauseMs: number;
   /** Between two checks that Redis is still there: an unused connection may be lost without a sign. */
   readonly heartbeatMs: number;
 }
@@ -26,7 +26,7 @@ export const defaultTimes: RedisTimes = {
   commandMs: 120,
   connectMs: 2000,
   firstPauseMs: 20,
-  longestPauseMs: 1000,
+  maxPauseMs: 1000,
   heartbeatMs: 15_000,
 };
 
@@ -151,7 +151,7 @@ class Breaker implements SharedRedis {
   /** One attempt at a time: the next begins after this one has failed. */
   #tryLater(awaySinceMs: number): void {
     this.#timer = setTimeout(() => void this.#tryAgain(awaySinceMs), this.#pauseMs);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#times.longestPauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#times.maxPauseMs);
   }
 
   async #tryAgain(awaySinceMs: number): Promise<void> {

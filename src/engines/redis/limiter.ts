@@ -13,7 +13,7 @@ export interface RedisLimiterOptions {
   /** For tests; Redis' own clock otherwise, the only one that all instances share. */
   clock?: Pick<Clock, "monotonicMs">;
   /** Windows with a higher limit are lists; replaced in tests. */
-  longestString?: number;
+  maxString?: number;
 }
 
 /** Copying six bytes for each slot takes a microsecond or two here, and grows with the limit. */
@@ -38,10 +38,10 @@ class RedisLimiter implements Limiter {
   readonly #redis: SharedRedis;
   readonly #fallback: Limiter;
   readonly #clock: Pick<Clock, "monotonicMs"> | undefined;
-  readonly #longestString: number;
+  readonly #maxString: number;
 
-  constructor({ redis, fallback, clock, longestString = usualLongestString }: RedisLimiterOptions) {
-    this.#longestString = longestString;
+  constructor({ redis, fallback, clock, maxString = usualLongestString }: RedisLimiterOptions) {
+    this.#maxString = maxString;
     this.#redis = redis;
     this.#fallback = fallback;
     this.#clock = clock;
@@ -68,7 +68,7 @@ class RedisLimiter implements Limiter {
     const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
     const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
     for (const { rule } of places) {
-      const isList = rule.limit > this.#longestString;
+      const isList = rule.limit > this.#maxString;
       args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
     }
     const answer = await this.#redis.ask(windowScript, keys, args);

@@ -2,7 +2,7 @@
 import { createScript } from "./script.ts";
 
 const forgetAfterMs = 60 * 60_000;
-const longestWaitMs = 15 * 60_000;
+const maxWaitMs = 15 * 60_000;
 
 /**
  * The string holds the count, the time of the last failure, and its number, since several may have the same time. If the
@@ -42,7 +42,7 @@ return { count }
   add: createScript(`${entry}
 local free = tonumber(ARGV[2])
 if free >= 0 and count >= free then
-  local waitMs = math.min(1000 * 2 ^ (count - free), ${longestWaitMs}) - (now - last)
+  local waitMs = math.min(1000 * 2 ^ (count - free), ${maxWaitMs}) - (now - last)
   if waitMs > 0 then return { 0, waitMs } end
 end
 keep(count + 1, now, number + 1)

@@ -65,13 +65,13 @@ function createBlobReader(engine: SqliteEngine, table: "knowledge_parts" | "know
      ORDER BY first_ordinal LIMIT ?`,
   );
 
-  return (edition: number, ordinal: number, mostBytes: number): PartRow[] => {
+  return (edition: number, ordinal: number, maxBytes: number): PartRow[] => {
     const start = selectStart.get(edition, ordinal)?.start ?? ordinal;
     let count = 0;
     let bytes = 0;
     for (const row of selectLengths.all(edition, start)) {
       bytes += row.bytes;
-      if (count > 0 && bytes > mostBytes) break;
+      if (count > 0 && bytes > maxBytes) break;
       count++;
     }
     return select.all(edition, start, count);

@@ -26,7 +26,7 @@ interface DueRow {
 }
 
 /** With fewer sources due than this, all of them are examined. */
-const mostLookedAt = 200;
+const maxExamined = 200;
 
 // What a deleted companion leaves is not read any more.
 const isOwned = "EXISTS (SELECT 1 FROM companions WHERE id = s.companion_id)";
@@ -67,8 +67,8 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
   );
   /** The account's turn comes after that of the one before it in order, and the first follows the last. */
   function findNext(nowMs: number, afterAccountId: string, excepted: string): DueRow | null {
-    const oldest = selectOldest.all(nowMs, excepted, mostLookedAt);
-    if (oldest.length < mostLookedAt) {
+    const oldest = selectOldest.all(nowMs, excepted, maxExamined);
+    if (oldest.length < maxExamined) {
       let next: DueRow | null = null;
       const [first] = oldest;
       for (const row of oldest) {

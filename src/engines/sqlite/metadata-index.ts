@@ -38,7 +38,7 @@ export const metadataQueriesOf = (table: MetadataTable) => ({
  * How many blocks the first read takes; each further one takes four times as many, so that a short walk stays cheap.
  */
 const firstWalk = 4;
-const longestWalk = 256;
+const maxWalk = 256;
 
 /** How many companions are returned together: about a page. */
 const companionsPerStep = 128;
@@ -107,7 +107,7 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
     const [rarest, ...others] = counted.sort((one, other) => one.count - other.count);
     if (rarest === undefined || rarest.count === 0) return;
     let highest = Math.floor((below - 1) / blockSize);
-    for (let limit = firstWalk; ; limit = Math.min(limit * 4, longestWalk)) {
+    for (let limit = firstWalk; ; limit = Math.min(limit * 4, maxWalk)) {
       const rows = walkBlocks.all(accountNumber, rarest.path, rarest.value, highest, limit);
       const lookups = others.map((other) => createLookup(accountNumber, other, rows));
       for (const { block, members } of rows) {

@@ -8,7 +8,7 @@ import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
-import type { VoiceAgentKeeper } from "./scripts.ts";
+import type { VoiceAgentScripts } from "./scripts.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 
 /** Rows per commit: a few milliseconds of work. */
@@ -45,7 +45,7 @@ export interface RemovalDependencies {
   eraser: MessageEraser;
   knowledge: KnowledgeRemover;
   visitorDays: VisitorDays;
-  voiceAgents: VoiceAgentKeeper;
+  voiceAgents: VoiceAgentScripts;
   log: Log;
 }
 

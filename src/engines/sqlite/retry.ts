@@ -3,10 +3,10 @@ import { isBusy, toStoreError } from "./failures.ts";
 
 /** How long a read or write waits for a lock before it gives up. */
 export const defaultLockLimitMs = 5_000;
-const longestSleepMs = 25;
+const maxSleepMs = 25;
 
 export function sleepBeforeTry(attempt: number): number {
-  return Math.min(longestSleepMs, 2 ** attempt);
+  return Math.min(maxSleepMs, 2 ** attempt);
 }
 
 /** Repeats `work` until no lock is in the way, for at most `limitMs`; then rejects with `unavailable`. */

@@ -14,7 +14,7 @@ import type { SqliteEngine } from "./engine.ts";
 const marginBytes = 16 * 1024;
 /** A stretch of this size has rows removed. */
 const removableBytes = 4 * marginBytes;
-const mostRowsMoved = 100;
+const maxRowsMoved = 100;
 
 export interface ErasedRow {
   number: number;
@@ -91,7 +91,7 @@ export function createRowEraser(engine: SqliteEngine, { table, ranges, owner, wo
   /** Joins two ranges by moving the live rows between them, if they are few compared with what it frees. */
   function bridge(one: Range, other: Range): Range | null {
     // Between erased ranges no number is missing.
-    if (other.first - one.last > mostRowsMoved) return null;
+    if (other.first - one.last > maxRowsMoved) return null;
     const living = selectBetween.all(one.last + 1, other.first - 1);
     const bytes = living.reduce((sum, row) => sum + row.bytes, 0);
     if (bytes > Math.max(one.bytes, other.bytes) / 2) return null;

@@ -18,7 +18,7 @@ export type Bound<Parts> = {
 };
 
 export type ChangeRecorder = Bound<typeof changes>;
-export type VoiceAgentKeeper = Bound<typeof voiceAgents>;
+export type VoiceAgentScripts = Bound<typeof voiceAgents>;
 
 export interface SqliteScripts extends ScriptRunner {
   /** For code of this engine that uses what is written as scripts. */

@@ -2,7 +2,7 @@
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import { pause } from "../../lib/pause.ts";
-import { cutSlice, mostLabelsPerSlice } from "../store-shared/rows/usage-labels.ts";
+import { cutSlice, maxLabelsPerSlice } from "../store-shared/rows/usage-labels.ts";
 import type { UsageLabel } from "../store-shared/rows/usage-reader.ts";
 import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
@@ -34,7 +34,7 @@ export function createLabelIndex(engine: SqliteEngine) {
   /** False if nothing is left. Another process may have been faster: what is left is read inside the write. */
   function indexSlice(accountId: string, upTo: number): boolean {
     const account = findAccountNumber(accountId);
-    const numbers = cutSlice(selectUnindexed.all(accountId, upTo, mostLabelsPerSlice));
+    const numbers = cutSlice(selectUnindexed.all(accountId, upTo, maxLabelsPerSlice));
     if (account === null || numbers.length === 0) return false;
     const labels = read(numbers).map(({ number, metadata: text }) => {
       return { number, metadata: JSON.parse(text) as JsonObject };

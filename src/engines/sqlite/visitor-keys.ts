@@ -1,7 +1,7 @@
 /** Finds the keys with which websites sign tokens for their visitors, in SQLite. */
 import type { VisitorKey } from "../../contracts/store/visitor-keys.ts";
 import { pause } from "../../lib/pause.ts";
-import { indexFacts, mostCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
+import { indexFacts, maxCandidates, pickOnly, type VisitorKeyLookups } from "../store-shared/scripts/visitor-keys.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
@@ -55,7 +55,7 @@ export function createVisitorKeyLookups(engine: SqliteEngine): VisitorKeyLookups
 
     findOnly: (accountId, facts) =>
       engine.read(() => {
-        const rows = selectCandidates.all(JSON.stringify(indexFacts(accountId, facts)), mostCandidates);
+        const rows = selectCandidates.all(JSON.stringify(indexFacts(accountId, facts)), maxCandidates);
         return pickOnly(rows.map(read), facts);
       }),
 

@@ -19,7 +19,7 @@ export interface CopyOptions {
   to: Place;
   observer?: CopyObserver;
   /** The most rows that a page has. */
-  mostRows?: number;
+  maxRows?: number;
 }
 
 export interface CopyObserver {
@@ -51,18 +51,18 @@ interface Run {
   source: CopySource;
   target: CopyTarget;
   observer: CopyObserver;
-  mostRows: number;
+  maxRows: number;
 }
 
 /** Rejects with an `AppError` whose sentence has the remedy. Nothing of the source is ever changed. */
-export async function copyStore({ from, to, observer = {}, mostRows = 5000 }: CopyOptions): Promise<CopyReport> {
+export async function copyStore({ from, to, observer = {}, maxRows = 5000 }: CopyOptions): Promise<CopyReport> {
   const source = await (from.engine === "sqlite" ? openSqliteSource(from.dataDir) : openPostgresSource(from.url));
   try {
     const target = await (to.engine === "sqlite"
       ? openSqliteTarget(to.dataDir, source.name)
       : openPostgresTarget(to.url, source.name));
     try {
-      return await run({ source, target, observer, mostRows });
+      return await run({ source, target, observer, maxRows });
     } finally {
       await target.close();
     }
@@ -102,9 +102,9 @@ async function announce(source: CopySource, observer: CopyObserver, resumedAt: n
 }
 
 /** Resolves with how many texts had a NUL replaced, in all runs. */
-async function copyTable({ source, target, observer, mostRows }: Run, table: CopiedTable): Promise<number> {
+async function copyTable({ source, target, observer, maxRows }: Run, table: CopiedTable): Promise<number> {
   let { last: after, rows, replaced } = target.progress.get(table.name) ?? { last: null, rows: 0, replaced: 0 };
-  for await (const page of readPages(source, table, { after, mostRows })) {
+  for await (const page of readPages(source, table, { after, maxRows })) {
     after = page.last;
     rows += page.rows.length;
     replaced += page.replaced;
@@ -116,10 +116,10 @@ async function copyTable({ source, target, observer, mostRows }: Run, table: Cop
 }
 
 /** Throws `conflict` if the two ends differ. */
-async function verifyTable({ source, target, observer, mostRows }: Run, table: CopiedTable) {
+async function verifyTable({ source, target, observer, maxRows }: Run, table: CopiedTable) {
   const [there, here] = await Promise.all([
-    sumUp(source, table, mostRows),
-    sumUp(target, table, mostRows, observer.onRows),
+    sumUp(source, table, maxRows),
+    sumUp(target, table, maxRows, observer.onRows),
   ]);
   const [expected, found] = [String(there), String(here)];
   if (there.rows === here.rows && expected === found) {
@@ -134,9 +134,9 @@ async function verifyTable({ source, target, observer, mostRows }: Run, table: C
   );
 }
 
-async function sumUp(end: ReadableEnd, table: CopiedTable, mostRows: number, onRows?: (rows: number) => void) {
+async function sumUp(end: ReadableEnd, table: CopiedTable, maxRows: number, onRows?: (rows: number) => void) {
   const checksum = new Checksum();
-  for await (const { rows } of readPages(end, table, { after: null, mostRows })) {
+  for await (const { rows } of readPages(end, table, { after: null, maxRows })) {
     checksum.add(rows);
     onRows?.(rows.length);
   }

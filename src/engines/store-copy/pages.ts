@@ -57,16 +57,16 @@ export const pageBytes = 4 * 1024 * 1024;
 export async function* readPages(
   end: ReadableEnd,
   table: CopiedTable,
-  { after, mostRows }: { after: Key | null; mostRows: number },
+  { after, maxRows }: { after: Key | null; maxRows: number },
 ): AsyncGenerator<Page & { last: Key }> {
-  let limit = Math.min(firstLimit, mostRows);
+  let limit = Math.min(firstLimit, maxRows);
   let reading = end.readPage(table, after, limit);
   for (;;) {
     const page = await reading;
     const { last } = page;
     if (last === null) return;
     const fitting = Math.floor((pageBytes * page.rows.length) / Math.max(1, page.bytes));
-    limit = Math.min(mostRows, limit * 4, Math.max(fewestRows, fitting));
+    limit = Math.min(maxRows, limit * 4, Math.max(fewestRows, fitting));
     reading = end.readPage(table, last, limit);
     // A consumer that stops early does not wait for it.
     reading.catch(() => {});

@@ -76,7 +76,7 @@ function explain(error: unknown, name: string): unknown {
 }
 
 /** In hexadecimal, two characters each. */
-const mostBytes = pageBytes / 2;
+const maxBytes = pageBytes / 2;
 
 const casts: Readonly<Partial<Record<Kind, string>>> = { whole: "::float8::bigint" };
 
@@ -111,7 +111,7 @@ function fitting({ columns }: CopiedTable, key: string, rows: string): string {
   const length = lengths.join(" + ");
   return `SELECT * FROM (
       SELECT r.*, sum(${length}) OVER (ORDER BY ${key}) - (${length}) AS bytes_before FROM (${rows}) AS r
-    ) AS summed WHERE bytes_before < ${mostBytes}`;
+    ) AS summed WHERE bytes_before < ${maxBytes}`;
 }
 
 function toPage(table: CopiedTable, texts: readonly { row: string }[]): Page {

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/json.ts";
 import { findMetadataProblem } from "../../domain/metadata.ts";
 
-const mostValues = 5;
+const maxValues = 5;
 
 export const metadataFilter = (description: string) =>
   t.Unsafe<JsonObject>(
@@ -16,6 +16,6 @@ export const metadataFilter = (description: string) =>
 /** A public sentence on what its schema cannot state; null if there is none. */
 export function findFilterProblem(filter: JsonObject): string | null {
   const values = Object.keys(filter).length;
-  const isCounted = values >= 1 && values <= mostValues;
-  return isCounted ? findMetadataProblem(filter) : `Must have 1 to ${mostValues} values.`;
+  const isCounted = values >= 1 && values <= maxValues;
+  return isCounted ? findMetadataProblem(filter) : `Must have 1 to ${maxValues} values.`;
 }

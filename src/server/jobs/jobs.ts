@@ -4,7 +4,7 @@ import type { Services } from "../../core/dependencies.ts";
 import { noteReached } from "../../core/turns/spending.ts";
 import { failedMailKeptMs } from "../../domain/mail.ts";
 import { idleLifetimeMs } from "../../domain/session.ts";
-import { deliveryLifetimeMs, mostDeliveries } from "../../domain/webhook.ts";
+import { deliveryLifetimeMs, maxDeliveries } from "../../domain/webhook.ts";
 import { watchSteps } from "../../lib/clock.ts";
 
 export type JobServices = Pick<
@@ -32,7 +32,7 @@ const pauseMs = 20;
 const orphanedAfterMs = 24 * 60 * 60_000;
 const usualLastStepMs = 5_000;
 /** A larger forward step is more than a correction, and may itself be corrected. */
-const longestStepMs = 60 * 60_000;
+const maxStepMs = 60 * 60_000;
 
 /**
  * Starts the jobs, each of which runs once an hour. Later failures never throw: they are logged and retried an hour
@@ -69,7 +69,7 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
   async function runUnlessAhead(): Promise<void> {
     if (!(await isOurs())) return;
     const stepMs = takeStepMs();
-    if (stepMs <= longestStepMs) return await runJobs(services, () => isStopped);
+    if (stepMs <= maxStepMs) return await runJobs(services, () => isStopped);
     services.log.warn("the clock was set forward: deleting nothing before the next run", { stepMs });
   }
 
@@ -115,7 +115,7 @@ async function wakeIndexing({ indexing }: JobServices): Promise<number> {
 /** A command may have changed something. */
 async function clearDeliveries({ store, events, clock }: JobServices): Promise<number> {
   events.wake();
-  return await store.webhooks.purge(clock.nowMs() - deliveryLifetimeMs, mostDeliveries, chunk);
+  return await store.webhooks.purge(clock.nowMs() - deliveryLifetimeMs, maxDeliveries, chunk);
 }
 
 /** Of calls whose end was never reported: they count as if they had cost all that was reserved for them. */

@@ -8,7 +8,7 @@ import { abortable } from "./signals.ts";
 export type ChallengeSolver = (challenge: Challenge, signal?: AbortSignal) => Promise<string>;
 
 /** One may end, or be used up, while it is on its way. */
-const mostSolved = 2;
+const maxSolved = 2;
 
 /**
  * The connection for one message or voice session, which sends the same solution again. `onChallenge` is called with
@@ -27,7 +27,7 @@ export function withChallenges(
         return await connection.open(path, { ...init, headers }, call, canRetry);
       } catch (error) {
         const { challenge } = error as CompanionError;
-        if (!challenge || solved >= mostSolved) throw error;
+        if (!challenge || solved >= maxSolved) throw error;
         onChallenge?.(true);
         try {
           answer = { "X-Challenge": await abortable(solve(challenge, call.signal), call.signal) };

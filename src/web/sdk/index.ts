@@ -13,10 +13,10 @@ import {
 import { type ConversationPage, type ConversationWithMessages, checkList } from "./history.ts";
 import { createIdentity, type TokenSource } from "./identity.ts";
 import { createIds, type Ids, makeUuid } from "./ids.ts";
-import { createPendingKeeper, type PendingReply } from "./pending.ts";
+import { createPendingMessages, type PendingReply } from "./pending.ts";
 import { createPeople, type People } from "./people.ts";
 import { joinSignals } from "./signals.ts";
-import { createConfigKeeper, openStorage, type TextStorage } from "./storage.ts";
+import { createConfigCache, openStorage, type TextStorage } from "./storage.ts";
 import { type ChatOptions, type ReplyOptions, type ResumeOptions, takeTurn } from "./turn.ts";
 import { openLine } from "./wakefulness.ts";
 
@@ -110,8 +110,8 @@ const eventNames = ["onSources", "onTool", "onConfirm", "onState", "onOffer"] as
 export function createCompanion(options: CompanionOptions): Companion {
   const { token, storage = openStorage("localStorage") } = options;
   const ids = createIds(token, storage);
-  const pending = createPendingKeeper(token, storage);
-  const kept = createConfigKeeper(storage, token, options.baseUrl.replace(/\/+$/, ""));
+  const pending = createPendingMessages(token, storage);
+  const kept = createConfigCache(storage, token, options.baseUrl.replace(/\/+$/, ""));
   const plain = createConnection(options);
   const identity = createIdentity(plain, { token, storage, timeoutMs: options.timeoutMs ?? 30_000 });
   const { connection } = identity;

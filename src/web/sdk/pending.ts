@@ -9,7 +9,7 @@ export interface PendingReply {
   message: string;
 }
 
-export interface PendingKeeper {
+export interface PendingMessages {
   /** The newest one; null where none is under way. */
   read(): PendingReply | null;
   begin(reply: PendingReply): void;
@@ -18,7 +18,7 @@ export interface PendingKeeper {
 
 export const pendingKey = (token: string) => `${keyPrefix(token)}pending`;
 
-export function createPendingKeeper(token: string, storage: TextStorage): PendingKeeper {
+export function createPendingMessages(token: string, storage: TextStorage): PendingMessages {
   const key = pendingKey(token);
 
   function read(): PendingReply | null {

@@ -65,7 +65,7 @@ export function forgetCompanion(token: string, places: readonly StorageName[] = 
   }
 }
 
-export interface ConfigKeeper {
+export interface ConfigCache {
   /** Null where none is kept of this server, or none that is younger. */
   read(maxAgeMs?: number): CompanionConfig | null;
   /** Null forgets it. */
@@ -73,7 +73,7 @@ export interface ConfigKeeper {
 }
 
 /** The companion's configuration as this browser last knew it. */
-export function createConfigKeeper(storage: TextStorage, token: string, baseUrl: string): ConfigKeeper {
+export function createConfigCache(storage: TextStorage, token: string, baseUrl: string): ConfigCache {
   const key = `${keyPrefix(token)}config`;
   return {
     read(maxAgeMs = Number.POSITIVE_INFINITY) {

@@ -3,7 +3,7 @@ import { CompanionError } from "../../reply-stream/errors.ts";
 import { cancelReply, type FollowOptions, followReply, type NamedMessage } from "../../reply-stream/follow-reply.ts";
 import type { ReplyListeners } from "../../reply-stream/read-reply.ts";
 import type { CallOptions, Connection } from "./connection.ts";
-import type { PendingKeeper, PendingReply } from "./pending.ts";
+import type { PendingMessages, PendingReply } from "./pending.ts";
 import { joinSignals } from "./signals.ts";
 import { openLine, pause } from "./wakefulness.ts";
 
@@ -64,7 +64,7 @@ export function nameMessage({ messageId, sessionId, message }: PendingReply, vis
 
 export async function* takeTurn(
   connection: Connection,
-  pending: PendingKeeper,
+  pending: PendingMessages,
   reply: PendingReply,
   visitorId: string,
   { signal, leave, gone, ...options }: TurnOptions,

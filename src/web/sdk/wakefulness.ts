@@ -4,7 +4,7 @@ import { sleep } from "../../reply-stream/waiting.ts";
 import { joinSignals } from "./signals.ts";
 
 /** After so long nobody waits for a network any more. */
-const longestOfflineMs = 10 * 60_000;
+const maxOfflineMs = 10 * 60_000;
 
 /** A signal that ends one connection: with the call, or when the network has changed, for what was open is dead then. */
 export function openLine(signal: AbortSignal | undefined) {
@@ -26,7 +26,7 @@ export async function pause(durationMs: number, signal: AbortSignal | undefined)
   const line = openLine(signal);
   try {
     await sleep(durationMs, line.signal);
-    if (Object(globalThis.navigator).onLine === false) await sleep(longestOfflineMs, line.signal);
+    if (Object(globalThis.navigator).onLine === false) await sleep(maxOfflineMs, line.signal);
   } catch {
     signal?.throwIfAborted();
   } finally {

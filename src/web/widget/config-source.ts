@@ -1,6 +1,6 @@
 /** The companion's public configuration: cached for a minute by the browser, and requested until it arrives. */
 import type { CompanionConfig, Connection } from "../sdk/connection.ts";
-import { type ConfigKeeper, createConfigKeeper, openStorage } from "../sdk/storage.ts";
+import { type ConfigCache, createConfigCache, openStorage } from "../sdk/storage.ts";
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
 /** As long as the interface allows a page to show a companion that may no longer exist. */
@@ -8,7 +8,7 @@ const ageMs = 60_000;
 /** How long nothing is drawn for want of an answer. */
 const patienceMs = 5_000;
 const firstWaitMs = 5_000;
-const longestWaitMs = 5 * 60_000;
+const maxWaitMs = 5 * 60_000;
 /** How often a visitor's opening the chat asks before the server allows it: by then there may be room. */
 const earlyRequests = 3;
 
@@ -28,7 +28,7 @@ export class ConfigSource {
   readonly #connection: Connection;
   readonly #listener: ConfigListener;
   /** Shared by all tabs, so that a visitor who reads eleven pages makes one or two requests. */
-  readonly #kept: ConfigKeeper;
+  readonly #kept: ConfigCache;
   #isLoading = false;
   #isAnswered = false;
   #isWanted = false;
@@ -38,7 +38,7 @@ export class ConfigSource {
 
   constructor(connection: Connection, baseUrl: string, token: string, listener: ConfigListener) {
     this.#connection = connection;
-    this.#kept = createConfigKeeper(openStorage("localStorage"), token, baseUrl);
+    this.#kept = createConfigCache(openStorage("localStorage"), token, baseUrl);
     this.#listener = listener;
     window.addEventListener("online", this.#retry);
   }
@@ -118,7 +118,7 @@ export class ConfigSource {
     }
     this.#fallBack();
     if (this.problem.retryAt) this.#waitUntil(this.problem.retryAt);
-    else this.#wait(Math.min(firstWaitMs * 2 ** this.#failures++, longestWaitMs));
+    else this.#wait(Math.min(firstWaitMs * 2 ** this.#failures++, maxWaitMs));
   }
 
   #waitUntil(at: number): void {

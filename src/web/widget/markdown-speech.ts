@@ -15,7 +15,7 @@ import {
 
 /** The end of a sentence or a line, in the scripts that have another full stop, too. */
 const sentenceEnd = /[.!?…؟]["'”’»)\]*_]{0,4}\s|[。！？\n]/g;
-const longestEnd = 6;
+const maxEnd = 6;
 /** What is left of a mark that began sentences ago. */
 const strayMark = /(\S)(?:\*{1,3}|_{1,2}|~~|`{1,9})(?=\W|$)/g;
 const maxMarks = 6;
@@ -58,7 +58,7 @@ export function createReader(words: Words): Reader {
   return {
     read(text, isEnded) {
       const said: string[] = [];
-      sentenceEnd.lastIndex = Math.max(told, seen - longestEnd);
+      sentenceEnd.lastIndex = Math.max(told, seen - maxEnd);
       while (told < text.length) {
         const isFound = sentenceEnd.test(text);
         if (!isFound && !isEnded) break;

@@ -122,7 +122,7 @@ test("nobody waits for Redis while it is away, and one attempt at a time is made
 });
 
 test("Redis that is too slow is away, until it is quick enough again", async () => {
-  const { redis, limiter, turns } = await openInstance({ commandMs: 100, connectMs: 60_000, longestPauseMs: 20 });
+  const { redis, limiter, turns } = await openInstance({ commandMs: 100, connectMs: 60_000, maxPauseMs: 20 });
   // On the way there alone, longer than the deadline: no pause of this process can make the answer come in time.
   await proxy.set({ delayMs: 130 });
   expect(await admittedOf(limiter, 8)).toBe(5);

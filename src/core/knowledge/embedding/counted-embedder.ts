@@ -53,14 +53,14 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       const place = { accountId, companionId, keyId, day: toUtcDay(clock.nowMs()) };
       const facts = spendingFactsOf({ companionId, keyId, metadata });
       // A token has at least one byte.
-      const mostTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0);
+      const maxTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0);
 
       /** False: it must not be spent. Otherwise what is reserved, null where nothing is. */
       async function admit(): Promise<string | null | false> {
         if ((await spending.findStop(accountId)) !== null) return false;
         if ((await spending.listMatching(accountId, facts)).length === 0) return null;
         const nowMs = clock.nowMs();
-        const most = costOf(mostTokens);
+        const most = costOf(maxTokens);
         const asked = { ...place, id: ids.uuid(), ticketId: null, facts, answerer: answeredBy, isVoice: false };
         const micros = most && ceilToMicros(most);
         const verdict = await spending.reserve({ ...asked, micros, nowMs, dueAtMs: nowMs + dueMs });
@@ -90,7 +90,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       let isUncounted = false;
       /** A call that came to nothing, and may be charged for. */
       async function countFailed(): Promise<void> {
-        if (isUncounted) await count(mostTokens);
+        if (isUncounted) await count(maxTokens);
         isUncounted = false;
       }
       const calls: EmbeddingCalls = {
@@ -108,7 +108,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       try {
         const embedded = await provider.embed(texts, signal, calls);
         // What is above that is no count, and would end the exactness of sums.
-        await count(Math.min(embedded.tokens, mostTokens));
+        await count(Math.min(embedded.tokens, maxTokens));
         return embedded.vectors;
       } catch (error) {
         await countFailed();

@@ -6,7 +6,7 @@ import { isOwnAddress } from "../../../lib/own-addresses.ts";
 import { failFetching, failWithStatus } from "./failure.ts";
 import { createFollower, type Followed } from "./redirects.ts";
 import type { Robots } from "./robots.ts";
-import { createRobotsKeeper } from "./robots-keeper.ts";
+import { createRobotsCache } from "./robots-cache.ts";
 import { listSitePages, type SitePages } from "./site-pages.ts";
 
 export interface FetchOptions {
@@ -58,7 +58,7 @@ const maxDelayMs = 5000;
 export function createFetcher(options: FetcherOptions): Fetcher {
   const { isOwn = isOwnAddress, resolve = systemResolve, timeoutMs = 20_000, wait = waitFor } = options;
   const follow = createFollower({ ...options, isOwn, resolve, timeoutMs, wait });
-  const keeper = createRobotsKeeper({
+  const robots = createRobotsCache({
     nowMs: () => performance.now(),
     async fetch(url, most) {
       // Shared by all who ask, so no one's signal ends it.
@@ -68,7 +68,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
       return status === 200 ? bytes : null;
     },
   });
-  const findRobots = (origin: string, signal: AbortSignal) => unlessAborted(signal, keeper.find(origin));
+  const findRobots = (origin: string, signal: AbortSignal) => unlessAborted(signal, robots.find(origin));
 
   async function checkRobots(target: Target, signal: AbortSignal): Promise<number> {
     const robots = await findRobots(target.url.origin, signal);

@@ -34,14 +34,14 @@ interface Tag {
 }
 
 const tagsPerPause = 200;
-const longestLocation = 4096;
+const maxLocation = 4096;
 
 function* readLines(text: string): Generator<string | null> {
   let count = 0;
   for (let at = 0; at < text.length; ) {
     const found = text.indexOf("\n", at);
     const end = found === -1 ? text.length : found;
-    if (end - at <= longestLocation) {
+    if (end - at <= maxLocation) {
       const line = text.slice(at, end).trim();
       if (line !== "") yield line;
     }
@@ -59,7 +59,7 @@ function* readLocations(text: string, tags: Generator<Tag | null, void>, name: s
       // Only where it is not known from the last time: many could begin before one ends.
       if (end < tag.end) end = text.indexOf("</", tag.end);
       if (end === -1) return;
-      const location = end - tag.end > longestLocation ? null : decodeXmlText(text.slice(tag.end, end));
+      const location = end - tag.end > maxLocation ? null : decodeXmlText(text.slice(tag.end, end));
       if (location !== null) yield location;
     }
   }

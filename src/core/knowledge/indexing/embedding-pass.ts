@@ -27,7 +27,7 @@ export interface EmbeddingPassParts {
 
 const editionsAtOnce = 20;
 /** So many editions in a row, and it is the provider, not their text. */
-const mostFailuresInRow = 3;
+const maxFailuresInRow = 3;
 const restMs = 60_000;
 /** Of an edition that fails again and again; doubled each time. */
 const editionRetry = { firstMs: 60_000, lastMs: 60 * 60_000 };
@@ -99,7 +99,7 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
         after = given.edition;
         if (accounts.isLeft(given.accountId, nowMs) || editions.isLeft(given.edition, nowMs)) continue;
         failuresInRow = (await embedOne(given, signal)) === "done" ? 0 : failuresInRow + 1;
-        if (failuresInRow === mostFailuresInRow) {
+        if (failuresInRow === maxFailuresInRow) {
           restsUntilMs = clock.nowMs() + restMs;
           return;
         }

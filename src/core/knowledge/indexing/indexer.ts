@@ -17,7 +17,7 @@ export interface Indexer {
 /** Of one account one is read at a time. */
 const readAtOnce = 3;
 /** With those that have waited for their websites for so long: a few slow ones must not take up all slots. */
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 const slowAfterMs = 10_000;
 /** While anything is due some day, another server may have died over it. */
 const lookAgainMs = 60_000;
@@ -80,7 +80,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
   function hasPlace(): boolean {
     const slowSinceMs = clock.nowMs() - slowAfterMs;
     const quick = running.values().filter(({ isFetched, sinceMs }) => !isFetched || sinceMs > slowSinceMs);
-    return running.size < mostAtOnce && quick.toArray().length < readAtOnce;
+    return running.size < maxAtOnce && quick.toArray().length < readAtOnce;
   }
 
   /** Beside the readings, which go first at the database only by chance. */

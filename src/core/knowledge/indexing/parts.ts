@@ -64,7 +64,7 @@ export interface IndexerParts {
   clock: Pick<Clock, "nowMs">;
   log: Pick<Log, "info" | "warn" | "error">;
   /** How long one reading may take; an hour unless tests set another. */
-  longestMs?: number;
+  maxMs?: number;
 }
 
 /**

@@ -18,10 +18,10 @@ export interface RunParts extends IndexerParts {
 /** What may pass is tried again so soon after the first failure, the second and the third. */
 const retryDelaysMs = [30_000, 5 * 60_000, 30 * 60_000];
 /** After so many failures in a row a source is no longer read again automatically. */
-const mostFailures = 10;
+const maxFailures = 10;
 const hourMs = 3_600_000;
 /** For everything that waits in a reading: a sitemap of 500 slow pages. */
-const longestMs = hourMs;
+const maxMs = hourMs;
 const late = "Reading this source took more than an hour.";
 const lateSitemap = `${late} Split the sitemap into smaller ones.`;
 
@@ -29,7 +29,7 @@ const lateSitemap = `${late} Split the sitemap into smaller ones.`;
 export async function runReading(parts: RunParts, claimed: ClaimedSource, closing: AbortSignal): Promise<void> {
   const stop = new AbortController();
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(tooLate(claimed)), parts.longestMs ?? longestMs);
+  const timer = setTimeout(() => deadline.abort(tooLate(claimed)), parts.maxMs ?? maxMs);
   timer.unref();
   const signal = AbortSignal.any([closing, stop.signal, deadline.signal]);
   const lease = keepLease(parts, claimed, () => stop.abort(new Error("the source has changed")));
@@ -107,7 +107,7 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
     );
     return;
   }
-  const isGivenUp = refreshHours === null || failures >= mostFailures;
+  const isGivenUp = refreshHours === null || failures >= maxFailures;
   const ending =
     refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read automatically." : "";
   const dueAt = isGivenUp ? null : nowMs + refreshHours * hourMs;

@@ -16,7 +16,7 @@ import {
 import { conditionsOf, isValidatedBy, openBuilder, readFetched, titleOf } from "./source-reading.ts";
 
 /** So many pages in a row that cannot be read for now: the website is down, and the rest is postponed. */
-const mostFailuresInRow = 10;
+const maxFailuresInRow = 10;
 
 /** A page that is to be part of the edition: as it was, or read again. */
 type Page =
@@ -59,7 +59,7 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
       if (known !== undefined && isTransient(error)) await writer.add({ isKnown: true, known });
       // Pages that are gone, or are scans, are no sign for the next ones.
       inRow = isTransient(error) ? inRow + 1 : 0;
-      if (inRow === mostFailuresInRow)
+      if (inRow === maxFailuresInRow)
         throw new SourceProblem(`${inRow} pages in a row could not be read: ${error.message}`, true);
     }
   }

@@ -3,7 +3,7 @@ import type { ErasureMarks } from "../../../contracts/coordination.ts";
 import type { ConversationKey } from "../../../domain/conversation.ts";
 
 /** No turn runs for longer, including the wait in the queue. */
-const longestTurnMs = 60 * 60_000;
+const maxTurnMs = 60 * 60_000;
 const maxErasures = 100_000;
 
 /**
@@ -23,7 +23,7 @@ export function createErasureMarks(limit = maxErasures): ErasureMarks {
     erased.delete(name);
     erased.set(name, { mark: lastMark, atMs: nowMs });
     for (const [oldest, { mark, atMs }] of erased) {
-      const isRecent = atMs > nowMs - longestTurnMs;
+      const isRecent = atMs > nowMs - maxTurnMs;
       if (isRecent && erased.size <= limit) break;
       if (isRecent) forgottenMark = mark;
       erased.delete(oldest);

@@ -3,7 +3,7 @@ import type { SignInFailure, SignInFailureKind, SignInFailures } from "../../../
 import type { Clock } from "../../../lib/clock.ts";
 
 const forgetAfterMs = 60 * 60_000;
-const longestWaitMs = 15 * 60_000;
+const maxWaitMs = 15 * 60_000;
 const maxSubjects = 50_000;
 
 interface Entry {
@@ -69,7 +69,7 @@ export function createSignInFailures(clock: Pick<Clock, "monotonicMs">): SignInF
   function waitMsOf(ledger: FailureLedger, subject: string, free: number): number {
     const failures = ledger.count(subject);
     if (failures < free) return 0;
-    return Math.min(1000 * 2 ** (failures - free), longestWaitMs) - ledger.sinceLastMs(subject);
+    return Math.min(1000 * 2 ** (failures - free), maxWaitMs) - ledger.sinceLastMs(subject);
   }
 
   return {

@@ -16,11 +16,11 @@ export interface TicketEndingsOptions {
   onGone: (ticket: Ticket) => void;
 }
 
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 /** Of one companion, those that the next ticket takes along. */
 const mostAlong = 100;
 const firstWaitMs = 50;
-const longestWaitMs = 1000;
+const maxWaitMs = 1000;
 /** How long closing waits for the last ones; what is left then is deleted with this server's name. */
 const closingMs = 2000;
 
@@ -77,7 +77,7 @@ export class TicketEndings {
       } catch (error) {
         if (waitMs === firstWaitMs) this.#options.log.warn("tickets cannot be released yet", { error });
         await Bun.sleep(waitMs);
-        waitMs = Math.min(2 * waitMs, longestWaitMs);
+        waitMs = Math.min(2 * waitMs, maxWaitMs);
       }
     }
     this.#running = null;
@@ -86,8 +86,8 @@ export class TicketEndings {
   #nextBatch(): Ticket[] {
     const batch: Ticket[] = [];
     for (const tickets of this.#pending.values()) {
-      batch.push(...tickets.values().take(mostAtOnce - batch.length));
-      if (batch.length === mostAtOnce) break;
+      batch.push(...tickets.values().take(maxAtOnce - batch.length));
+      if (batch.length === maxAtOnce) break;
     }
     return batch;
   }

@@ -22,12 +22,12 @@ export interface TurnGateOptions {
 }
 
 /** Calls of one conversation that wait for an answer of PostgreSQL; far more than it admits. */
-const mostCalls = 100;
+const maxCalls = 100;
 const patienceMs = 4_500;
 
 export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): TurnGate {
   /** PostgreSQL numbers tickets as they come, over several connections: one question at a time for a conversation. */
-  const calls = createKeyedQueue({ maxWaiting: mostCalls });
+  const calls = createKeyedQueue({ maxWaiting: maxCalls });
   /** Calls and tickets of this server, by conversation. */
   const here = new Map<string, number>();
   let waitingCount = 0;

@@ -7,4 +7,4 @@ export const idempotencyLifetimeMs = 24 * 60 * 60_000;
 export const messagePageBytes = 2 * 1024 * 1024;
 
 /** The longest lock or delay of a voice agent. Anything longer was written by a clock that has since been set back. */
-export const longestVoiceWaitMs = 2 * 60 * 60_000;
+export const maxVoiceWaitMs = 2 * 60 * 60_000;

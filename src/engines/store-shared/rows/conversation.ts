@@ -24,7 +24,7 @@ export function toVisitorId(stored: string): string | null {
 }
 
 /** How many conversations `findPlace` is given. */
-export const mostBefore = 50;
+export const maxBefore = 50;
 
 /**
  * Where a list goes on: the conversation of that id; if it was deleted, the newest of those with ids before it. The very

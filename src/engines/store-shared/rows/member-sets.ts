@@ -5,7 +5,7 @@
 
 export const blockSize = 4096;
 const bitmapBytes = blockSize / 8;
-const longestList = 255;
+const maxList = 255;
 /** A bitmap becomes a list below this, well under 256, so that a set near the limit does not switch each time. */
 const shortestBitmap = 128;
 
@@ -68,7 +68,7 @@ function setBits(bitmap: Uint8Array, members: readonly number[]): Uint8Array {
 export function addMembers(set: Uint8Array | null, added: readonly number[]): Uint8Array {
   if (set !== null && isBitmap(set)) return setBits(set.slice(), added);
   const members = [...new Set([...(set === null ? [] : readMembers(set)), ...added])];
-  if (members.length > longestList) return setBits(new Uint8Array(bitmapBytes), members);
+  if (members.length > maxList) return setBits(new Uint8Array(bitmapBytes), members);
   return writeList(members.sort((a, b) => a - b));
 }
 

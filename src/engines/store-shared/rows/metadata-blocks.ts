@@ -66,7 +66,7 @@ export interface MetadataEntry {
 }
 
 /** Longer texts would make index rows overflow; they are stored and compared as digests. */
-const longestText = 120;
+const maxText = 120;
 
 /** A text as the index stores and compares it. `isKey` where it is a path that is one key. */
 type IndexText = (text: string, isKey?: boolean) => string;
@@ -79,7 +79,7 @@ type IndexText = (text: string, isKey?: boolean) => string;
 export function createIndexText(mark: string): IndexText {
   return (text, isKey = false) => {
     const begin = isKey ? `${mark}.` : "";
-    if (text.length > longestText) return `${begin || mark}${sha256Hex(text)}`;
+    if (text.length > maxText) return `${begin || mark}${sha256Hex(text)}`;
     return !isKey && text.startsWith(mark) ? `${mark}${text}` : begin + text;
   };
 }

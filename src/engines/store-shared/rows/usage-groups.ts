@@ -49,11 +49,11 @@ function findField(object: JsonObject, path: string): JsonValue | undefined {
 }
 
 /** Longer values stand in a position by their start and a digest: positions travel in addresses. */
-const longestValue = 100;
+const maxValue = 100;
 
 export function shortenValue(value: string | null): string | null {
-  if (value === null || value.length <= longestValue) return value;
-  return `${value.slice(0, longestValue)} ${sha256Hex(value)}`;
+  if (value === null || value.length <= maxValue) return value;
+  return `${value.slice(0, maxValue)} ${sha256Hex(value)}`;
 }
 
 /** Null first, texts by their UTF-16 code units: the same on every engine. */

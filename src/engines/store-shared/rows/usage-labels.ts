@@ -27,7 +27,7 @@ interface Label {
 }
 
 /** What a query remembers of labels: they occur again in the next part of the same companions. */
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 export function createLabelJoin(source: { readLabels(numbers: readonly number[]): AsyncGenerator<LabelText[]> }) {
   async function readNew(rows: readonly SumRow[], known: Map<number, Label>, { groupBy, filters }: Asked) {
@@ -52,7 +52,7 @@ export function createLabelJoin(source: { readLabels(numbers: readonly number[])
         yield rows.map((row) => [row, none.fields] as const);
         continue;
       }
-      if (known.size > mostKnown) for (const number of known.keys()) if (number !== 0) known.delete(number);
+      if (known.size > maxKnown) for (const number of known.keys()) if (number !== 0) known.delete(number);
       await readNew(rows, known, asked);
       const labelled = rows.map((row) => [row, known.get(row.label) ?? none] as const);
       yield labelled.flatMap(([row, { fields, isMatch }]) => (isMatch ? [[row, fields] as const] : []));
@@ -66,9 +66,9 @@ interface UnindexedLabel {
   size: number;
 }
 
-export const mostLabelsPerSlice = 250;
+export const maxLabelsPerSlice = 250;
 /** A value takes eight characters at least: some hundred rows of the index. */
-const mostCharacters = 16_384;
+const maxCharacters = 16_384;
 
 /**
  * How many labels of usage get into the metadata index with one commit. The first of them, at least one, as many as
@@ -79,7 +79,7 @@ export function cutSlice(labels: readonly UnindexedLabel[]): number[] {
   let characters = 0;
   for (const { number, size } of labels) {
     characters += size;
-    if (numbers.length > 0 && characters > mostCharacters) break;
+    if (numbers.length > 0 && characters > maxCharacters) break;
     numbers.push(number);
   }
   return numbers;

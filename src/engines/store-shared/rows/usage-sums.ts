@@ -66,7 +66,7 @@ const byPosition = (one: Group, other: Group) => comparePositions(one.position, 
 /** Rows of the same groups become one. `groupBy` in its order. */
 export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMost }: TotalOptions = {}) {
   const groups = new Map<string, Group>();
-  const mostHeld = atMost === undefined ? Number.POSITIVE_INFINITY : atMost * 2;
+  const maxHeld = atMost === undefined ? Number.POSITIVE_INFINITY : atMost * 2;
   /** Rows behind it are not among the first. */
   let last: UsagePosition | null = null;
 
@@ -101,7 +101,7 @@ export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMo
       const group = groups.get(key);
       if (group === undefined) {
         groups.set(key, { position, row: toUsageRow(row, groupBy, values) });
-        if (groups.size > mostHeld) dropLast();
+        if (groups.size > maxHeld) dropLast();
         return;
       }
       for (const name of counters) group.row[name] += row[name];

@@ -9,9 +9,9 @@ const rowsPerSlice = 5_000;
 const companionsPerSlice = 200;
 const conversationsPerSlice = 200;
 /** Of more companions all of the account's conversations are read. */
-const mostNarrow = 50;
+const maxNarrow = 50;
 /** Replies are counted in messages as long as those of so few conversations are to be read. */
-const mostRead = 20_000;
+const maxRead = 20_000;
 const quarterMs = 15 * 60_000;
 const periodMs = 600_000;
 
@@ -139,7 +139,7 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
 
   async function sumConversations(accountId: string, query: InsightsQuery): Promise<Map<number | string, number>> {
     const { companionIds } = query;
-    if (companionIds === null || companionIds.size > mostNarrow)
+    if (companionIds === null || companionIds.size > maxNarrow)
       return await sum(sources.conversations, accountId, query);
     const sums = new Map<number | string, number>();
     for (const companionId of companionIds) {
@@ -163,7 +163,7 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
         ({ companionId, createdAt }) => createdAt < toMs && (companionIds === null || companionIds.has(companionId)),
       );
       read += rows.length;
-      if (read > mostRead) return null;
+      if (read > maxRead) return null;
       const numbers = wanted.map((row) => row.number);
       if (numbers.length > 0) found += await countRows(replies, numbers, fromMs, toMs);
       const last = rows.at(-1);

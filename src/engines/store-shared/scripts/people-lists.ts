@@ -68,9 +68,9 @@ export const peopleListQueries = {
 
 const perSlice = 200;
 /** Conversations that are looked at for one page. */
-const mostRead = 5_000;
+const maxRead = 5_000;
 /** As where conversations are walked by their last change. */
-const mostCost = 50_000;
+const maxCost = 50_000;
 
 export function isAboutPeople({ state, status, assigneeId, tag, unreadBy, rating }: ConversationQuery): boolean {
   return [state, status, assigneeId, tag, unreadBy, rating].some((asked) => asked != null);
@@ -152,7 +152,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
       const last = rows.at(-1);
       if (last === undefined || rows.length < perSlice) return { items: found, nextAfterId: null };
       read += rows.length;
-      if (read >= mostRead || cost >= mostCost) return { items: found, nextAfterId: last.id };
+      if (read >= maxRead || cost >= maxCost) return { items: found, nextAfterId: last.id };
       after = last.number;
       await pause();
     }

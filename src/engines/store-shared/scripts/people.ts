@@ -19,7 +19,7 @@ const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_
   FROM handoff_events e WHERE e.conversation_number = $1 ${place} ORDER BY e.number ${direction} LIMIT $2`;
 const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND conversation_number = $1)";
 /** Far more than anybody counts. */
-const mostUnread = 1_000;
+const maxUnread = 1_000;
 
 export const peopleQueries = {
   state: `SELECT v.id, v.message_count AS "newestSeq", h.change FROM conversations v
@@ -59,7 +59,7 @@ export function* countUnread(conversationIds: readonly string[], personId: strin
   const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
   const counts = yield* getEach<{ count: number }>(
     peopleQueries.unread,
-    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), mostUnread), seq ?? 0]),
+    behind.map(({ number, newestSeq, seq }) => [number, Math.min(newestSeq - (seq ?? 0), maxUnread), seq ?? 0]),
   );
   const unreadOf = new Map(marks.map(({ id }) => [id, 0]));
   for (const [at, { id }] of behind.entries()) unreadOf.set(id, counts[at]?.count ?? 0);

@@ -3,7 +3,7 @@ import { toPage } from "../../../contracts/store/page.ts";
 import type { BudgetCheck, BudgetPatch, SpendingStore } from "../../../contracts/store/spending.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../../domain/budget.ts";
+import { type Budget, type BudgetState, isReached, maxBudgets, startDayOf } from "../../../domain/budget.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { toLaterMs, toUtcDay } from "../../../lib/clock.ts";
 import { beforeAll, countsAnew, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
@@ -129,8 +129,8 @@ export function createSpendingStore(
         changeSpending(scripts, accountId, function* () {
           yield* changes.requireAccount(accountId);
           const counted = yield* get<{ count: number }>(countAll, accountId);
-          if ((counted?.count ?? 0) >= mostBudgets) {
-            throw new AppError("limit_reached", `An account has at most ${mostBudgets} budgets. Delete one first.`);
+          if ((counted?.count ?? 0) >= maxBudgets) {
+            throw new AppError("limit_reached", `An account has at most ${maxBudgets} budgets. Delete one first.`);
           }
           const { nowMs } = context;
           const budget = { ...made, createdAt: nowMs, updatedAt: nowMs };

@@ -24,10 +24,10 @@ const conversationOfKey =
 const isOpenOfKey = "t.conversation_number IS NULL AND t.companion_id = $1 AND t.session_id = $2 AND t.visitor_id = $3";
 
 /** A clock that was set back lets a reply seem older than the calls that led to it. */
-const mostSetBackMs = 60 * 60_000;
+const maxSetBackMs = 60 * 60_000;
 /** The reply's conversation, if it was stored. */
 const storedIn = (call: string) => `(SELECT c.number FROM conversations c
-    JOIN messages m ON m.conversation_number = c.number AND m.created_at >= ${call}.created_at - ${mostSetBackMs}
+    JOIN messages m ON m.conversation_number = c.number AND m.created_at >= ${call}.created_at - ${maxSetBackMs}
       AND m.id = ${call}.reply_id
     WHERE c.companion_id = ${call}.companion_id AND c.session_id = ${call}.session_id
       AND c.visitor_id = ${call}.visitor_id LIMIT 1)`;

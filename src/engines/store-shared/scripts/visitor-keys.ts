@@ -1,9 +1,9 @@
 /** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
 import { toPage } from "../../../contracts/store/page.ts";
-import { mostCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
+import { maxCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { coversFacts, factsOfFilter, mostKeysOfFilter, mostVisitorKeys } from "../../../domain/visitor.ts";
+import { coversFacts, factsOfFilter, maxKeysOfFilter, maxVisitorKeys } from "../../../domain/visitor.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { changes } from "./changes.ts";
@@ -52,13 +52,13 @@ interface LiveKeys {
 }
 
 function requireRoom({ ofAccount, ofFilter }: LiveKeys): void {
-  if (ofFilter >= mostKeysOfFilter) {
+  if (ofFilter >= maxKeysOfFilter) {
     // Of a filter, so that one takes the other's place.
-    const sentence = `There are ${mostKeysOfFilter} visitor keys for these companions already. Revoke one first.`;
+    const sentence = `There are ${maxKeysOfFilter} visitor keys for these companions already. Revoke one first.`;
     throw new AppError("conflict", sentence);
   }
-  if (ofAccount >= mostVisitorKeys) {
-    throw new AppError("limit_reached", `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`);
+  if (ofAccount >= maxVisitorKeys) {
+    throw new AppError("limit_reached", `An account has at most ${maxVisitorKeys} visitor keys. Revoke one first.`);
   }
 }
 
@@ -126,7 +126,7 @@ export function createVisitorKeyStore(
 type VisitorKeyFacts = Pick<VisitorKey, "id" | "name" | "algorithm" | "metadata">;
 
 /** One more is read, so that more are noticed. */
-export const mostCandidates = mostCompared + 1;
+export const maxCandidates = maxCompared + 1;
 
 /** As they are indexed: with the account, so that each query has one index to go by. */
 export function indexFacts(accountId: string, facts: readonly string[]): string[] {
@@ -140,7 +140,7 @@ function indexFilter(accountId: string, { metadata }: Pick<VisitorKey, "metadata
 
 /** `candidates`: the live keys that are found under any of the facts. */
 export function pickOnly(candidates: readonly VisitorKey[], facts: readonly string[]): VisitorKey | null {
-  if (candidates.length > mostCompared) return null;
+  if (candidates.length > maxCompared) return null;
   const has = new Set(facts);
   const [only = null, ...others] = candidates.filter(({ metadata }) => coversFacts(metadata, has));
   return others.length === 0 ? only : null;

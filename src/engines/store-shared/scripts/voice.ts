@@ -1,6 +1,6 @@
 /** Managed agents of voice with their locks and outbox. Each engine counts sessions and what they cost in its own way. */
 import type { VoiceAgent, VoiceOutboxItem, VoiceSession, VoiceStore } from "../../../contracts/store/voice.ts";
-import { longestVoiceWaitMs } from "../rows/bounds.ts";
+import { maxVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import { withoutNul } from "../rows/text.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
@@ -47,7 +47,7 @@ export function createVoiceStore(scripts: ScriptRunner, counting: VoiceCounting)
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
       scripts.write(function* () {
-        return (yield* run(takeLock, companionId, owner, untilMs, nowMs + 1, nowMs + longestVoiceWaitMs)) > 0;
+        return (yield* run(takeLock, companionId, owner, untilMs, nowMs + 1, nowMs + maxVoiceWaitMs)) > 0;
       }),
 
     async unlockAgent(companionId, owner) {
@@ -71,7 +71,7 @@ export function createVoiceStore(scripts: ScriptRunner, counting: VoiceCounting)
       }),
 
     async takeDueOutbox(nowMs, untilMs, limit) {
-      const due = [nowMs, nowMs + longestVoiceWaitMs];
+      const due = [nowMs, nowMs + maxVoiceWaitMs];
       if ((await scripts.readHeavy(() => get(selectDue, ...due, 1))) === null) return [];
       return await scripts.writeHeavy(function* () {
         const items = yield* all<VoiceOutboxItem>(lockDue, ...due, limit);

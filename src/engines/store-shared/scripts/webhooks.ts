@@ -3,7 +3,7 @@ import { toPage } from "../../../contracts/store/page.ts";
 import type { WebhookPatch, WebhookStore } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { mostWebhooks, type Webhook } from "../../../domain/webhook.ts";
+import { maxWebhooks, type Webhook } from "../../../domain/webhook.ts";
 import { toLaterMs } from "../../../lib/clock.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { toFilterFacts, toShownWebhook, toWebhook, type WebhookRow } from "../rows/webhooks.ts";
@@ -66,8 +66,8 @@ export function createWebhookStore(
       scripts.change(accountId, function* () {
         yield* changes.requireAccount(accountId);
         const counted = yield* get<{ count: number }>(countWebhooks, accountId);
-        if ((counted?.count ?? 0) >= mostWebhooks) {
-          throw new AppError("conflict", `An account has at most ${mostWebhooks} webhooks. Delete one first.`);
+        if ((counted?.count ?? 0) >= maxWebhooks) {
+          throw new AppError("conflict", `An account has at most ${maxWebhooks} webhooks. Delete one first.`);
         }
         const { nowMs } = context;
         const made = { ...webhook, disabledReason: null, createdAt: nowMs, updatedAt: nowMs };

@@ -1,7 +1,7 @@
 /** The fields and values that companions' metadata must have, for a budget or a visitor key. */
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
-import { type MetadataPair, mostPairs } from "../lib/metadata-pairs.ts";
+import { type MetadataPair, maxPairs } from "../lib/metadata-pairs.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 
@@ -66,7 +66,7 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
       <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
         {pairs.length > 1 ? "Companions that have all of these." : "Nested fields by their path: customer.id"}
       </p>
-      {pairs.length < mostPairs && (
+      {pairs.length < maxPairs && (
         <Button
           icon={Plus}
           kind="ghost"

@@ -18,7 +18,7 @@ export interface Transcript {
 
 /** Enough for the messages between two polls; if it is not, everything is loaded again. */
 const freshMessages = 20;
-const mostMessages = 200;
+const maxMessages = 200;
 
 export function useTranscript(path: string): Transcript {
   const [conversation, setConversation] = useState<ConversationWithMessages | null>(null);
@@ -98,9 +98,9 @@ export function useTranscript(path: string): Transcript {
   }, [reload]);
 
   async function readWhole(): Promise<ConversationWithMessages> {
-    let whole = await call<ConversationWithMessages>("GET", path, { query: { messages_limit: mostMessages } });
+    let whole = await call<ConversationWithMessages>("GET", path, { query: { messages_limit: maxMessages } });
     while (whole.messages_next_cursor !== null) {
-      const query = { messages_limit: mostMessages, messages_cursor: whole.messages_next_cursor };
+      const query = { messages_limit: maxMessages, messages_cursor: whole.messages_next_cursor };
       whole = joinEarlier(whole, await call<ConversationWithMessages>("GET", path, { query }));
     }
     return whole;

@@ -7,7 +7,7 @@ import { describeChanges, isUnderWay } from "./source-words.ts";
 /** A text is often read by then. */
 const firstMs = 400;
 const leastMs = 1000;
-const mostMs = 12_000;
+const maxMs = 12_000;
 
 export interface Sources {
   /** Null until they have arrived. */
@@ -35,7 +35,7 @@ export function useSources(companionId: string): Sources {
     latest.current = data;
     const told = describeChanges(before, data.data);
     if (told !== "") setNews(told);
-    waitMs.current = isSame(before, data.data) ? Math.min(mostMs, waitMs.current * 1.5) : leastMs;
+    waitMs.current = isSame(before, data.data) ? Math.min(maxMs, waitMs.current * 1.5) : leastMs;
   }, [data]);
 
   const isWatching = items?.some(isUnderWay) ?? false;

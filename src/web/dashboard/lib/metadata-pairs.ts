@@ -6,7 +6,7 @@ export interface MetadataPair {
   value: string;
 }
 
-export const mostPairs = 5;
+export const maxPairs = 5;
 export const noPairs: readonly MetadataPair[] = [{ field: "", value: "" }];
 
 type Filter = NonNullable<Budget["metadata"]>;

@@ -9,7 +9,7 @@ import type { Budget, Page } from "../lib/types.ts";
 import { Notice } from "../ui/states.tsx";
 
 const lookEveryMs = 60_000;
-const mostShown = 3;
+const maxShown = 3;
 
 export function SpendingWatch() {
   const signedIn = useSession();
@@ -49,7 +49,7 @@ export function SpendingWatch() {
 }
 
 function AlarmNotice({ budgets, alarm }: { budgets: readonly Budget[]; alarm: string }) {
-  const shown = budgets.slice(0, mostShown);
+  const shown = budgets.slice(0, maxShown);
   const nameSubject = useSubjectWords(shown);
   return (
     <Notice tone={alarm.includes("reached") ? "bad" : "warn"} class="mb-6">

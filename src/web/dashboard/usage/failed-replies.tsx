@@ -47,8 +47,8 @@ function explainFailure(kind: string): { why: string; remedy: string } {
 const lasting = ["refused_key", "unknown_model", "refused_request"];
 
 /** The kind to show if there is room for one: a lasting one, however rare, or else the most frequent. */
-function pickTold(mostFirst: readonly FailedReplies[]): FailedReplies | null {
-  return mostFirst.find(({ kind }) => lasting.includes(kind)) ?? mostFirst[0] ?? null;
+function pickTold(maxFirst: readonly FailedReplies[]): FailedReplies | null {
+  return maxFirst.find(({ kind }) => lasting.includes(kind)) ?? maxFirst[0] ?? null;
 }
 
 function sumFailures(rows: readonly FailedReplies[]): number {

@@ -2,7 +2,7 @@
 import { FetchingFailure, failFetching } from "./failure.ts";
 import { maxRobotsBytes, noRobots, parseRobots, type Robots } from "./robots.ts";
 
-export interface RobotsKeeper {
+export interface RobotsCache {
   /**
    * Without a robots.txt all is allowed. Rejects with a `FetchingFailure` if the site has trouble with giving it: the
    * standard then wants nothing fetched.
@@ -21,7 +21,7 @@ const keptMs = 15 * 60_000;
 const failureKeptMs = 60_000;
 const maxKept = 200;
 
-export function createRobotsKeeper(source: RobotsSource): RobotsKeeper {
+export function createRobotsCache(source: RobotsSource): RobotsCache {
   const kept = new Map<string, { robots: Promise<Robots>; untilMs: number }>();
 
   async function read(origin: string): Promise<Robots> {

@@ -15,7 +15,13 @@ import type { Services } from "../dependencies.ts";
 import { type ToldTurn, toTurnEvents, toUnansweredEvent } from "../events/turn-events.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { KeptCalls } from "./kept-calls.ts";
-import { type FoundKnowledge, type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
+import {
+  type FoundKnowledge,
+  type NamedStart,
+  RunsElsewhere,
+  type TurnResult,
+  type TurnStorage,
+} from "./turn-start.ts";
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
 
@@ -53,7 +59,7 @@ export function isKeptForPeople({ reply, endCode }: StoredExchange): boolean {
   return reply === null && endCode === "taken";
 }
 
-export class ConversationKeeper implements TurnKeeper {
+export class ConversationStorage implements TurnStorage {
   readonly queueKey: string;
   /** Left out for a companion without tools. */
   readonly calls?: KeptCalls;

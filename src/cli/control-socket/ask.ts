@@ -18,13 +18,13 @@ export interface Answers {
 }
 
 /** Several only where the data is in a database that servers share. */
-const mostAsked = 16;
+const maxAsked = 16;
 const limits = { factsMs: 5_000, checkMs: 150_000, bytes: 1024 * 1024 };
 
 export async function askServers(dataDir: string, factsMs = limits.factsMs): Promise<Answers> {
   let names: string[];
   try {
-    names = readdirSync(dataDir).filter(isSocketName).slice(0, mostAsked);
+    names = readdirSync(dataDir).filter(isSocketName).slice(0, maxAsked);
   } catch (error) {
     if (codeOf(error) === "EACCES") return { servers: [denied(dataDir, dataDir)], hasAbandoned: false };
     // Faults of the directory are reported by its own check.

@@ -12,9 +12,9 @@ import { findWeakness } from "../data-rights.ts";
 import { nameDatabase } from "../database-name.ts";
 import { judgeCertificate } from "../doctor/certificates.ts";
 import { ok, warn } from "../doctor/finding.ts";
-import { listLooks, runLooks } from "../doctor/looks.ts";
 import { examineDefaultModel } from "../doctor/models.ts";
-import type { Answers } from "./door.ts";
+import { listLooks, runLooks } from "../doctor/small-checks.ts";
+import type { Answers } from "./control-socket.ts";
 import { protocol } from "./protocol.ts";
 
 export interface AskedServer {

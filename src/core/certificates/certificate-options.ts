@@ -9,7 +9,7 @@ import type { CheckName } from "./name-check.ts";
 
 export type OrderOutcome = "obtained" | "failed";
 
-export interface KeeperOptions {
+export interface CertificateOptions {
   /** In lower case. */
   names: readonly string[];
   email: string | null;

@@ -37,7 +37,7 @@ const namesOf = ({ cert }: Certificate) => new X509Certificate(cert).subjectAltN
 
 test("the first start orders a certificate, and keeps it for its own user alone", async () => {
   await using kept = await keep();
-  const { current, state } = kept.keeper;
+  const { current, state } = kept.certificates;
   if (current === null) throw new Error("there is no certificate");
   const { validToDate } = new X509Certificate(current.cert);
   expect(state).toMatchObject({ domains: ["chat.example.com"], expiresAtMs: validToDate.getTime(), problem: null });
@@ -53,24 +53,24 @@ test("the next start uses what is stored, and asks nobody", async () => {
   await using first = await keep();
   pebble.requests.length = 0;
   await using second = await keep();
-  expect(second.keeper.current).toEqual(first.keeper.current);
-  second.keeper.lookAgain();
+  expect(second.certificates.current).toEqual(first.certificates.current);
+  second.certificates.lookAgain();
   await second.rest();
   expect(pebble.requests).toEqual([]);
 });
 
 test("after two thirds of its life it is replaced, once, and handed on", async () => {
   await using kept = await keep();
-  const before = kept.keeper.current;
+  const before = kept.certificates.current;
   const handed: Certificate[] = [];
-  kept.keeper.onChange((certificate) => void handed.push(certificate));
+  kept.certificates.onChange((certificate) => void handed.push(certificate));
   kept.pass(60 * dayMs - hourMs);
   await kept.rest();
   expect(handed).toEqual([]);
   kept.pass(2 * hourMs);
   await kept.rest();
   expect(handed).toHaveLength(1);
-  expect(kept.keeper.current).toBe(handed[0] ?? null);
+  expect(kept.certificates.current).toBe(handed[0] ?? null);
   expect(handed[0]?.key).not.toBe(before?.key);
   // By a clock so far ahead, the new one would be due at once again.
   pebble.requests.length = 0;
@@ -84,15 +84,17 @@ test("with other names, the stored certificate is served until the new one is th
   const names = ["chat.example.com", "help.example.com"];
   const back = pebble.leave();
   await using second = await keep({ names });
-  expect(second.keeper.current).toEqual(first.keeper.current);
-  expect(second.keeper.state.problem).toContain("is unavailable: connection refused");
+  expect(second.certificates.current).toEqual(first.certificates.current);
+  expect(second.certificates.state.problem).toContain("is unavailable: connection refused");
   back();
   second.pass(2 * 60_000);
   await second.rest();
-  expect(second.keeper.current && namesOf(second.keeper.current)).toBe("DNS:chat.example.com, DNS:help.example.com");
-  expect(second.keeper.state.problem).toBeNull();
+  expect(second.certificates.current && namesOf(second.certificates.current)).toBe(
+    "DNS:chat.example.com, DNS:help.example.com",
+  );
+  expect(second.certificates.state.problem).toBeNull();
   await using third = await keep({ names: names.toReversed() });
-  expect(third.keeper.current).toEqual(second.keeper.current);
+  expect(third.certificates.current).toEqual(second.certificates.current);
 });
 
 test("an expired certificate is served and ordered anew", async () => {
@@ -100,12 +102,12 @@ test("an expired certificate is served and ordered anew", async () => {
   const startMs = Date.now() + 100 * dayMs;
   const back = pebble.leave();
   await using late = await keep({ startMs });
-  expect(late.keeper.current).toEqual(first.keeper.current);
-  expect(late.keeper.state.expiresAtMs).toBeLessThan(startMs);
+  expect(late.certificates.current).toEqual(first.certificates.current);
+  expect(late.certificates.state.expiresAtMs).toBeLessThan(startMs);
   back();
   late.pass(2 * 60_000);
   await late.rest();
-  expect(late.keeper.current?.key).not.toBe(first.keeper.current?.key);
+  expect(late.certificates.current?.key).not.toBe(first.certificates.current?.key);
 });
 
 test("a certificate of another authority is replaced", async () => {
@@ -113,7 +115,7 @@ test("a certificate of another authority is replaced", async () => {
   const file = join(path, "certificate.pem");
   writeFileSync(file, readFileSync(file, "utf8").replace(pebble.directory, "https://staging.example/dir"));
   await using second = await keep();
-  expect(second.keeper.current?.key).not.toBe(first.keeper.current?.key);
+  expect(second.certificates.current?.key).not.toBe(first.certificates.current?.key);
 });
 
 test.each([
@@ -125,7 +127,7 @@ test.each([
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(/[A-Z]{3}/g, "???"));
   if (name === "account.pem") rmSync(join(path, "certificate.pem"));
   await using second = await keep();
-  expect(second.keeper.current?.key).not.toBe(first.keeper.current?.key);
+  expect(second.certificates.current?.key).not.toBe(first.certificates.current?.key);
   const [told] = second.log.events;
   expect(told).toMatchObject({ level: "warn", event: `the stored ${what} cannot be used: a new one is made` });
   expect(told?.fields["keptAs"]).toBe(`${file}.unusable`);
@@ -134,17 +136,17 @@ test.each([
 
 test("deleted files and a look order anew, while the old certificate is served", async () => {
   await using kept = await keep();
-  const before = kept.keeper.current;
+  const before = kept.certificates.current;
   rmSync(path, { recursive: true });
-  kept.keeper.lookAgain();
-  expect(kept.keeper.current).toBe(before);
+  kept.certificates.lookAgain();
+  expect(kept.certificates.current).toBe(before);
   await kept.rest();
-  expect(kept.keeper.current?.key).not.toBe(before?.key);
+  expect(kept.certificates.current?.key).not.toBe(before?.key);
 });
 
 test("an authority that wants a certificate back has it replaced before its time", async () => {
   await using kept = await keep();
-  const before = kept.keeper.current;
+  const before = kept.certificates.current;
   const real = pebble.directory.replace("/dir", "");
   const answers: Readonly<Record<string, () => Response>> = {
     "/dir": () =>
@@ -163,9 +165,9 @@ test("an authority that wants a certificate back has it replaced before its time
   await kept.rest();
   expect(pebble.requests.some((asked) => asked.startsWith("/info/"))).toBe(true);
   // Not within half a day of the last one.
-  expect(kept.keeper.current).toBe(before);
+  expect(kept.certificates.current).toBe(before);
   kept.pass(12 * hourMs);
   await kept.rest();
   pebble.intercept(null);
-  expect(kept.keeper.current?.key).not.toBe(before?.key);
+  expect(kept.certificates.current?.key).not.toBe(before?.key);
 });

@@ -2,9 +2,9 @@
 import type { ReachedBudget, Store } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { HistoryMessage } from "../../domain/conversation.ts";
-import type { TurnKeeper, TurnResult } from "./turn-start.ts";
+import type { TurnResult, TurnStorage } from "./turn-start.ts";
 
-export class UnkeptKeeper implements TurnKeeper {
+export class UnkeptTurns implements TurnStorage {
   readonly queueKey = null;
   /** Null until what it cost is stored. */
   result: TurnResult | null = null;

@@ -5,7 +5,7 @@ import { type Handoff, isOutside, stateConflict, toVisitorState } from "../../do
 import type { Services } from "../dependencies.ts";
 import type { Asked, People, VisitorPlace } from "../people/people.ts";
 import { handoffTextOf } from "../people/texts.ts";
-import { ConversationKeeper, type KeptMessage } from "./conversation-keeper.ts";
+import { ConversationStorage, type KeptMessage } from "./conversation-storage.ts";
 import type { NamedEvent } from "./events.ts";
 import type { Turn } from "./turn.ts";
 import { KeptForPeople, type TurnPeople, type TurnRight } from "./turn-start.ts";
@@ -17,7 +17,7 @@ export interface PeopleKeptMessage extends KeptMessage {
 
 type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
 
-export class PeopleKeeper extends ConversationKeeper implements TurnPeople {
+export class PeopleStorage extends ConversationStorage implements TurnPeople {
   readonly people: TurnPeople = this;
   readonly #services: KeeperServices;
   readonly #place: VisitorPlace;

@@ -48,7 +48,7 @@ async function keep(choices: Partial<Choices> = {}): Promise<KeptCertificate> {
 /** In minutes from now. */
 async function nextAfter(kept: KeptCertificate, nowMs: number): Promise<number> {
   await kept.rest();
-  return ((kept.keeper.state.nextAttemptAtMs ?? 0) - nowMs) / minuteMs;
+  return ((kept.certificates.state.nextAttemptAtMs ?? 0) - nowMs) / minuteMs;
 }
 
 test("failures are tried again after longer and longer pauses", async () => {
@@ -67,13 +67,13 @@ test("failures are tried again after longer and longer pauses", async () => {
   }
   expect(pauses).toEqual([1, 5, 15, 60, 240, 240]);
   expect(orders).toHaveLength(7);
-  expect(kept.keeper.state.problem).toBe(
+  expect(kept.certificates.state.problem).toBe(
     "The authority (authority.example) is unavailable: connection refused. It is asked again automatically.",
   );
   const warnings = kept.log.events.filter(({ level }) => level === "warn");
   expect(warnings).toHaveLength(7);
   expect(warnings[0]?.fields).toEqual({
-    reason: kept.keeper.state.problem,
+    reason: kept.certificates.state.problem,
     nextAttempt: "2026-06-01T12:01:00.000Z",
   });
 });
@@ -84,7 +84,7 @@ test("a wrong directory is a wrong setting, and says which", async () => {
   const reason =
     "COMPANIOND_ACME_DIRECTORY is wrong: there is no ACME directory at https://authority.example/dir (status 404). Set " +
     "it to the URL of the authority's directory, then restart the server.";
-  expect(kept.keeper.state.problem).toBe(reason);
+  expect(kept.certificates.state.problem).toBe(reason);
   expect(kept.log.events).toMatchObject([{ level: "warn", fields: { reason } }]);
 });
 
@@ -93,11 +93,11 @@ test("no restart forgets a pause, or what it is for", async () => {
   await (await keep({ startMs }))[Symbol.asyncDispose]();
   await using second = await keep({ startMs: startMs + 30_000 });
   expect(orders).toHaveLength(1);
-  expect(second.keeper.state).toMatchObject({
+  expect(second.certificates.state).toMatchObject({
     problem: expect.stringContaining("is unavailable"),
     nextAttemptAtMs: startMs + minuteMs,
   });
-  expect(second.log.events).toMatchObject([{ level: "warn", fields: { reason: second.keeper.state.problem } }]);
+  expect(second.log.events).toMatchObject([{ level: "warn", fields: { reason: second.certificates.state.problem } }]);
   second.pass(30_000);
   await eventually(() => orders.length === 2);
 });
@@ -110,11 +110,11 @@ test("a server that crashes in the middle of orders does not ask at each start",
   // Nobody stops it: that is how a crash leaves it.
   await using second = await keep({ startMs: startMs + 1000 });
   expect(orders).toHaveLength(1);
-  expect(second.keeper.state).toMatchObject({
+  expect(second.certificates.state).toMatchObject({
     problem: "The last attempt was cut short.",
     nextAttemptAtMs: startMs + minuteMs,
   });
-  expect(kept.keeper.state.nextAttemptAtMs).toBeNull();
+  expect(kept.certificates.state.nextAttemptAtMs).toBeNull();
 });
 
 test("a stop in the middle of an order is no failure", async () => {
@@ -124,7 +124,7 @@ test("a stop in the middle of an order is no failure", async () => {
     });
   const kept = await keepCertificate({ path, authority });
   await eventually(() => orders.length === 1);
-  await inTime(kept.keeper.stop(), { what: "the keeper's stop" });
+  await inTime(kept.certificates.stop(), { what: "the certificates's stop" });
   expect(kept.log.events).toEqual([]);
   answer = async () => fail({ kind: "away", detail: "connection refused" });
   await using _second = await keep();
@@ -136,10 +136,10 @@ test("the authority's own limit holds across restarts, and against an operator w
   answer = async () => fail({ kind: "limited", detail: "too many certificates", retryAfterMs: 2 * hourMs });
   await (await keep({ startMs }))[Symbol.asyncDispose]();
   await using second = await keep({ startMs: startMs + hourMs });
-  second.keeper.lookAgain();
+  second.certificates.lookAgain();
   await second.rest();
   expect(orders).toHaveLength(1);
-  expect(second.keeper.state).toMatchObject({
+  expect(second.certificates.state).toMatchObject({
     problem: "The authority's limit is reached until 14:00 UTC: too many certificates.",
     nextAttemptAtMs: startMs + 2 * hourMs,
   });
@@ -150,13 +150,13 @@ test("the authority's own limit holds across restarts, and against an operator w
 test("an operator who asks need not wait, but for the sixth failure in an hour", async () => {
   await using kept = await keep();
   for (let more = 0; more < 7; more++) {
-    kept.keeper.lookAgain();
+    kept.certificates.lookAgain();
     await kept.rest();
   }
   expect(orders).toHaveLength(5);
   kept.pass(hourMs);
   await kept.rest();
-  kept.keeper.lookAgain();
+  kept.certificates.lookAgain();
   await kept.rest();
   expect(orders).toHaveLength(6);
 });
@@ -174,7 +174,7 @@ test("a name without an address here is ordered all the same, and again as soon 
   // The authority's name servers may know what those of this network do not.
   await using kept = await keep({ checkName: async () => (isMissing ? { isMissing, sentence } : null) });
   expect(orders).toHaveLength(1);
-  expect(kept.keeper.state.problem).toBe(
+  expect(kept.certificates.state.problem).toBe(
     `The authority found no address for chat.example.com: NXDOMAIN. Check its A and AAAA records. ${sentence}`,
   );
   const pass = async (minutes: number) => {
@@ -206,7 +206,7 @@ test("what this server saw of a name itself stands beside what the authority say
   answer = async () => fail({ kind: "unauthorized", detail: "404", domain: "chat.example.com" });
   const checkName = createNameCheck(other.port, async () => [{ address: "203.0.113.9" }]);
   await using kept = await keep({ names: ["localhost"], checkName });
-  expect(kept.keeper.state.problem).toBe(
+  expect(kept.certificates.state.problem).toBe(
     "Something else answered the authority on port 80 of chat.example.com: 404. Point chat.example.com to this " +
       "server, and let nothing in front of it answer /.well-known/acme-challenge/. From here, localhost points to " +
       "203.0.113.9, which answers as something else.",
@@ -223,15 +223,15 @@ test("challenges are answered while the order runs, and for nobody else's tokens
     put.resolve();
     return await end.promise;
   };
-  const { keeper, rest } = await keepCertificate({ path, authority });
+  const { certificates, rest } = await keepCertificate({ path, authority });
   await put.promise;
   const ask = () =>
-    Promise.all([token, "y".repeat(43), "../../etc/passwd"].map((asked) => keeper.findChallenge(asked)));
+    Promise.all([token, "y".repeat(43), "../../etc/passwd"].map((asked) => certificates.findChallenge(asked)));
   expect(await ask()).toEqual(["the answer", null, null]);
   end.reject(new AuthorityFailure({ kind: "refused", detail: "no" }));
   await rest();
   expect(await ask()).toEqual([null, null, null]);
-  await keeper.stop();
+  await certificates.stop();
 });
 
 test("nothing is asked of an authority while the attempt cannot be noted", async () => {
@@ -239,7 +239,7 @@ test("nothing is asked of an authority while the attempt cannot be noted", async
   writeFileSync(path, "");
   await using kept = await keep();
   expect(orders).toEqual([]);
-  expect(kept.keeper.state.problem).toStartWith("The certificate could not be checked: ");
+  expect(kept.certificates.state.problem).toStartWith("The certificate could not be checked: ");
   rmSync(path);
   kept.pass(minuteMs);
   await eventually(() => orders.length === 1);
@@ -254,7 +254,7 @@ test("an attempt of a clock that was far ahead holds nobody back", async () => {
 test("an authority's words are one line of bounded length", async () => {
   answer = async () => fail({ kind: "refused", detail: `bad\n\u001b[31m${"x".repeat(9000)}` });
   await using kept = await keep();
-  const { problem } = kept.keeper.state;
+  const { problem } = kept.certificates.state;
   expect(problem).toMatch(/^The authority refused the order: bad \[31mx+…\.$/);
   expect(problem?.length).toBeLessThan(400);
 });

@@ -1,11 +1,11 @@
 /** Maintains a certificate: decides when one is due, orders it, stores it, and hands it to the listener that serves it. */
-import type { CertificateKeeper } from "../../contracts/certificates/certificates.ts";
+import type { ManagedCertificates } from "../../contracts/certificates/certificates.ts";
 import type { Certificate } from "../../lib/certificate.ts";
 import { unlessAborted } from "../../lib/deadline.ts";
 import { afterTimeout } from "../../lib/spaced-queue.ts";
 import { type Attempts, arePlausible, findEarliest } from "./attempts.ts";
+import type { CertificateOptions } from "./certificate-options.ts";
 import { type Inventory, takeInventory } from "./inventory.ts";
-import type { KeeperOptions } from "./keeper-options.ts";
 import { areFound, attemptOrder, createChallenges } from "./order-attempt.ts";
 import { createRenewalAdvice, findDue } from "./renewal.ts";
 import { describe } from "./sentences.ts";
@@ -21,7 +21,7 @@ const missingLookEveryMs = 2 * 60_000;
 const shortestRestMs = 1_000;
 
 /** With what is stored already. Never rejects for a store that cannot be read: then there is no certificate yet. */
-export async function openCertificateKeeper(options: KeeperOptions): Promise<CertificateKeeper> {
+export async function openManagedCertificates(options: CertificateOptions): Promise<ManagedCertificates> {
   const { names, directory, store, clock, log, after = afterTimeout, random = Math.random } = options;
   const wanted = { names, authority: directory };
   const challenges = createChallenges(store);

@@ -20,13 +20,13 @@ export interface RunningFacts {
   findings: readonly Finding[];
 }
 
-const longestText = 2_000;
-const longestVersion = 50;
-const mostEntries = 500;
+const maxText = 2_000;
+const maxVersion = 50;
+const maxEntries = 500;
 
 /** The one thing that every version sends in each answer, no matter what else; null if this has none. */
 export function readVersion(answer: unknown): string | null {
-  return toText(toObject(answer)["version"]).slice(0, longestVersion) || null;
+  return toText(toObject(answer)["version"]).slice(0, maxVersion) || null;
 }
 
 /** Null if it has nothing that this program understands. */
@@ -69,13 +69,13 @@ function toObject(value: unknown): Record<string, unknown> {
 }
 
 function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, mostEntries) : [];
+  return Array.isArray(value) ? value.slice(0, maxEntries) : [];
 }
 
 /** Without what a terminal would obey: root may read what another user's process sends. */
 function toText(value: unknown): string {
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return text.slice(0, longestText).replaceAll(/\p{Cc}/gu, " ");
+  return text.slice(0, maxText).replaceAll(/\p{Cc}/gu, " ");
 }
 
 function toNumber(value: unknown): number {

@@ -2,7 +2,7 @@
  * Keeps one provider agent per companion with a voice: created on first use, updated when stale, recreated when lost.
  */
 import type { Store } from "../../contracts/store/store.ts";
-import { type AgentSettings, longestSessionSeconds, type VoiceProvider } from "../../contracts/voice/provider.ts";
+import { type AgentSettings, maxSessionSeconds, type VoiceProvider } from "../../contracts/voice/provider.ts";
 import { upstreamError } from "../../contracts/voice/provider-call.ts";
 import { type Companion, defaultGreeting } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -13,7 +13,7 @@ import type { Log } from "../../lib/log.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { notConfigured } from "./voice-fields.ts";
 
-export interface AgentKeeper {
+export interface VoiceAgents {
   /**
    * The id of the companion's agent, which has the companion's current settings. `lostAgentId` is an agent that the
    * provider no longer has; it is never returned. However many callers in however many processes ask, one creates the
@@ -24,7 +24,7 @@ export interface AgentKeeper {
   close(): Promise<void>;
 }
 
-export interface AgentKeeperDependencies {
+export interface VoiceAgentDependencies {
   provider: VoiceProvider;
   store: Pick<Store, "voice" | "companions">;
   clock: Clock;
@@ -36,14 +36,14 @@ export interface AgentKeeperDependencies {
 
 const lockPollMs = 100;
 
-export function createAgentKeeper({
+export function createVoiceAgents({
   provider,
   store,
   clock,
   ids,
   log,
   deadlineMs,
-}: AgentKeeperDependencies): AgentKeeper {
+}: VoiceAgentDependencies): VoiceAgents {
   // Longer than any holder works, so that only a crashed process loses its lock.
   const lockMs = deadlineMs + 5_000;
   /**
@@ -157,7 +157,7 @@ function toAgentSettings(companion: Companion, voiceId: string): AgentSettings {
 function hashSettings(settings: AgentSettings): string {
   const { name, systemPrompt, greeting, voiceId } = settings;
   // With what every agent is sent, so that one from before it was sent gets it too.
-  return sha256Hex(JSON.stringify([name, systemPrompt, greeting, voiceId, longestSessionSeconds]));
+  return sha256Hex(JSON.stringify([name, systemPrompt, greeting, voiceId, maxSessionSeconds]));
 }
 
 /** Settles like the promise, or rejects as soon as the signal fires; the promise itself continues. */
