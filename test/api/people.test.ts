@@ -315,6 +315,17 @@ test("how a message would arrive: live to who listens, not at all to an anonymou
   const recent = await keepTurn(server, companion, { atMs: Date.now() - dayMs + 60_000 });
   const verified = await keepTurn(server, companion, { visitorId: verifiedId, atMs: Date.now() - 2 * dayMs });
   expect(await Promise.all([gone, recent, verified].map(reachOf))).toEqual(["none", "next_message", "next_message"]);
+  // Whichever page of it is read.
+  const back = { sessionId: crypto.randomUUID() };
+  await keepTurn(server, companion, { ...back, atMs: Date.now() - 2 * dayMs });
+  const returned = (await server.services.store.handoffs.findLive({
+    ...{ companionId: companion.id, ...back, visitorId: null },
+  })) ?? { conversationId: "" };
+  await keepTurn(server, companion, { ...back, atMs: Date.now() - 60_000 });
+  const path = `/api/conversations/${returned.conversationId}?messages_limit=2`;
+  const { messages_next_cursor: cursor } = (await api.call("GET", path)).json as unknown as Record<string, string>;
+  const older = (await api.call("GET", `${path}&messages_cursor=${cursor}`)).json;
+  expect(older["handoff"]).toMatchObject({ reach: "next_message" });
   await post("take", { as: grace });
   const headers = { accept: "application/json" };
   await fetch(`${server.url}/api/embed/${companion.embedToken}/live?session_id=${sessionId}`, { headers });

@@ -248,6 +248,9 @@ describe("several instances", () => {
     expect(follower.types().slice(-3)).toEqual(["typing", "typing", "message"]);
     for (let second = 0; second < 10; second++) await other.tick();
     expect(shown()).toEqual([true, false, true, false, true, false]);
+    // However long the name is that a key gives somebody.
+    one.hub.noteTyping({ ...typing(true), personId: "å".repeat(128), name: "語".repeat(60) });
+    expect(shown().at(-1)).toBe(true);
   });
 
   test("tell each other's teams what has changed, who types and who is present", async () => {

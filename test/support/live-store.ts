@@ -107,6 +107,7 @@ export function createHubs(
       announcements: {
         isShared: count > 1,
         send(text) {
+          if (Buffer.byteLength(text) > 500) return;
           for (const [at, listener] of heard.entries()) if (at !== number && !isLost()) listener({ text });
         },
         onReceived: (listener) => void heard.push(listener),

@@ -93,18 +93,20 @@ export async function readRatings(
   return ratings;
 }
 
-/** How a message to the visitor would arrive now. `messages`: the newest, oldest first. */
+/** How a message to the visitor would arrive now. `messages`: a page, oldest first. */
 function findReach(
   { live, clock, mail }: Pick<Services, "live" | "clock" | "mail">,
-  { id, visitorId, handoff }: Conversation,
+  { id, visitorId, updatedAt, handoff }: Conversation,
   messages: readonly Message[],
 ): Reach {
   if (live.isReached(id)) return "live";
   if (handoff?.hasContact && mail.isOn) return "email";
   if (isVerifiedId(visitorId)) return "next_message";
   const lastWord = messages.findLast(({ role }) => role === "user");
-  const isGone = lastWord !== undefined && lastWord.createdAt < clock.nowMs() - reachMs;
-  return isGone ? "none" : "next_message";
+  // On an older page, or before any word, what is known is when the conversation was last alive.
+  const isNewest = (messages.at(-1)?.createdAt ?? 0) >= updatedAt;
+  const hereMs = isNewest && lastWord !== undefined ? lastWord.createdAt : updatedAt;
+  return hereMs < clock.nowMs() - reachMs ? "none" : "next_message";
 }
 
 export function noteName(id: string): string {

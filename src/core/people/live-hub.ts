@@ -11,7 +11,7 @@ import type { Listening, LiveHub, LiveListener, Typing } from "./live.ts";
 import { Subscriber } from "./live-channel.ts";
 import { LiveChannels } from "./live-channels.ts";
 import { createReached } from "./reached.ts";
-import { createTypingMarks } from "./typing-marks.ts";
+import { createTypingMarks, writeTyping } from "./typing-marks.ts";
 
 export interface LiveHubOptions {
   readonly store: Pick<HandoffStore, "findLive" | "listLive" | "listChanged" | "recordSeen">;
@@ -215,7 +215,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     },
     noteTyping(typing) {
       noteTypingHere(typing);
-      announce(`typing ${JSON.stringify(typing)}`);
+      announce(writeTyping(typing));
     },
     notePresence(accountId) {
       inbox.send(accountId, { type: "presence" });

@@ -13,6 +13,8 @@ export interface TypingMarks {
 }
 
 const lapseMs = 6_000;
+/** See `Announcements`. */
+const maxAnnouncedBytes = 500;
 /** Of as many listeners as an instance has. The oldest goes first: its writer is the likeliest to have stopped. */
 const maxMarks = 20_000;
 
@@ -48,4 +50,11 @@ export function createTypingMarks(monotonicMs: () => number): TypingMarks {
       return lapsed;
     },
   };
+}
+
+/** As another instance is told: where the names are too long for that, better without them than not at all. */
+export function writeTyping(typing: Typing): string {
+  const text = `typing ${JSON.stringify(typing)}`;
+  const isLong = Buffer.byteLength(text) > maxAnnouncedBytes;
+  return isLong ? writeTyping({ ...typing, personId: null, name: null }) : text;
 }
