@@ -40,6 +40,8 @@ export interface Message {
   isFinal?: boolean;
   /** Its position in the conversation, where that was told. */
   seq?: number;
+  /** Of a reply that was read in part: all of it, as it was told. */
+  whole?: string;
   /** The name of the person who wrote it; empty: that of the companion. */
   by?: string;
   /** What the visitor said of a reply. */

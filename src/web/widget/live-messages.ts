@@ -7,10 +7,24 @@ export function addTold(kept: Message[], drawn: Message[], { author, ...told }: 
   const role = author.type === "visitor" ? "user" : "assistant";
   const isPerson = author.type === "person";
   const mine = kept.find(({ seq }) => seq === told.seq) ?? (isPerson ? undefined : findOwn(kept, role, told));
-  if (mine) for (const one of [mine, ...drawn.filter(({ id }) => id === mine.id)]) one.seq = told.seq;
+  if (mine) for (const one of [mine, ...drawn.filter(({ id }) => id === mine.id)]) noteTold(one, told);
+  for (const one of [...kept, ...drawn]) makeWhole(one);
   const id = role === "assistant" && !isPerson && told.message_id ? told.message_id : `told-${told.seq}`;
   const made: Message = { id, role, text: told.text, at: Date.parse(told.created_at), state: "done", seq: told.seq };
   return inOrder(mine ? kept : [...kept, isPerson ? { ...made, by: author.name ?? "" } : made]);
+}
+
+function noteTold(message: Message, { seq, text }: Omit<LiveMessage, "author">): void {
+  message.seq = seq;
+  if (message.role === "assistant" && text !== message.text && text.startsWith(message.text)) message.whole = text;
+}
+
+/** The reply's own stream is gone on with first: only where that failed is its rest taken from here. */
+function makeWhole(message: Message): void {
+  if (message.state !== "incomplete" || !message.whole?.startsWith(message.text)) return;
+  message.text = message.whole;
+  message.state = "done";
+  message.isOpen = undefined;
 }
 
 /** What was written or read in this browser bears the exchange's name, or at least the same words. */
