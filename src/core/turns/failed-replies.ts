@@ -56,10 +56,6 @@ export function toRefusedEnd(error: unknown, ending: TurnEnding | null): TurnEnd
   return { type: "end", outcome: "broken", code };
 }
 
-function isProvidersFailure(error: unknown): boolean {
-  return error instanceof AppError && error.code === "upstream_error";
-}
-
 /** Of a turn whose response had begun: nobody else is told. */
 export function logRefusal({ log }: Pick<Services, "log">, turn: LoggedTurn, error: unknown): void {
   // Not refused, but kept for people.
