@@ -68,8 +68,9 @@ export const peopleBrowsersRow: FaultRow = {
     await Promise.all([...all.map((one) => one.live(isOver)), cutAll(all, isOver, random, tally)]);
     say("everything has been said");
     for (const { line } of all) await line.proxy.set("pass");
-    for (const visitor of visitors) await visitor.settle();
-    await judge(world, owner, { people, visitors, companionId: companion.id }, tally);
+    await Promise.all(visitors.map((visitor) => visitor.settle()));
+    say("the visitors are settled");
+    await judge(world, owner, { people, visitors, companionId: companion.id, say }, tally);
     return tally.outcome();
   },
 };
@@ -125,18 +126,24 @@ interface Sides {
   people: readonly BrowsingPerson[];
   visitors: readonly BrowsingVisitor[];
   companionId: string;
+  say(sentence: string): void;
 }
 
 async function judge(
   world: World,
   owner: Owner,
-  { people, visitors, companionId }: Sides,
+  { people, visitors, companionId, say }: Sides,
   tally: Tally,
 ): Promise<void> {
   const api = apiClient(world.url, owner.key);
   const { json } = await api.call("GET", `/api/conversations?companion_id=${companionId}&limit=100`);
   // First each person sends what still waits: it is sent where its conversation is open.
-  for (const person of people) for (const { id } of json.data) await person.settle(id);
+  await Promise.all(
+    people.map(async (person) => {
+      for (const { id } of json.data) await person.settle(id);
+      say(`${person.name} is settled`);
+    }),
+  );
   const texts = new Map<string, string[]>();
   for (const { id } of json.data) {
     const messages = await readMessages(api, id);
@@ -155,6 +162,7 @@ async function judge(
       if (times !== 1) tally.fault("messages that were sent and are not there once", `${text} ${times} times`);
     }
   }
+  say("everything is stored");
   for (const visitor of visitors) {
     const own = stored.find((one) => one.some((text) => visitor.sent.includes(text))) ?? [];
     const expected = own.slice(-widgetKeeps);

@@ -192,3 +192,28 @@ test("somebody is there for visitors when they say so, on all their pages", asyn
   await other.page.getByText("Also present").waitFor({ state: "detached" });
   await eventually(async () => !(await isOpen()), { what: "nobody to be available" });
 });
+
+test("tabs of a browser share one stream, and another tab goes on with it where its reader is closed", async () => {
+  const owner = await world.openAs("owner", "/healthz");
+  const companion = await createCompanion(owner.api);
+  const visitor = await meet(companion);
+  await visitor.ask();
+  let streams = 0;
+  owner.page.context().on("request", (request) => {
+    if (new URL(request.url()).pathname === "/api/inbox/events") streams++;
+  });
+  const inbox = `${world.server.url}/app/inbox`;
+  await owner.page.goto(inbox);
+  await rows(owner.page).getByText("Waiting for a person").waitFor();
+  const second = await owner.page.context().newPage();
+  await second.goto(inbox);
+  await rows(second).getByText("Waiting for a person").waitFor();
+  const id = await findId(owner.api);
+  await owner.api.call("POST", `/api/conversations/${id}/take`, {});
+  for (const page of [owner.page, second]) await rows(page).getByText("You", { exact: true }).waitFor();
+  expect(streams).toBe(1);
+  await owner.page.close();
+  await owner.api.call("POST", `/api/conversations/${id}/release`, { close: true });
+  await rows(second).getByText("Closed").waitFor();
+  expect(streams).toBe(2);
+});

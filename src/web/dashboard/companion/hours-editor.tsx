@@ -25,7 +25,7 @@ export function HoursEditor({ handoff, problems, set }: HoursProps) {
         onChecked={(hasHours) => set({ hasHours })}
       />
       {handoff.hasHours && (
-        <div class="space-y-4 rounded-xl border border-line p-4">
+        <div class="space-y-4 rounded-xl border-line sm:border sm:p-6">
           <SelectField
             label="Time zone"
             value={handoff.timezone}
@@ -81,7 +81,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
         {spans.length === 0 && <span class="text-muted">closed</span>}
         {spans.map((span, at) => (
           // By position: spans have no other name.
-          <span key={at} class="flex items-center gap-1">
+          <span key={at} class="flex items-center gap-0.5">
             <TimeInput
               label={`${label}, from`}
               value={span.from}
@@ -133,7 +133,7 @@ function TimeInput({ label, value, isInvalid, onValue }: TimeProps) {
       aria-invalid={isInvalid || undefined}
       value={value}
       onInput={({ currentTarget }) => onValue(currentTarget.value)}
-      class="control w-auto"
+      class="control w-auto px-2"
     />
   );
 }
