@@ -164,10 +164,12 @@ async function judge(
   }
   say("everything is stored");
   for (const visitor of visitors) {
-    const own = stored.find((one) => one.some((text) => visitor.sent.includes(text))) ?? [];
-    const expected = own.slice(-widgetKeeps);
-    const difference = await differ(() => visitor.read(), expected);
-    if (difference !== null) tally.fault("widgets that differ from the API", `${visitor.name}: ${difference}`);
+    const own = [...texts].find(([, one]) => one.some((text) => visitor.sent.includes(text)));
+    const difference = await differ(() => visitor.read(), own?.[1].slice(-widgetKeeps) ?? []);
+    if (difference === null) continue;
+    const history = (await api.call("GET", `/api/conversations/${own?.[0]}/events?limit=100`)).text;
+    say(`${visitor.name}: ${history}`);
+    tally.fault("widgets that differ from the API", `${visitor.name}: ${difference}`);
   }
   for (const person of people) {
     for (const [id, expected] of texts) {

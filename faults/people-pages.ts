@@ -133,11 +133,15 @@ export class BrowsingPerson {
   async read(id: string): Promise<string[]> {
     const { page } = this.line;
     if (!page.url().includes(id)) await this.#load(`/app/inbox?c=${id}`);
-    const log = page.getByRole("log", { name: "Transcript" });
+    const log = this.#log;
     await log.waitFor({ timeout: 5_000 }).catch(() => {});
     const earlier = page.getByRole("button", { name: "Show earlier messages" });
     if (await earlier.isVisible()) await earlier.click({ timeout: 2_000 }).catch(() => {});
     return await log.locator("> div > div:first-child > :nth-child(2)").allInnerTexts();
+  }
+
+  get #log(): Locator {
+    return this.line.page.getByRole("log", { name: "Transcript" });
   }
 
   get #composer(): Locator {
@@ -160,8 +164,8 @@ export class BrowsingPerson {
     await this.#answerDialog(true);
     await this.#composer.fill(text, { timeout: 5_000 });
     await this.#composer.press("Enter", { timeout: 5_000 });
-    // Beside a refusal that came meanwhile it is still a draft, which is thrown away.
-    await eventually(async () => (await this.#composer.inputValue()) === "", { withinMs: 5_000 });
+    // Beside a refusal, or where another conversation was being opened, it is still a draft.
+    await eventually(async () => (await this.#log.getByText(text).count()) > 0, { withinMs: 5_000 });
     this.sent.push(text);
     const sending = page.getByText("Sending…");
     const isOver = async () => (await this.#answerDialog(this.#random.below(2) === 0)) || (await sending.count()) === 0;

@@ -112,9 +112,12 @@ export interface Handoff {
   readonly assigneeId: string | null;
   /** Lower case. */
   readonly tags: readonly string[];
-  /** `/live` tells unverified visitors messages beyond this `seq`: what there was when the state last left `companion`. */
+  /**
+   * `/live` tells unverified visitors messages beyond this `seq`: what there was when the state left `companion`, after a day
+   * or more in which it was nothing else.
+   */
   readonly reachSeq: number;
-  /** When the state last became `companion` again; null if it never left it, or is outside. */
+  /** When the state last became `companion` again; null if it never did, or not in the day before it left once more. */
   readonly returnedAtMs: number | null;
   /** What streams without events have brought to the visitor. */
   readonly plainSeq: number;

@@ -73,6 +73,22 @@ describe("a stream", () => {
     open.close();
   });
 
+  test("that was cut off while one person left and the next came has what both wrote", async () => {
+    const conversation = await (await createLiveWorld(server, { mode: "any" })).begin();
+    await conversation.take();
+    const cut = await conversation.listen();
+    await conversation.write("First");
+    await cut.until(2);
+    cut.close();
+    await conversation.write("Unheard");
+    await conversation.release();
+    await conversation.take();
+    await conversation.write("Again");
+    const back = await conversation.listen("&after=3");
+    expect((await back.until(3)).map(({ event, data }) => data.text ?? event)).toEqual(["state", "Unheard", "Again"]);
+    back.close();
+  });
+
   test("tells what was missed after a return, and then ends", async () => {
     const world = await createLiveWorld(server, { mode: "any" });
     const conversation = await world.begin();

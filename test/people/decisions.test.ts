@@ -27,6 +27,7 @@ import {
   type HandoffSettings,
   type Person,
   personIdOfKey,
+  reachMs,
   toVisitorState,
 } from "../../src/domain/handoff.ts";
 import { turnCompanion } from "../support/turn-companion.ts";
@@ -282,6 +283,24 @@ describe("taking", () => {
 
   test("from the companion, listeners are told from there on", () => {
     expect(decideTake(on(missed), asPerson(ada), adaTakes)?.fields).toMatchObject({ reachSeq: 6, returnedAtMs: null });
+  });
+
+  test("within a day of a return, listeners are still told what people wrote before", () => {
+    const returned = {
+      ...plain,
+      isAsked: true,
+      status: "answered",
+      reachSeq: 2,
+      returnedAtMs: nowMs - reachMs,
+    } as const;
+    expect(decideTake(on(returned), asPerson(ada), adaTakes)?.fields).not.toHaveProperty("reachSeq");
+    expect(
+      decideTake(on({ ...returned, returnedAtMs: nowMs - reachMs - 1 }), asPerson(ada), adaTakes)?.fields,
+    ).toMatchObject({ reachSeq: 6, returnedAtMs: null });
+    const again: Handoff = { ...adas, reachSeq: 2, returnedAtMs: nowMs - 90_000 };
+    const change = decideReach(on(again), clock, { change: 7, isCut: true });
+    expect([change?.fields, lineTypes(change)]).toEqual([undefined, ["stopped"]]);
+    expect(decideReach(on(again), clock, { change: 7, isCut: false })).toBeNull();
   });
 
   test("from a colleague tells from whom", () => {

@@ -10,6 +10,7 @@ import {
   type HandoffSettings,
   noticeEveryMs,
   type Person,
+  reachMs,
   type StateReason,
 } from "../../domain/handoff.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -50,10 +51,13 @@ export const noNotice = { noticeSinceMs: null, noticeAtMs: null } as const;
 /** The state becomes `waiting` or `person`. */
 export function leaveFields({ handoff, newestSeq }: DecidedOn, state: ConversationState, by: Deciding): Fields {
   const isLeaving = handoff === null || handoff.state === "companion";
+  const returnedAtMs = handoff?.returnedAtMs ?? null;
+  // A listener who was away since then has not got what people wrote before they left.
+  const isReached = returnedAtMs !== null && by.nowMs - returnedAtMs <= reachMs;
   return {
     state,
     sinceMs: by.nowMs,
-    ...(isLeaving && { reachSeq: newestSeq, returnedAtMs: null }),
+    ...(isLeaving && !isReached && { reachSeq: newestSeq, returnedAtMs: null }),
     // People have written nothing before there was a record.
     ...(handoff === null && { plainSeq: newestSeq }),
   };

@@ -100,7 +100,10 @@ const isReservedFor = (handoff: Handoff | null, { id }: Person) => handoff?.rese
  */
 export function decideReach({ handoff, newestSeq }: DecidedOn, by: Deciding, of: { change: number; isCut: boolean }) {
   if (handoff === null || handoff.change !== of.change || handoff.reachSeq >= newestSeq) return null;
-  return { fields: { reachSeq: newestSeq }, ...(of.isCut && { events: [lineOf(by, "stopped")] }) };
+  // Not beyond what people wrote before they left the last time.
+  const fields = handoff.returnedAtMs === null ? { reachSeq: newestSeq } : null;
+  if (fields === null && !of.isCut) return null;
+  return { ...(fields !== null && { fields }), ...(of.isCut && { events: [lineOf(by, "stopped")] }) };
 }
 
 export interface Release {
