@@ -32,6 +32,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
     contracts: ["handoffs"],
     reason: "takes beside turns, which each engine orders by other locks",
   },
+  "test/api/feedback.test.ts": { contracts: ["feedback"] },
   "test/api/members.test.ts": { contracts: ["members"] },
   "test/api/people.test.ts": { reason: "lists of conversations by what people have made of them" },
   "test/api/live-elsewhere.test.ts": { reason: "two servers on one PostgreSQL" },

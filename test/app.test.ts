@@ -23,7 +23,8 @@ const routes = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
 test.each(routes)("%s %s takes no escape for an id that is none", async (method, path) => {
   // Chats are for keys alone.
   const isForKeys =
-    path.startsWith("/v1/") || /^\/api\/companions\/\{id\}\/(chat|confirmations|live|person)\b/.test(path);
+    path.startsWith("/v1/") ||
+    /^\/api\/companions\/\{id\}\/(chat|confirmations|live|person|contact|ratings|resolved)\b/.test(path);
   const caller = isForKeys ? platform : operator;
   for (const text of ["%ff", "%", "%2", "%zz", "%00", "%2e%2e%2f", "%2f", "%c0%ae", "%ed%a0%80", "%25ff", "null"]) {
     const { status } = await caller.call(method, path.replace(/\{\w+\}/g, text));

@@ -139,6 +139,10 @@ test("a responder of all companions reads them without prompts and tokens, and c
   const asked = await responder.call("GET", "/api/companions?fields=system_prompt,embed_token,name");
   expect(asked.text).not.toMatch(/system_prompt|embed_token|What only owners/);
   for (const { method, path, access, body } of guarded) {
+    if (method === "GET") {
+      const { text } = await responder.call(method, pathOf({ method, path } as Route, own));
+      expect([path, text.includes(prompt), text.includes(own.token)]).toEqual([path, false, false]);
+    }
     if (method === "GET" || access === "session") continue;
     const at = pathOf({ method, path } as Route, own);
     const response = await responder.call(method, at, body === null ? undefined : {});
