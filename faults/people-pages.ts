@@ -128,6 +128,7 @@ export class BrowsingPerson {
       return (await this.line.page.getByText("Sending…").count()) === 0 && (await isThere(this.#composer, 1_000));
     };
     await eventually(isSent, { what: `${this.name} to have sent everything`, ...settled }).catch(() => {});
+    await this.#noteDraft();
   }
 
   async read(id: string): Promise<string[]> {
@@ -162,6 +163,7 @@ export class BrowsingPerson {
   async #write(text: string): Promise<boolean> {
     const { page } = this.line;
     await this.#answerDialog(true);
+    await this.#noteDraft();
     await this.#composer.fill(text, { timeout: 5_000 });
     await this.#composer.press("Enter", { timeout: 5_000 });
     // Beside a refusal, or where another conversation was being opened, it is still a draft.
@@ -171,6 +173,12 @@ export class BrowsingPerson {
     const isOver = async () => (await this.#answerDialog(this.#random.below(2) === 0)) || (await sending.count()) === 0;
     await eventually(isOver, { withinMs: 4_000, everyMs: 50 }).catch(() => {});
     return true;
+  }
+
+  /** What is a draft again was not sent, whoever pressed the button: Enter, too, goes to a dialog that has just come. */
+  async #noteDraft(): Promise<void> {
+    const draft = (await this.#composer.inputValue().catch(() => "")).split("\n");
+    for (const text of draft) if (this.sent.includes(text)) this.sent.splice(this.sent.indexOf(text), 1);
   }
 
   /** Whether there was one. What is taken back is not sent. */
@@ -188,8 +196,7 @@ export class BrowsingPerson {
       .catch(() => {});
     const isBack = async () => (await this.#composer.inputValue()) !== "";
     await eventually(() => isBack().catch(() => false), { withinMs: 5_000 }).catch(() => {});
-    const takenBack = (await this.#composer.inputValue().catch(() => "")).split("\n");
-    for (const text of takenBack) if (this.sent.includes(text)) this.sent.splice(this.sent.indexOf(text), 1);
+    await this.#noteDraft();
     await this.#composer.fill("").catch(() => {});
     return true;
   }
