@@ -113,7 +113,19 @@ class Tester {
   }
 
   #soundPath({ path }: Operation): string {
-    return fillPath(path, (name) => this.ids[`${path} ${name}`] ?? this.ids[name] ?? "none");
+    return fillPath(path, (name) => this.ids[this.#nounOf(path, name)] ?? this.ids[name] ?? "none");
+  }
+
+  /** With what the conversation is found by, where there is nothing to listen to without. */
+  #soundQuery(operation: Operation): string {
+    const path = this.#soundPath(operation);
+    return operation.path.endsWith("/live") ? `${path}?session_id=${this.ids["session_id"]}&` : `${path}?`;
+  }
+
+  #nounOf(path: string, name: string): string {
+    return path.startsWith("/api/conversations/{id}/") || path === "/api/conversations/{id}"
+      ? "conversation_id"
+      : `${path} ${name}`;
   }
 
   async tryParameters(operation: Operation): Promise<void> {
@@ -133,15 +145,16 @@ class Tester {
       }
       // Pages for people accept whatever a link contains.
       if (place !== "query" || path.startsWith("/docs/")) continue;
-      // Ids of a reply that are malformed belong to none: it is not found.
-      if (path.endsWith("/chat/{message_id}")) continue;
+      // Ids of a reply or conversation that are malformed belong to none: it is not found.
+      if (path.endsWith("/chat/{message_id}") || (/_id$|^wait$/.test(name) && /\/(?:live|person)$/.test(path)))
+        continue;
       for (const value of this.#some([...(forbiddenQuery[name] ?? []), "\0"])) {
         await this.#expectNamed(operation, name, {
-          path: `${this.#soundPath(operation)}?${new URLSearchParams({ [name]: value })}`,
+          path: `${this.#soundQuery(operation)}${new URLSearchParams({ [name]: value })}`,
         });
       }
       if (!name.startsWith("metadata.")) {
-        await this.#expectNamed(operation, name, { path: `${this.#soundPath(operation)}?${name}=1&${name}=1` });
+        await this.#expectNamed(operation, name, { path: `${this.#soundQuery(operation)}${name}=1&${name}=1` });
       }
     }
     if (!isApi || door === "embed" || method === "DELETE") return;
@@ -228,9 +241,25 @@ function listNamed({ json }: ApiResponse): string[] {
 let address = 0;
 
 async function createTester(world: World, owner: Owner, tally: Tally, most: number): Promise<Tester> {
-  const companion = await makeCompanion(owner.client, { visitor_auth: "optional" });
+  const companion = await makeCompanion(owner.client, {
+    visitor_auth: "optional",
+    handoff: { mode: "any", when: "always" },
+    leads: { when: "always", consent_text: "You may write to me." },
+    ratings: true,
+    ask_resolved: true,
+  });
+  const asked = {
+    method: "POST",
+    path: `/api/embed/${companion.token}/person`,
+    body: { session_id: crypto.randomUUID() },
+  };
   const knowledge = await makeKnowledge(world, owner.client, companion, "Where is my parcel?");
   const visitorToken = await signToken(await createWebsiteKey(world.url, owner.key), companion.id);
+  // By a visitor who is known, as the callers below are, and by one who is not.
+  for (const headers of [{}, { "x-visitor-token": visitorToken }]) {
+    await createClient(world.url, headers, tally).send(asked);
+  }
+  const conversations = await owner.client.send({ method: "GET", path: "/api/conversations?state=waiting" });
   const budget = await owner.client.send({
     method: "POST",
     path: "/api/budgets",
@@ -247,14 +276,23 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     body: { url: "https://hooks.example/", events: ["budget.reached"] },
   });
   const signInAnew = () => signIn(world, tally, owner.email);
+  const session = await signInAnew();
+  const member = await session.send({
+    method: "POST",
+    path: "/api/members",
+    body: { email: "berta@team.example", name: "Berta", role: "responder" },
+  });
   const callers = {
     public: createClient(world.url, {}, tally),
     embed: createClient(world.url, { "x-visitor-token": visitorToken }, tally),
     key: owner.client,
-    session: await signInAnew(),
+    session,
   };
   const ids = {
     id: companion.id,
+    conversation_id: conversations.json.data[0]?.id ?? "none",
+    message_id: crypto.randomUUID(),
+    session_id: asked.body.session_id,
     ...knowledge,
     tool_id: tool.json.id,
     call_id: crypto.randomUUID(),
@@ -263,6 +301,8 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     "/api/accounts/{id} id": owner.accountId,
     "/api/budgets/{id} id": budget.json.id,
     "/api/webhooks/{id} id": webhook.json.id,
+    "/api/members/{id} id": member.json.id,
+    "/api/members/{id}/link id": member.json.id,
     "/api/accounts/{id}/reset-link id": owner.accountId,
     "/api/accounts/{id}/voice-agents id": owner.accountId,
   };

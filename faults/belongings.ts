@@ -36,6 +36,9 @@ export interface Ids {
   call_id: string;
   webhooks: string;
   delivery_id: string;
+  members: string;
+  note_id: string;
+  conversation_id: string;
   sub: string;
   "visitor-keys": string;
   budgets: string;
@@ -60,6 +63,10 @@ export async function makeBelongings(
   const companion = await makeCompanion(client, {
     system_prompt: `Say ${word}`,
     metadata: { plan: word, [word]: "yes" },
+    handoff: { mode: "any", when: "always", ask: ["visitor"] },
+    leads: { when: "always", consent_text: "You may write to me." },
+    ratings: true,
+    ask_resolved: true,
   });
   const path = `/api/companions/${companion.id}`;
   const token = await make(`${path}/embed-tokens`, { name: word });
@@ -80,6 +87,14 @@ export async function makeBelongings(
   const { raw: asked } = await chat(world.url, companion.token, asking);
   const { json: deliveries } = await client.send({ method: "GET", path: `/api/webhooks/${webhook.id}/deliveries` });
   const { json: conversations } = await client.send({ method: "GET", path: `${path}/conversations` });
+  const invited = await cookie.send({
+    method: "POST",
+    path: "/api/members",
+    body: { email: `${word.toLowerCase()}@team.example`, name: word, role: "responder" },
+  });
+  const note = await make(`/api/conversations/${conversations.data[0]?.id}/notes`, { text: word, as: { name: word } });
+  const contact = { session_id: asking.session_id, email: "ada@example.com", consent: true };
+  await client.send({ method: "POST", path: `/api/companions/${companion.id}/contact`, body: contact });
   const { json: signedIn } = await cookie.send({ method: "GET", path: "/api/session" });
   const audit = await client.send({ method: "GET", path: "/api/audit?limit=1" });
   const ids: Ids = {
@@ -96,6 +111,9 @@ export async function makeBelongings(
     tool_id: tool.id,
     webhooks: webhook.id,
     delivery_id: deliveries.data[0]?.id ?? "",
+    members: invited.json.id,
+    note_id: note.id,
+    conversation_id: conversations.data[0]?.id ?? "",
     call_id: /"call_id":"([^"]+)"/.exec(asked)?.[1] ?? "",
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,

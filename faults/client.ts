@@ -66,7 +66,11 @@ export function createClient(
       tally.did("requests");
       let response: Response;
       try {
-        response = await fetch(url + path, init);
+        if (method === "GET" && endless.test(path)) {
+          const begun = await readBeginning(url + path, init);
+          if (begun instanceof Response) response = begun;
+          else return toResponse(begun.status, begun.headers, begun.text);
+        } else response = await fetch(url + path, init);
         await checkConformance(method, url + path, response);
       } catch (error) {
         // Under `bun test` the error may come from `fetch` itself, which keeps the response then.
@@ -81,6 +85,20 @@ export function createClient(
       return toResponse(response.status, response.headers, text);
     },
   };
+}
+
+/** Streams that go on until the client leaves. */
+const endless = /\/live(?:\?|$)|^\/api\/inbox\/events/;
+
+/** The first of such a stream, whose rest is left; any other response as it is. */
+async function readBeginning(url: string, init: RequestInit) {
+  const leaving = new AbortController();
+  const response = await fetch(url, { ...init, signal: leaving.signal });
+  const { status, headers, body } = response;
+  if (!headers.get("content-type")?.startsWith("text/event-stream") || body === null) return response;
+  const { value } = await Promise.race([body.getReader().read(), Bun.sleep(500).then(() => ({ value: undefined }))]);
+  leaving.abort();
+  return { status, headers, text: value === undefined ? "" : new TextDecoder().decode(value) };
 }
 
 function toResponse(status: number, headers: Headers, text: string): ApiResponse {

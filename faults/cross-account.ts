@@ -123,8 +123,8 @@ async function tryVisit(world: World, own: Belongings, victim: Belongings, tally
 }
 
 /** A reply is named together with its conversation. */
-function ownQuery({ path }: Operation, { visit }: Belongings): string {
-  if (!path.endsWith("/chat/{message_id}")) return "";
+function ownQuery({ path, method }: Operation, { visit }: Belongings): string {
+  if (method === "POST" || !/\/(?:chat\/\{message_id\}|live|person)$/.test(path)) return "";
   return `?session_id=${visit.session_id}&visitor_id=${visit.visitor_id}`;
 }
 
@@ -137,6 +137,7 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     // Suspends the account, among other things.
     if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
     if (method !== "DELETE") return 0;
+    if (path.includes("/notes/") || path.startsWith("/api/leads")) return 0.5;
     if (path.includes("/visitors/") || path.startsWith("/api/sessions")) return 2;
     return path === "/api/companions/{id}" ? 3 : 1;
   };
@@ -146,6 +147,8 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     if (!isPrivate(operation) || !operation.path.includes("{")) continue;
     // Its question was answered before.
     if (operation.described.operationId === "dismissQuestion") continue;
+    // Their bodies name a visitor who has said nothing.
+    if (/\/(?:ratings\/\{message_id\}|resolved|live|person)$/.test(operation.path) && operation.body !== null) continue;
     const { cookie } = isOfOperators(operation) ? operator : victim;
     const client = operation.door === "key" ? victim.owner.client : cookie;
     const { status, text } = await client.send({

@@ -246,6 +246,7 @@ describe("the list of contacts", () => {
       (await server.createKey(await server.createAccount({ email: "stranger@shop.example" }))).key,
     );
     expect((await stranger.call("GET", "/api/leads")).json.data).toEqual([]);
+    expect((await stranger.call("GET", `/api/leads?companion_id=${own.id}`)).json.data).toEqual([]);
     expectProblem(await stranger.call("DELETE", `/api/leads/${id}`), 404, "not_found");
   });
 });

@@ -89,6 +89,8 @@ export function feedbackStoreContract(open: OpenStore): void {
       const stranger = await world.createAccount({ email: "stranger@example.com" });
       const query = { companionId: null, fromMs: null, toMs: null };
       expect((await feedback.listContacts(stranger.id, query, firstPage)).items).toEqual([]);
+      const theirs = { ...query, companionId: companion.id };
+      expect((await feedback.listContacts(stranger.id, theirs, firstPage)).items).toEqual([]);
     });
 
     test("are deleted with mail that waits for them, and are gone with their conversation", async () => {

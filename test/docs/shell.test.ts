@@ -89,10 +89,15 @@ const pages: readonly Page[] = [
 /** Run where their answers are tested, or where the servers that they start are. */
 const elsewhere = [
   "deploy/README.md",
+  "docs/leads.md",
+  "docs/live.md",
   "docs/operators.md",
+  "docs/people-api.md",
+  "docs/people.md",
   "docs/releases.md",
   "docs/resuming.md",
   "examples/generated/README.md",
+  "examples/inbox/README.md",
   "examples/platform/README.md",
   "examples/proxy/README.md",
   "examples/relay/README.md",

@@ -31,10 +31,15 @@ async function leaveContact(call: VisitorCall, body: ContactRequest, admit: () =
   await people.leaveContact(place, { email: email.trim(), name: name || null, message: message || null });
 }
 
-async function rate(call: VisitorCall, messageId: string, body: RatingRequest): Promise<void> {
-  if (!call.companion.ratings) throw new AppError("conflict", "Replies of this companion are not rated.");
+/** Before the body is read, as the ids of all paths. */
+function readMessageId(messageId: string): string {
   const clientId = toUuid(messageId);
   if (clientId === undefined) throw new AppError("not_found", "There is no such reply of the companion.");
+  return clientId;
+}
+
+async function rate(call: VisitorCall, clientId: string, body: RatingRequest): Promise<void> {
+  if (!call.companion.ratings) throw new AppError("conflict", "Replies of this companion are not rated.");
   const { rating, reasons, comment } = body;
   const given = rating && { rating, reasons: [...new Set(reasons ?? [])], comment: comment || null };
   await call.services.people.rate(placeOfBody(call, body), clientId, given);
@@ -106,7 +111,8 @@ export const feedbackRoutes: readonly Route[] = [
       errors: ["not_found", "conflict"],
     }),
     async handle({ services, request, params, target: { companion }, visitor, readBody }) {
-      await rate({ services, request, companion, visitor }, params.messageId, await readBody());
+      const clientId = readMessageId(params.messageId);
+      await rate({ services, request, companion, visitor }, clientId, await readBody());
     },
   }),
   route({
@@ -174,9 +180,10 @@ export const feedbackRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, request, params, readBody }) {
       const companion = await getAnswering(services, principal, params.id);
+      const clientId = readMessageId(params.messageId);
       const body = await readBody();
       const visitor = await openVisitor(services, companion, body);
-      await rate({ services, request, companion, visitor }, params.messageId, body);
+      await rate({ services, request, companion, visitor }, clientId, body);
     },
   }),
   route({

@@ -55,13 +55,13 @@ function readAfter({ headers }: Request, { searchParams }: URL): number {
   const isSeq = (text: string) => /^\d{1,15}$/.test(text);
   const lastEventId = headers.get("last-event-id") ?? "";
   if (isSeq(lastEventId)) return Number(lastEventId);
-  const after = searchParams.get("after") || "0";
+  const after = searchParams.getAll("after").join() || "0";
   if (isSeq(after)) return Number(after);
   throw invalidFields([{ param: "after", detail: "Must be a whole number: the seq of the last message received." }]);
 }
 
 function readWaitMs({ searchParams }: URL): number {
-  const wait = searchParams.get("wait") || "0";
+  const wait = searchParams.getAll("wait").join() || "0";
   if (/^\d{1,2}$/.test(wait) && Number(wait) <= maxWaitSeconds) return Number(wait) * 1000;
   throw invalidFields([{ param: "wait", detail: `Must be a whole number of seconds from 0 to ${maxWaitSeconds}.` }]);
 }

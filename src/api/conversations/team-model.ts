@@ -42,7 +42,7 @@ export const personMessageBody = compileBody("PersonMessage", () => ({
   }),
   after: t.Optional(
     t.Integer({
-      minimum: 0,
+      ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
       description: "The newest `seq` that the person has seen: refused if a colleague wrote beyond it.",
       examples: [4],
     }),
@@ -54,7 +54,7 @@ export const teamTypingBody = compileBody("PersonTyping", () => ({ typing: t.Boo
 
 export const readBody = compileBody("ConversationRead", () => ({
   seq: t.Integer({
-    minimum: 0,
+    ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     description: "The newest `seq` that the person has read; never goes back.",
     examples: [5],
   }),

@@ -7,6 +7,7 @@ import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { Handoff } from "../../../domain/handoff.ts";
 import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
+import { ownsCompanion } from "./companions.ts";
 import { mailScripts } from "./mails.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -104,6 +105,10 @@ export function createFeedbackStore(
 
     listContacts: (accountId, { companionId, fromMs, toMs }, { limit, afterId, afterUpdatedAt, order = "desc" }) =>
       scripts.read(function* () {
+        // Also for a companion of another account.
+        if (companionId !== null && !(yield* ownsCompanion(accountId, companionId))) {
+          return { items: [], nextAfterId: null, nextUpdatedAt: null };
+        }
         const end = order === "desc" ? Number.MAX_SAFE_INTEGER : -1;
         // Of one that is gone the time is left: better some of its millisecond twice than one never.
         const after = afterId && (yield* get<{ number: number }>(feedbackQueries.position, afterId, accountId));
