@@ -35,7 +35,7 @@ export const announcementsCase: ClusterCase = {
   title: "a third of what instances announce to each other lost",
   story:
     "A person writes at one instance, and the visitor listens at another; every third notification of PostgreSQL's is " +
-    "lost on its way to each of them. Every message is there within 10 s, and in the team's inbox as well; a reply under way " +
+    "lost before it reaches them. Every message is there within 10 s, and in the team's inbox as well; a reply under way " +
     "is stopped all the same.",
   never: [...peopleFaults, late, ended, "changes that did not reach the inbox within 10 s", "replies that went on"],
   async run(situation) {

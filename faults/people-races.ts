@@ -43,7 +43,7 @@ export const peopleCase: ClusterCase = {
   name: "cluster-people",
   title: "people who take conversations while visitors write, at three instances",
   story:
-    "The same through nginx: whoever takes a conversation, writes to it or listens to it does so at whichever instance.",
+    "The same through nginx: each request to take a conversation, to write or to listen is answered by any of the instances.",
   never: faults,
   async run({ cluster, tally, context }) {
     cluster.model.wordMs = 3;
