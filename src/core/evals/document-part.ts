@@ -1,16 +1,14 @@
 /** A part of a document with its position, read member by member: what is wrong is noted with its line, and reading goes on. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { findNearest } from "../../lib/edit-distance.ts";
-import type { FileFault } from "./suite.ts";
+import type { FileDocument } from "../companion-files/documents.ts";
+import type { FileFault } from "../companion-files/marked-value.ts";
 
-export type PartPath = readonly (string | number)[];
+type PartPath = readonly (string | number)[];
 
-/** A document as it was read from a file. */
-export interface PlacedDocument {
+export interface PlacedDocument extends FileDocument {
+  /** What faults call it. */
   readonly file: string;
-  readonly value: JsonValue;
-  /** From 1; of the nearest part around it where there is none at that path. */
-  lineOf(path: PartPath): number;
 }
 
 interface TextRules {

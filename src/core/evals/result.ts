@@ -1,7 +1,8 @@
 /** What came of evals. */
+import type { FileFault } from "../companion-files/marked-value.ts";
 import type { ReplyFacts } from "./asked.ts";
 import type { Verdict } from "./checks.ts";
-import type { Check, EvalCase, FileFault, Suite } from "./suite.ts";
+import type { Check, EvalCase, Suite } from "./suite.ts";
 
 export interface CheckResult extends Verdict {
   readonly check: Check;

@@ -8,6 +8,8 @@ export interface Suite {
   readonly name: string;
   /** The slug of the companion that is asked. */
   readonly companion: string;
+  /** Where that stands in the file. */
+  readonly companionLine: number;
   readonly cases: readonly EvalCase[];
 }
 
@@ -61,11 +63,3 @@ export const votesOfJudge: readonly number[] = [1, 3, 5];
 
 /** Of a case. */
 export const maxRepeats = 100;
-
-/** Something that is wrong with a file. */
-export interface FileFault {
-  readonly file: string;
-  /** From 1; null where the fault is of the file as a whole. */
-  readonly line: number | null;
-  readonly sentence: string;
-}

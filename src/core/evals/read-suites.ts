@@ -1,14 +1,16 @@
-/** Reads a suite from a document: every fault with its line, or the suite. */
-import type { JsonObject } from "../../domain/json.ts";
+/** Reads suites from files: every fault with its line, or the suites. */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { areAttributes, isSub, type VisitorClaims } from "../../domain/visitor.ts";
 import { compilePattern, PatternFault } from "../../lib/linear-pattern.ts";
+import { maxFileBytes, readDocuments } from "../companion-files/documents.ts";
+import type { FileFault } from "../companion-files/marked-value.ts";
+import { type AsCaller, FileRefusal, listFiles, readFileOf } from "../companion-files/named-files.ts";
 import { findGuessable } from "../knowledge/words/language.ts";
 import { DocumentPart, type PlacedDocument } from "./document-part.ts";
 import {
   type Check,
   type EvalCase,
   type EvalTurn,
-  type FileFault,
   maxRepeats,
   type SaidBefore,
   type Suite,
@@ -22,30 +24,63 @@ const maxNameCharacters = 200;
 const maxTextCharacters = 100_000;
 const maxJudgedCharacters = 2000;
 
+export interface SuiteFiles {
+  /** Those without a fault. */
+  readonly suites: readonly Suite[];
+  readonly faults: readonly FileFault[];
+}
+
+/** Throws `FileRefusal` for a path that cannot be read. */
+export async function readSuites(paths: readonly string[], asCaller: AsCaller): Promise<SuiteFiles> {
+  const suites: Suite[] = [];
+  const faults: FileFault[] = [];
+  const refuse = (file: string, refusal: FileRefusal) => {
+    faults.push({ file, line: 1, sentence: `${refusal.message}.` });
+  };
+  for (const { path: file } of listFiles(paths, asCaller, refuse)) {
+    try {
+      const read = await readDocuments(file, readFileOf(file, maxFileBytes, asCaller));
+      faults.push(...read.faults);
+      const [document, second] = read.documents;
+      if (second !== undefined) {
+        faults.push({ file, line: second.lineOf([]), sentence: "A file has one suite: this is a second document." });
+      } else if (document !== undefined) {
+        const suite = await readSuite({ ...document, file }, faults);
+        if (suite !== null) suites.push(suite);
+      }
+    } catch (error) {
+      if (!(error instanceof FileRefusal)) throw error;
+      refuse(file, error);
+    }
+  }
+  return { suites, faults };
+}
+
 /** Null with at least one fault noted. */
-export async function readSuite(document: PlacedDocument, faults: FileFault[]): Promise<Suite | null> {
+async function readSuite(document: PlacedDocument, faults: FileFault[]): Promise<Suite | null> {
   const own: FileFault[] = [];
   const whole = DocumentPart.whole(document, own);
-  if (typeof document.value !== "object") whole.refuse("A suite is an object with suite, companion and cases.");
   const { suite, companion, cases } = whole.members(["suite", "companion", "cases"], ["suite", "companion", "cases"]);
+  const parts = cases.list({ min: 1, max: 1000 });
   const read: Suite = {
     file: document.file,
+    companionLine: document.lineOf(["companion"]),
     name: suite.text({ max: maxNameCharacters }),
     companion: companion.text({
       max: 63,
       pattern: /^[a-z0-9][a-z0-9_-]{0,62}$/,
       form: "the slug of a companion: up to 63 of a-z, 0-9, _ and -, the first a letter or digit",
     }),
-    cases: await inTurn(cases.list({ min: 1, max: 1000 }), readCase),
+    cases: await inTurn(parts, readCase),
   };
-  noteRepeatedNames(cases, read.cases);
-  faults.push(...own);
+  noteRepeatedNames(parts, read.cases);
+  faults.push(...own.sort((one, other) => one.line - other.line));
   return own.length === 0 ? read : null;
 }
 
-function noteRepeatedNames(cases: DocumentPart, read: readonly EvalCase[]): void {
+function noteRepeatedNames(parts: readonly DocumentPart[], read: readonly EvalCase[]): void {
   const seen = new Set<string>();
-  for (const [index, part] of cases.list({ max: 1000 }).entries()) {
+  for (const [index, part] of parts.entries()) {
     const name = read[index]?.name ?? "";
     if (name !== "" && seen.has(name)) part.refuse(`another case of this file is called ${JSON.stringify(name)}, too.`);
     seen.add(name);
@@ -102,13 +137,15 @@ const allNames = [...texts, ...facts, "calls", "language", ...limits, ...judging
 
 /** Null with a fault noted. */
 async function readCheck(part: DocumentPart): Promise<Check | null> {
+  const given = Object.keys(part.object());
+  if (!isJsonObject(part.value)) return null;
   const all = part.members(allNames);
-  const names = Object.keys(part.object()).filter((name) => allNames.some((one) => one === name));
+  const names = given.filter((name) => allNames.some((one) => one === name));
   const checks = names.filter((name) => name !== "judge_model" && name !== "votes");
   const [name] = checks;
   if (name === undefined || checks.length > 1 || (name !== "judge" && names.length > 1)) {
     // Unknown names have faults of their own.
-    if (names.length === Object.keys(part.object()).length) {
+    if (names.length === given.length) {
       part.refuse("must be one check; only judge may have judge_model and votes beside it.");
     }
     return null;
