@@ -23,7 +23,7 @@ import { toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
 import { readCompletion } from "./model.ts";
 import { CompletionEvent, CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
-import { runWhole } from "./whole-reply.ts";
+import { runWhole } from "../../core/turns/whole-reply.ts";
 
 const defaultLimit = 100;
 const maxLimit = 1000;

@@ -1,6 +1,5 @@
 /** What is known of a reply in an eval, and who is asked for it. */
 import type { CitedSource } from "../../domain/knowledge.ts";
-import type { Answerer } from "../../domain/usage.ts";
 import type { EvalCase, EvalTurn, SaidBefore } from "./suite.ts";
 
 /** A tool that the model asked for. */
@@ -42,6 +41,8 @@ export interface AskedTurn {
 
 /** A question to a model about a reply, which is answered by an object of a JSON Schema. */
 export interface JudgeQuestion {
+  /** Whose reply it is. */
+  readonly companion: string;
   readonly instructions: string;
   readonly message: string;
   /** Null: the default model. */
@@ -50,7 +51,6 @@ export interface JudgeQuestion {
 
 export interface JudgeAnswer {
   readonly text: string;
-  readonly answeredBy: Answerer;
   readonly costMicros: number | null;
 }
 
@@ -65,6 +65,14 @@ export interface EvalTarget {
 /** Why a turn, or a judge, has no reply. */
 export class TurnFailed extends Error {
   override readonly name: string = "TurnFailed";
+
+  /** `costMicros`: what it cost all the same; null if that is not known. */
+  constructor(
+    message: string,
+    readonly costMicros: number | null = 0,
+  ) {
+    super(message);
+  }
 }
 
 /** No recording answers a request. The message has the first difference from the nearest one. */

@@ -3,6 +3,7 @@ import type { ReplyForm } from "../../contracts/llm/provider.ts";
 import type { EvalTarget, ReplyFacts } from "./asked.ts";
 import { RecordingMissing, TurnFailed } from "./asked.ts";
 import { erred, failed, passed, type Verdict } from "./checks.ts";
+import { sumCost } from "./result.ts";
 import type { JudgeCheck, SaidBefore } from "./suite.ts";
 
 export const verdictForm: ReplyForm = {
@@ -31,12 +32,18 @@ export interface Judged {
   readonly failure: TurnFailed | null;
 }
 
-/** `conversation` ends with the visitor's message. Asks until a majority is certain. */
+export interface JudgedReply {
+  readonly companion: string;
+  /** Ends with the visitor's message. */
+  readonly conversation: readonly SaidBefore[];
+  readonly reply: Pick<ReplyFacts, "text">;
+}
+
+/** Asks until a majority is certain. */
 export async function judge(
   target: Pick<EvalTarget, "judge">,
   { sentence, model, votes }: JudgeCheck,
-  conversation: readonly SaidBefore[],
-  reply: Pick<ReplyFacts, "text">,
+  { companion, conversation, reply }: JudgedReply,
 ): Promise<Judged> {
   const message = JSON.stringify({ conversation, reply: reply.text, sentence }, null, 2);
   const reasons: Record<"true" | "false", string[]> = { true: [], false: [] };
@@ -44,13 +51,14 @@ export async function judge(
   const end = (verdict: Verdict, failure: TurnFailed | null = null): Judged => ({ verdict, costMicros, failure });
   while (Math.max(reasons.true.length, reasons.false.length) <= votes / 2) {
     try {
-      const answer = await target.judge({ instructions: judgeInstructions, message, model });
-      costMicros = costMicros === null || answer.costMicros === null ? null : costMicros + answer.costMicros;
+      const answer = await target.judge({ companion, instructions: judgeInstructions, message, model });
+      costMicros = sumCost(costMicros, answer.costMicros);
       const vote = readVote(answer.text);
       if (vote === null) return end(erred("The judge's answer is not the JSON object that was asked for."));
       reasons[`${vote.pass}`].push(vote.reason);
     } catch (error) {
       if (!(error instanceof TurnFailed)) throw error;
+      costMicros = sumCost(costMicros, error.costMicros);
       // As in a turn, what is not recorded is a failure.
       return end(
         error instanceof RecordingMissing ? failed(error.message) : erred(`The judge: ${error.message}`),

@@ -1,5 +1,12 @@
 /** Runs suites, one turn after the other: asks, checks, counts what it costs, and stops where nothing more may be spent. */
-import { BudgetReached, type EvalTarget, RecordingMissing, type ReplyFacts, TurnFailed } from "./asked.ts";
+import {
+  type AskedTurn,
+  BudgetReached,
+  type EvalTarget,
+  RecordingMissing,
+  type ReplyFacts,
+  TurnFailed,
+} from "./asked.ts";
 import { decide, erred, failed, passed, type Verdict } from "./checks.ts";
 import { judge } from "./judge.ts";
 import {
@@ -10,13 +17,15 @@ import {
   sumCost,
   type TurnResult,
 } from "./result.ts";
-import type { Check, EvalCase, SaidBefore, Suite } from "./suite.ts";
+import type { Check, EvalCase, JudgeCheck, Suite } from "./suite.ts";
 
 export interface RunOptions {
   /** How often every case runs; null: as often as its file says, or once. */
   readonly repeat: number | null;
   /** In micro-dollars: once this much is spent, nothing more is asked. Null: no limit. */
   readonly maxCostMicros: number | null;
+  /** Whether what has no price counts as nothing, as of recordings. */
+  readonly isFree: boolean;
   /** Called after each case. */
   noteCase?(result: CaseResult): void;
 }
@@ -66,8 +75,7 @@ class Run {
     for (const turn of turns) {
       if (!this.#mayAsk()) break;
       const asked = { companion, visitor, history: [...said], turn };
-      const conversation: readonly SaidBefore[] = [...said, { role: "user", text: turn.user }];
-      const result = await this.#takeTurn(asked, turn.expect, conversation);
+      const result = await this.#takeTurn(asked, turn.expect);
       results.push(result);
       // Without a reply there is no conversation to go on with.
       if (result.reply === null) break;
@@ -76,11 +84,7 @@ class Run {
     return { status: worstOf(results.flatMap(({ outcome, checks }) => [outcome, ...checks])), turns: results };
   }
 
-  async #takeTurn(
-    asked: Parameters<EvalTarget["ask"]>[0],
-    expected: readonly Check[],
-    conversation: readonly SaidBefore[],
-  ): Promise<TurnResult> {
+  async #takeTurn(asked: AskedTurn, expected: readonly Check[]): Promise<TurnResult> {
     const { user } = asked.turn;
     try {
       const reply = await this.target.ask(asked);
@@ -89,24 +93,28 @@ class Run {
       for (const check of expected) {
         checks.push({
           check,
-          ...(check.type === "judge" ? await this.#judge(check, conversation, reply) : await decide(check, reply)),
+          ...(check.type === "judge" ? await this.#judge(check, asked, reply) : await decide(check, reply)),
         });
       }
       return { user, reply, checks, outcome: findUnanswered(reply) };
     } catch (error) {
       if (!(error instanceof TurnFailed)) throw error;
       this.#note(error);
+      this.#count(error.costMicros);
       return { user, reply: null, checks: [], outcome: toVerdict(error) };
     }
   }
 
   async #judge(
-    check: Extract<Check, { type: "judge" }>,
-    conversation: readonly SaidBefore[],
+    check: JudgeCheck,
+    { companion, history, turn: { user } }: AskedTurn,
     reply: ReplyFacts,
   ): Promise<Verdict> {
     if (!this.#mayAsk()) return erred("The judge was not asked any more.");
-    const { verdict, costMicros, failure } = await judge(this.target, check, conversation, reply);
+    const { verdict, costMicros, failure } = await judge(this.target, check, {
+      ...{ companion, reply },
+      conversation: [...history, { role: "user", text: user }],
+    });
     this.#count(costMicros);
     if (failure !== null) this.#note(failure);
     return verdict;
@@ -122,12 +130,12 @@ class Run {
   }
 
   #mayAsk(): boolean {
-    const { maxCostMicros } = this.options;
+    const { maxCostMicros, isFree } = this.options;
     if (this.stopped === null && maxCostMicros !== null) {
-      if (this.costMicros === null) {
+      if (this.costMicros === null && !isFree) {
         const detail = "A model that answered has no price, so what it costs is not known. Set COMPANIOND_PRICES.";
         this.stopped = { by: "max_cost", detail };
-      } else if (this.costMicros >= maxCostMicros) {
+      } else if (this.costMicros !== null && this.costMicros >= maxCostMicros) {
         this.stopped = { by: "max_cost", detail: "As much is spent as --max-cost allows." };
       }
     }

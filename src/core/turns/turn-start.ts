@@ -1,6 +1,6 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
 import type { TurnEntry } from "../../contracts/coordination.ts";
-import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+import type { ReplyForm, ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import type { CallEnd, CountedTurn, ReachedBudget, SeenPassage } from "../../contracts/store/store.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
@@ -32,6 +32,8 @@ export interface TurnStart {
   readonly decision?: { readonly callId: string; readonly isApproved: boolean };
   /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
   readonly given?: GivenPrompt;
+  /** As in `ReplyRequest`. */
+  readonly form?: ReplyForm;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
