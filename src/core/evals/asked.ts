@@ -1,4 +1,5 @@
 /** What is known of a reply in an eval, and who is asked for it. */
+import type { JsonValue } from "../../domain/json.ts";
 import type { CitedSource } from "../../domain/knowledge.ts";
 import type { EvalCase, EvalTurn, SaidBefore } from "./suite.ts";
 
@@ -6,8 +7,8 @@ import type { EvalCase, EvalTurn, SaidBefore } from "./suite.ts";
 export interface MadeCall {
   /** As the model called it. */
   readonly tool: string;
-  /** Parsed where it is JSON, else the text. */
-  readonly arguments: unknown;
+  /** Parsed where it is a JSON object, else the text. */
+  readonly arguments: JsonValue;
   /**
    * `refused`: of an unknown tool, or with arguments that its schema does not allow. `unanswered`: the case has no answer
    * for it.

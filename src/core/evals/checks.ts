@@ -1,5 +1,5 @@
 /** Decides whether a reply is as a check expects it; all but what a judge decides. */
-import type { JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { compilePattern } from "../../lib/linear-pattern.ts";
 import { guessLanguages } from "../knowledge/words/language.ts";
 import type { MadeCall, ReplyFacts } from "./asked.ts";
@@ -95,11 +95,10 @@ function decideCall(
   return failed(names === "" ? "The model called no tool." : `The model did not call it, but: ${names}.`);
 }
 
-function hasMembers(given: unknown, wanted: Readonly<Record<string, JsonValue>>): boolean {
-  if (typeof given !== "object" || given === null) return false;
-  const members = new Map<string, unknown>(Object.entries(given));
+function hasMembers(given: JsonValue, wanted: Readonly<Record<string, JsonValue>>): boolean {
+  if (!isJsonObject(given)) return false;
   return Object.entries(wanted).every(
-    ([name, value]) => members.has(name) && Bun.deepEquals(members.get(name), value, true),
+    ([name, value]) => Object.hasOwn(given, name) && Bun.deepEquals(given[name], value, true),
   );
 }
 

@@ -67,6 +67,19 @@ export function exitCodeOf({ suites, stopped, isRecordingMissing, faults, proble
   return isGood && faults.length === 0 && problems.length === 0 ? 0 : 1;
 }
 
+/** Of all suites. */
+export function countCases({ suites }: Pick<EvalOutcome, "suites">) {
+  const all = suites.flatMap(({ cases }) => cases);
+  const count = (status: CaseResult["status"]) => all.filter((one) => one.status === status).length;
+  return {
+    cases: all.length,
+    passed: count("passed"),
+    failed: count("failed"),
+    errors: count("error"),
+    skipped: count("skipped"),
+  };
+}
+
 export function sumCost(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
