@@ -57,6 +57,8 @@ export interface Action {
 export interface OptionSpec {
   /** An option without it is a switch. */
   value?: Value;
+  /** One letter: `f` for `-f` beside `--file`. */
+  short?: string;
   about: string;
   isRequired?: true;
   /** The option that makes it optional. */
@@ -73,6 +75,8 @@ export interface ActionResult {
   isFailure?: boolean;
   /** The same because of the configuration: exit code 2. */
   isMisuse?: boolean;
+  /** Instead of all these, for an action whose codes mean more; its notes list them. */
+  exitCode?: number;
 }
 
 export interface ActionInput {

@@ -77,7 +77,8 @@ function describeOption(spec: OptionSpec): string {
 }
 
 function writeOption(name: string, spec: OptionSpec): string {
-  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value.shown}`;
+  const typed = spec.short === undefined ? `--${name}` : `-${spec.short}, --${name}`;
+  return spec.value === undefined ? typed : `${typed} ${spec.value.shown}`;
 }
 
 function joinWords(...words: string[]): string {
