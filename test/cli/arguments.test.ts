@@ -72,7 +72,7 @@ test.each(["--help", "-h"])("shows the help of an action for %s, whatever else i
   expect(stdout).toContain("Usage: companiond probe --name <name> [options] <file>");
   for (const option of [
     "--name <name>",
-    "--tag <tag>",
+    "-t, --tag <tag>",
     "--loud",
     "--data-dir <directory>",
     "--env-file <file>",
