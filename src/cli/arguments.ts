@@ -54,7 +54,7 @@ function takeOption(
   value: string | undefined,
 ): void {
   const spec = Object.hasOwn(declared, name) ? declared[name] : undefined;
-  if (spec === undefined || (!typed.startsWith("--") && typed !== `-${spec.short}`)) {
+  if (spec === undefined || !(typed.startsWith("--") || typed === `-${spec.short}`)) {
     const nearest = findNearest(name, Object.keys(declared));
     throw new Misuse(`unknown option ${typed}.${nearest === null ? "" : ` Did you mean --${nearest}?`}`);
   }

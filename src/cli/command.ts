@@ -57,7 +57,7 @@ export interface Action {
 export interface OptionSpec {
   /** An option without it is a switch. */
   value?: Value;
-  /** One letter: `f` for `-f` beside `--file`. */
+  /** A letter: `f` for `-f`. */
   short?: string;
   about: string;
   isRequired?: true;
@@ -75,7 +75,7 @@ export interface ActionResult {
   isFailure?: boolean;
   /** The same because of the configuration: exit code 2. */
   isMisuse?: boolean;
-  /** Instead of all these, for an action whose codes mean more; its notes list them. */
+  /** Where the command's help gives another one a meaning of its own. */
   exitCode?: number;
 }
 

@@ -1,6 +1,6 @@
 /** Completions for fish, from 3.0 on. */
 import type { Operand, Value } from "../value.ts";
-import { type Completed, type CompletedOption, listActionsBeside, type Place } from "./places.ts";
+import { type Completed, type CompletedOption, listActionsBeside, type Place, typedNames } from "./places.ts";
 
 export function writeFishCompletion({ commands, places }: Completed): string {
   const lines = [
@@ -96,14 +96,8 @@ function writeOperand(
 const directories = "'(__fish_complete_directories)'";
 
 function writeOption({ name, short, about, value }: CompletedOption): string {
-  return [
-    ...(short === null ? [] : ["-s", short]),
-    "-l",
-    name,
-    ...(value === null ? [] : [writeValue(value)]),
-    "-d",
-    quote(about),
-  ].join(" ");
+  const names = short === null ? [] : ["-s", short];
+  return [...names, "-l", name, ...(value === null ? [] : [writeValue(value)]), "-d", quote(about)].join(" ");
 }
 
 function writeValue({ choices, path, isList }: Value): string {
@@ -115,11 +109,7 @@ function writeValue({ choices, path, isList }: Value): string {
 
 /** After which a word is a value: no option has one in some commands and none in others. */
 function listValued(places: readonly Place[]): string {
-  const names = places.flatMap(({ options }) =>
-    options
-      .filter(({ value }) => value !== null)
-      .flatMap(({ name, short }) => [`--${name}`, ...(short === null ? [] : [`-${short}`])]),
-  );
+  const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).flatMap(typedNames));
   return [...new Set(names)].join(" ");
 }
 

@@ -5,7 +5,7 @@ import type { Operand, Value } from "../value.ts";
 
 export interface CompletedOption {
   name: string;
-  /** Null for one that has none. */
+  /** A letter; null for none. */
   short: string | null;
   about: string;
   /** Null for a switch. */
@@ -60,6 +60,11 @@ export function describeCompletions(commands: readonly Command[]): Completed {
       })),
     ),
   };
+}
+
+/** As they are typed. */
+export function typedNames({ name, short }: CompletedOption): string[] {
+  return [`--${name}`, ...(short === null ? [] : [`-${short}`])];
 }
 
 /** The names of a command's other actions stand where the first operand of the one without a name does. */

@@ -6,6 +6,7 @@ import {
   type CompletedOption,
   listActionsBeside,
   type Place,
+  typedNames,
 } from "./places.ts";
 
 export function writeZshCompletion({ commands, places }: Completed): string {
@@ -95,10 +96,11 @@ function writePlace({ words, options, operands }: Place): string {
   ].join("\n");
 }
 
-function writeOption({ name, short, about, value, isRepeatable }: CompletedOption): string[] {
-  const typed = [`--${name}${value === null ? "" : "="}`, ...(short === null ? [] : [`-${short}`])];
-  return typed.map((one) => {
-    const spec = `${isRepeatable ? "*" : ""}${one}[${escapeSpec(about)}]`;
+function writeOption(option: CompletedOption): string[] {
+  const { about, value, isRepeatable } = option;
+  return typedNames(option).map((typed) => {
+    const isJoined = value !== null && typed.startsWith("--");
+    const spec = `${isRepeatable ? "*" : ""}${typed}${isJoined ? "=" : ""}[${escapeSpec(about)}]`;
     return quote(value === null ? spec : `${spec}:${writeValue(value)}`);
   });
 }
