@@ -30,8 +30,8 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
-/** Of a conditional request. */
-export type ConditionHeader = "If-Match" | "If-None-Match";
+/** Of a conditional request, or of a change that makes a version of a companion. */
+export type RequestHeader = "If-Match" | "If-None-Match" | "X-Change-Note";
 
 export interface ApiResponse {
   description: string;
@@ -77,7 +77,7 @@ export interface RouteDocument<ParamName extends string = string> {
   /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
   /** Headers of the request that the handler reads itself. */
-  headers?: readonly ConditionHeader[];
+  headers?: readonly RequestHeader[];
   /** What the server sends from then on to the URL in the body's `url`. */
   sends?: { name: string; summary: string; description: string; body: TSchema };
   /** Successful responses, by status. */

@@ -105,7 +105,7 @@ export const companionRoutes: readonly Route[] = [
         "Top-level fields are merged, all or none. `metadata` is replaced as a whole, but merged too where the body is a JSON " +
         "Merge Patch (RFC 7396). Read-only fields that are sent back are ignored. A change that makes the companion no larger " +
         "is always possible, also above the account's limit.",
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
         200: jsonResponse("The companion as it is now.", CompanionObject, "ETag"),
